@@ -1,0 +1,27 @@
+import type { Store } from '../storage/store.ts';
+import type { AuthKeys } from './auth-keys.ts';
+
+/** Now, in whole UTC epoch seconds; injected so that tests own the time. */
+export type Clock = () => number;
+
+/** What an operator may set about tokens; all times in seconds. */
+export interface AuthSettings {
+  /** The issuer: the public URL of the service, without a slash at its end (RFC 8414 §2). */
+  readonly issuer: string;
+  /** The audience of access tokens: the base URL of the API. */
+  readonly audience: string;
+  readonly accessTokenSeconds: number;
+  readonly refreshTokenSeconds: number;
+  /** The end of a refresh family, however often it is refreshed. */
+  readonly refreshFamilySeconds: number;
+  /** How long the refresh token just replaced still gets the same successor; 0 is strict. */
+  readonly refreshGraceSeconds: number;
+}
+
+/** What every part of this room works with. */
+export interface AuthContext {
+  readonly store: Store;
+  readonly keys: AuthKeys;
+  readonly settings: AuthSettings;
+  readonly now: Clock;
+}

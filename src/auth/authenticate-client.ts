@@ -1,0 +1,68 @@
+import { decodeFormText } from '../contract/form.ts';
+import { type ClientRow, findClient, listSecrets } from '../storage/client.ts';
+import type { AuthContext } from './auth-context.ts';
+import { verifyNothing, verifySecret } from './client-secret.ts';
+import { TokenError } from './error.ts';
+
+/** What a token request carries about the client: the `Authorization` header and the form fields, each at most once. */
+export interface ClientCredentials {
+  readonly authorization: string | undefined;
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+}
+
+/**
+ * Finds out which client sent a token request, by HTTP Basic or by form fields (RFC 6749 §2.3.1). An unknown client, a wrong secret and a disabled client
+ * are told the same in the same time.
+ */
+export async function authenticateClient(context: AuthContext, credentials: ClientCredentials): Promise<ClientRow> {
+  const { clientId, clientSecret } = readCredentials(credentials);
+  const client = await findClient(context.store, clientId);
+  if (client === undefined || client.disabledAt !== null) {
+    verifyNothing(clientSecret);
+    throw failed();
+  }
+  for (const { hash } of await listSecrets(context.store, clientId, context.now())) {
+    if (await verifySecret(hash, clientSecret)) return client;
+  }
+  throw failed();
+}
+
+const failed = () =>
+  new TokenError(
+    'invalid_client',
+    'Cannot authenticate the client: client_id and client_secret must be those of an active client',
+  );
+
+function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials) {
+  if (authorization === undefined) {
+    if (clientId === undefined || clientSecret === undefined) throw failed();
+    return { clientId, clientSecret };
+  }
+  if (clientSecret !== undefined) {
+    throw new TokenError(
+      'invalid_request',
+      'Cannot authenticate the client: one way must be used, either HTTP Basic or client_secret in the body',
+    );
+  }
+  const basic = readBasic(authorization);
+  if (clientId !== undefined && clientId !== basic.clientId) {
+    throw new TokenError(
+      'invalid_request',
+      'Cannot authenticate the client: client_id in the body must be the one of HTTP Basic',
+    );
+  }
+  return basic;
+}
+
+/** Reads `Basic` credentials: both halves are form-encoded before they are joined (RFC 6749 §2.3.1, RFC 7617 §2). */
+function readBasic(authorization: string): { clientId: string; clientSecret: string } {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
+  if (encoded === undefined) throw failed();
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  const clientId = decodeFormText(text.slice(0, Math.max(colon, 0)));
+  const clientSecret = decodeFormText(text.slice(colon + 1));
+  if (colon < 0 || !clientId || !clientSecret) throw failed();
+  return { clientId, clientSecret };
+}

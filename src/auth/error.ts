@@ -1,0 +1,35 @@
+import type { TokenErrorCode } from '../contract/token.ts';
+
+/** A refused token request (RFC 6749 §5.2). The message is shown to the client: it names no input and holds neither `"` nor `\`. */
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly code: TokenErrorCode;
+
+  constructor(code: TokenErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/**
+ * Why a request with an access token is refused (RFC 6750 §3.1).
+ * - `MISSING_TOKEN`: no `Authorization: Bearer` was sent; the challenge carries no error then.
+ * - `MALFORMED`: the header cannot be read as one Bearer token.
+ * - `INVALID_TOKEN`: the token has ended, is not ours, was changed, or its client is no longer allowed in.
+ * - `INSUFFICIENT_SCOPE`: the token is good but does not allow this operation.
+ */
+export type AccessErrorCode = 'MISSING_TOKEN' | 'MALFORMED' | 'INVALID_TOKEN' | 'INSUFFICIENT_SCOPE';
+
+/** A refused access token. The message is shown to the client, in the challenge too: it holds neither `"` nor `\`. */
+export class AccessError extends Error {
+  override readonly name = 'AccessError';
+  readonly code: AccessErrorCode;
+  /** The scope that is needed, for `INSUFFICIENT_SCOPE`. */
+  readonly scope: string | undefined;
+
+  constructor(code: AccessErrorCode, message: string, scope?: string) {
+    super(message);
+    this.code = code;
+    this.scope = scope;
+  }
+}

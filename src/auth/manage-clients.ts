@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { type GrantType, grantTypes, type Scope, scopes } from '../contract/token.ts';
+import { disableClient, findClient, insertClient, replaceSecret } from '../storage/client.ts';
+import type { Store, TenantId } from '../storage/store.ts';
+import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
+
+/** A client that is to be made. What is left out is generated, or as wide as can be. */
+export interface NewClient {
+  readonly tenant: TenantId;
+  readonly clientId?: string;
+  /** A secret that the client has already; it is kept as argon2id, as a person may have chosen it. */
+  readonly secret?: string;
+  readonly grants?: readonly GrantType[];
+  readonly scopes?: readonly Scope[];
+}
+
+/** The credentials of a client; the secret is told once and kept only as a hash. */
+export interface ClientCredentialsOnce {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+/** Why a client cannot be managed as asked. The message says what must hold. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+}
+
+const clientIdForm = /^[\x21-\x7e]{1,255}$/;
+const secretForm = /^[\x20-\x7e]{8,512}$/;
+
+/** Makes a client of a tenant. Fails with `ClientError` when its id is taken or a value breaks its rule. */
+export async function createClient(
+  store: Store,
+  nowSeconds: number,
+  wanted: NewClient,
+): Promise<ClientCredentialsOnce> {
+  const clientId = wanted.clientId ?? `sr-${randomBytes(12).toString('hex')}`;
+  if (!clientIdForm.test(clientId)) {
+    throw new ClientError(
+      `Cannot create the client: its id must be 1 to 255 printable characters without blanks, such as acme-reporting: current value is '${clientId}'`,
+    );
+  }
+  const { secret, hash } = await chooseSecret(wanted.secret);
+  const client = {
+    clientId,
+    tenant: wanted.tenant,
+    grants: wanted.grants ?? grantTypes,
+    scopes: wanted.scopes ?? scopes,
+    createdAt: nowSeconds,
+    disabledAt: null,
+  };
+  if (!(await insertClient(store, client, hash))) {
+    throw new ClientError(`Cannot create the client: its id must not be in use: current value is '${clientId}'`);
+  }
+  return { client_id: clientId, client_secret: secret };
+}
+
+/** Gives a client a new secret; the old one stays good for `overlapSeconds` more. Fails with `ClientError` when there is no such client. */
+export async function rotateClientSecret(
+  store: Store,
+  nowSeconds: number,
+  clientId: string,
+  options: { secret?: string; overlapSeconds: number },
+): Promise<ClientCredentialsOnce> {
+  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
+  const { secret, hash } = await chooseSecret(options.secret);
+  await replaceSecret(store, clientId, hash, nowSeconds, nowSeconds + options.overlapSeconds);
+  return { client_id: clientId, client_secret: secret };
+}
+
+/** Shuts a client out: no new token, and its access tokens are refused within a second. Fails with `ClientError` when there is no such client. */
+export async function disableClientById(store: Store, nowSeconds: number, clientId: string): Promise<void> {
+  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
+  await disableClient(store, clientId, nowSeconds);
+}
+
+const unknownClient = (clientId: string) =>
+  new ClientError(
+    `Cannot find the client: its id must be one that 'subreport client list' shows: current value is '${clientId}'`,
+  );
+
+async function chooseSecret(given: string | undefined): Promise<{ secret: string; hash: string }> {
+  if (given === undefined) {
+    const secret = generateSecret();
+    return { secret, hash: hashGeneratedSecret(secret) };
+  }
+  if (!secretForm.test(given)) {
+    throw new ClientError(
+      `Cannot use the secret: it must be 8 to 512 printable ASCII characters on one line: current length is ${given.length}`,
+    );
+  }
+  return { secret: given, hash: await hashChosenSecret(given) };
+}

@@ -1,0 +1,194 @@
+import { text as readAll } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { createClient, disableClientById, rotateClientSecret } from '../auth/manage-clients.ts';
+import { formatInstant } from '../contract/instant.ts';
+import { type GrantType, grantTypes } from '../contract/token.ts';
+import { listClients } from '../storage/client.ts';
+import { readConfig } from './config.ts';
+import { UsageError } from './error.ts';
+import { formatTable, type Output, writeResult } from './output.ts';
+import { nowSeconds, requireTenant, withStore } from './store-session.ts';
+
+const daySeconds = 86_400;
+
+/** `subreport client create|list|rotate|disable`. */
+export function addClientCommand(program: Command, output: Output): void {
+  const client = program.command('client').description('make and manage clients: who may ask for a token');
+  addCreate(client, output);
+  addList(client, output);
+  addRotate(client, output);
+  addDisable(client, output);
+}
+
+const tenantOption = () => new Option('--tenant <tenant>', 'the tenant it belongs to').makeOptionMandatory();
+const clientIdOption = () => new Option('--client-id <id>', 'id of the client');
+const secretOption = () =>
+  new Option('--secret-stdin', 'read the secret from standard input instead of generating one');
+const jsonOption = () => new Option('--json', 'print JSON');
+
+interface CreateOptions {
+  readonly tenant: string;
+  readonly clientId?: string;
+  readonly secretStdin?: boolean;
+  readonly grants?: readonly GrantType[];
+  readonly json?: boolean;
+}
+
+function addCreate(client: Command, output: Output): void {
+  client
+    .command('create')
+    .description('make a client and print its credentials once')
+    .addOption(tenantOption())
+    .addOption(clientIdOption())
+    .addOption(secretOption())
+    .addOption(
+      new Option(
+        '--grants <list>',
+        `grants it may use, separated by commas: ${grantTypes.join(',')} (all when left out)`,
+      ).argParser(parseGrants),
+    )
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin',
+    )
+    .action(async ({ tenant, clientId, secretStdin, grants, json = false }: CreateOptions) => {
+      const secret = secretStdin === true ? await readSecret() : undefined;
+      const created = await withStore(readConfig(), async (store) =>
+        createClient(store, nowSeconds(), {
+          tenant: await requireTenant(store, tenant),
+          ...(clientId !== undefined && { clientId }),
+          ...(secret !== undefined && { secret }),
+          ...(grants !== undefined && { grants }),
+        }),
+      );
+      writeResult(output, json, created, credentialsText('The client was created', created));
+    });
+}
+
+function addList(client: Command, output: Output): void {
+  client
+    .command('list')
+    .description('list the clients of a tenant, or of all')
+    .option('--tenant <tenant>', 'only clients of this tenant')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client list --tenant acme')
+    .action(async ({ tenant, json = false }: { tenant?: string; json?: boolean }) => {
+      const clients = await withStore(readConfig(), async (store) =>
+        listClients(store, tenant === undefined ? undefined : await requireTenant(store, tenant)),
+      );
+      const rows = clients.map((each) => ({
+        client_id: each.clientId,
+        tenant: each.tenant,
+        grants: each.grants,
+        scopes: each.scopes,
+        created_at: formatInstant(each.createdAt),
+        disabled_at: each.disabledAt === null ? null : formatInstant(each.disabledAt),
+      }));
+      const cells = rows.map((row) => [
+        row.client_id,
+        row.tenant,
+        row.grants.join(','),
+        row.created_at,
+        row.disabled_at ?? '-',
+      ]);
+      writeResult(output, json, rows, formatTable(['CLIENT', 'TENANT', 'GRANTS', 'CREATED', 'DISABLED'], cells));
+    });
+}
+
+function addRotate(client: Command, output: Output): void {
+  client
+    .command('rotate')
+    .description('give a client a new secret and print it once; the old one stays good for a while')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .option('--tenant <tenant>', 'the tenant it must belong to')
+    .addOption(secretOption())
+    .option('--overlap-hours <hours>', 'how long the old secret stays good; 0 ends it at once', parseHours, 24)
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport client rotate --client-id acme-reporting\n  subreport client rotate --client-id acme-reporting --overlap-hours 0',
+    )
+    .action(
+      async (options: {
+        clientId: string;
+        tenant?: string;
+        secretStdin?: boolean;
+        overlapHours: number;
+        json?: boolean;
+      }) => {
+        const secret = options.secretStdin === true ? await readSecret() : undefined;
+        const rotated = await withStore(readConfig(), async (store) => {
+          await requireOwnClient(store, options);
+          return rotateClientSecret(store, nowSeconds(), options.clientId, {
+            overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
+            ...(secret !== undefined && { secret }),
+          });
+        });
+        writeResult(
+          output,
+          options.json ?? false,
+          rotated,
+          credentialsText(`The secret was replaced; the old one ends in ${options.overlapHours} hours`, rotated),
+        );
+      },
+    );
+}
+
+function addDisable(client: Command, output: Output): void {
+  client
+    .command('disable')
+    .description('shut a client out: no new token, and its access tokens end within a second')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .option('--tenant <tenant>', 'the tenant it must belong to')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
+    .action(async (options: { clientId: string; tenant?: string; json?: boolean }) => {
+      await withStore(readConfig(), async (store) => {
+        await requireOwnClient(store, options);
+        await disableClientById(store, nowSeconds(), options.clientId);
+      });
+      writeResult(
+        output,
+        options.json ?? false,
+        { client_id: options.clientId, disabled: true },
+        `The client ${options.clientId} was disabled.`,
+      );
+    });
+}
+
+/** Makes sure that a client belongs to the tenant that was named with it. */
+async function requireOwnClient(
+  store: Parameters<typeof listClients>[0],
+  { clientId, tenant }: { clientId: string; tenant?: string },
+): Promise<void> {
+  if (tenant === undefined) return;
+  const clients = await listClients(store, await requireTenant(store, tenant));
+  if (clients.every((each) => each.clientId !== clientId)) {
+    throw new UsageError(`Cannot use the client: it must belong to tenant '${tenant}': current value is '${clientId}'`);
+  }
+}
+
+const credentialsText = (
+  said: string,
+  { client_id, client_secret }: { client_id: string; client_secret: string },
+): string => `${said}. The secret is shown only now:\n  client_id      ${client_id}\n  client_secret  ${client_secret}`;
+
+async function readSecret(): Promise<string> {
+  return (await readAll(process.stdin)).replace(/\r?\n$/, '');
+}
+
+function parseGrants(list: string): readonly GrantType[] {
+  const names = list.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !grantTypes.some((grant) => grant === name));
+  if (unknown.length > 0)
+    throw new InvalidArgumentError(`it must be a list of ${grantTypes.join(',')}: current value is '${list}'`);
+  return grantTypes.filter((grant) => names.includes(grant));
+}
+
+function parseHours(text: string): number {
+  const hours = /^\d{1,4}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(hours))
+    throw new InvalidArgumentError(`it must be a number of hours, such as 24: current value is '${text}'`);
+  return hours;
+}

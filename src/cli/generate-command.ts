@@ -1,0 +1,107 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseInstant } from '../contract/instant.ts';
+import { importRecords } from '../import/import-records.ts';
+import { syntheticRows } from '../import/synthetic-rows.ts';
+import { readConfig } from './config.ts';
+import { CommandError, UsageError } from './error.ts';
+import { type Output, writeResult } from './output.ts';
+import { nowSeconds, requireTenant, withStore } from './store-session.ts';
+
+interface GenerateOptions {
+  readonly tenant?: string;
+  readonly subscriptions: number;
+  readonly seed: number;
+  readonly until?: number;
+  readonly output?: string;
+  readonly json?: boolean;
+}
+
+/** `subreport generate`. */
+export function addGenerateCommand(program: Command, output: Output): void {
+  program
+    .command('generate')
+    .description(
+      'make believable synthetic subscriptions, into a tenant or as NDJSON; the same seed and --until make the same ones',
+    )
+    .requiredOption('--subscriptions <n>', 'how many', wholeNumber)
+    .option('--tenant <tenant>', 'the tenant to load them into')
+    .option('--output <file>', 'write NDJSON to this file instead (- for standard output)')
+    .option('--seed <n>', 'a whole number that the data follows from', wholeNumber, 1)
+    .option('--until <date>', 'the moment the data looks back from (now when left out)', parseUntil)
+    .option('--json', 'print a JSON summary')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport generate --tenant acme --subscriptions 10000\n  subreport generate --subscriptions 1000000 --seed 7 --until 2026-01-01T00:00:00Z --output data.ndjson',
+    )
+    .action(async (options: GenerateOptions) => {
+      const { subscriptions: count, seed, until = nowSeconds() } = options;
+      const rows = syntheticRows({ count, seed, until });
+      if (options.output !== undefined) return writeNdjson(rows, options.output, output);
+      if (options.tenant === undefined)
+        throw new UsageError('Cannot generate: either --tenant or --output must be given, such as --tenant acme');
+      const name = options.tenant;
+      const summary = await withStore(readConfig(), async (store) => {
+        const tenant = await requireTenant(store, name);
+        return importRecords(store, tenant, ndjsonOf(rows), {
+          format: 'ndjson',
+          dryRun: false,
+          onRejected: refuseRejected,
+        });
+      });
+      const { inserted, updated, unchanged } = summary;
+      writeResult(
+        output,
+        options.json ?? false,
+        { tenant: name, inserted, updated, unchanged },
+        `Tenant ${name}: ${inserted} inserted, ${updated} updated, ${unchanged} unchanged.`,
+      );
+    });
+}
+
+/** Rows as the bytes of an NDJSON source, some hundred at a time. */
+export async function* ndjsonOf(rows: Iterable<unknown>): AsyncGenerator<Buffer> {
+  let lines: string[] = [];
+  for (const row of rows) {
+    lines.push(`${JSON.stringify(row)}\n`);
+    if (lines.length === 256) {
+      yield Buffer.from(lines.join(''));
+      lines = [];
+    }
+  }
+  if (lines.length > 0) yield Buffer.from(lines.join(''));
+}
+
+async function writeNdjson(rows: Iterable<unknown>, file: string, output: Output): Promise<void> {
+  if (file === '-') {
+    for await (const chunk of ndjsonOf(rows)) {
+      if (output.stdout.write(chunk.toString()) === false)
+        await new Promise((resolve) => process.stdout.once('drain', resolve));
+    }
+    return;
+  }
+  await pipeline(Readable.from(ndjsonOf(rows)), createWriteStream(file)).catch((error: NodeJS.ErrnoException) => {
+    throw new CommandError(`Cannot write '${file}': it must be a file that this user can write (${error.code})`);
+  });
+}
+
+function refuseRejected({ errors }: { errors: readonly { field: string; rule: string }[] }): never {
+  throw new TypeError(`Cannot load a synthetic row: it must fit the contract: ${JSON.stringify(errors)}`);
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text))
+    throw new InvalidArgumentError(`it must be a whole number, such as 1000: current value is '${text}'`);
+  return Number(text);
+}
+
+function parseUntil(text: string): number {
+  const instant = parseInstant(text);
+  if (instant === undefined)
+    throw new InvalidArgumentError(
+      `it must be an ISO 8601 date-time, such as 2026-01-01T00:00:00Z: current value is '${text}'`,
+    );
+  return instant.seconds;
+}

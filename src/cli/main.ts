@@ -1,0 +1,81 @@
+import { Command, CommanderError } from 'commander';
+import { ClientError } from '../auth/manage-clients.ts';
+import { ImportError } from '../import/error.ts';
+import { StorageError } from '../storage/error.ts';
+import { addClientCommand } from './client-command.ts';
+import { addConfigCommand } from './config-command.ts';
+import { CommandError, UsageError } from './error.ts';
+import { addGenerateCommand } from './generate-command.ts';
+import { addImportCommand } from './import-command.ts';
+import { addMigrateCommand } from './migrate-command.ts';
+import type { Output } from './output.ts';
+import { packageVersion } from './package-version.ts';
+import { addServeCommand } from './serve-command.ts';
+import { addTenantCommand } from './tenant-command.ts';
+
+/** Builds the command line with all its commands. */
+export function buildProgram(output: Output): Command {
+  const program = new Command('subreport')
+    .description('the subscription reporting service: serve it, load it, manage who may read it')
+    .version(packageVersion)
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      "\nSettings are environment variables: 'subreport config' lists them.\nExit codes: 0 success, 1 failure, 2 wrong use.",
+    );
+  program.exitOverride().configureOutput({
+    writeOut: (text) => output.stdout.write(text),
+    writeErr: (text) => output.stderr.write(text),
+  });
+  const commands = [
+    addServeCommand,
+    addMigrateCommand,
+    addConfigCommand,
+    addTenantCommand,
+    addClientCommand,
+    addImportCommand,
+    addGenerateCommand,
+  ];
+  for (const add of commands) add(program, output);
+  inheritSettings(program);
+  return program;
+}
+
+/** Commands do not take over what their parent was told about leaving and writing when they were made before it was. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command);
+    inheritSettings(child);
+  }
+}
+
+/** Runs one command line and gives the exit code; an error that its user can mend is a sentence, any other one its stack. */
+export async function runCommandLine(argv: readonly string[], output: Output): Promise<number> {
+  try {
+    await buildProgram(output).parseAsync([...argv], { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UsageError) return say(output, error.message, 2);
+    if (
+      error instanceof CommandError ||
+      error instanceof StorageError ||
+      error instanceof ImportError ||
+      error instanceof ClientError
+    ) {
+      return say(output, error.message, 1);
+    }
+    return say(output, error instanceof Error ? (error.stack ?? error.message) : String(error), 1);
+  }
+}
+
+function say({ stderr }: Output, message: string, code: number): number {
+  stderr.write(`${message}\n`);
+  return code;
+}
+
+if (import.meta.main || process.argv[1]?.endsWith('subreport.mjs') || process.argv[1]?.endsWith('/.bin/subreport')) {
+  process.stdout.on('error', () => process.exit(0)); // the reader went away: nothing more to say
+  const code = await runCommandLine(process.argv.slice(2), process);
+  if (code !== 0) process.exitCode = code;
+}

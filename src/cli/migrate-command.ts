@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { openStore } from '../storage/open-store.ts';
+import { readConfig } from './config.ts';
+import { type Output, writeResult } from './output.ts';
+
+/** `subreport migrate`. */
+export function addMigrateCommand(program: Command, output: Output): void {
+  program
+    .command('migrate')
+    .description('bring the schema of the store up to date; safe while others do the same')
+    .option('--json', 'print {"applied","current"}')
+    .addHelpText(
+      'after',
+      '\nExample:\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport subreport migrate',
+    )
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const config = readConfig();
+      const store = openStore({
+        databaseUrl: config.DATABASE_URL,
+        dataDir: config.DATA_DIR,
+        poolSize: config.DATABASE_POOL_SIZE,
+        onConnectionError: () => undefined, // the statement under way fails by itself
+      });
+      try {
+        const result = await store.migrate();
+        const applied = result.applied.length === 0 ? 'Nothing to do' : `Applied ${result.applied.join(', ')}`;
+        writeResult(output, json, result, `${applied}: the schema is at ${result.current}.`);
+      } finally {
+        await store.close();
+      }
+    });
+}

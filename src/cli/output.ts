@@ -1,0 +1,24 @@
+/** Where a command writes; tests give their own. */
+export interface Output {
+  readonly stdout: { write(text: string): unknown };
+  readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+}
+
+/** Writes the result of a command: one line of JSON for machines, or text for people. */
+export function writeResult(output: Output, json: boolean, value: unknown, human: string): void {
+  output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${human}\n`);
+}
+
+/** Rows of text in columns, each as wide as its widest cell. */
+export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { Logger } from 'pino';
+import { operations } from '../contract/operations.ts';
+import { deleteDeadFamilies } from '../storage/refresh-family.ts';
+import type { Store } from '../storage/store.ts';
+import { type Config, readConfig } from './config.ts';
+import { type DemoClient, prepareDemo } from './demo.ts';
+import { createLogger } from './logger.ts';
+import type { Output } from './output.ts';
+import { type RunningService, serve } from './serve.ts';
+import { nowSeconds, openReadyStore } from './store-session.ts';
+
+/** How long a stop may take after its delay, in milliseconds; what is still under way then is cut off. */
+const stopMsMax = 15_000;
+const sweepEveryMs = 600_000;
+
+/** `subreport serve`. */
+export function addServeCommand(program: Command, output: Output): void {
+  program
+    .command('serve')
+    .description('run the service')
+    .option('--demo', 'with a demo tenant of 2,000 synthetic subscriptions and a client, made at the first start')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport serve --demo\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
+    )
+    .action(async ({ demo = false }: { demo?: boolean }) => {
+      const config = readConfig();
+      const logger = createLogger(config.LOG_LEVEL);
+      const store = await openReadyStore(config, (error) =>
+        logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
+      );
+      try {
+        const demoClient = demo ? await prepareDemo(config, store) : undefined;
+        const service = await serve(config, store, logger);
+        announce(config, logger, demoClient, output);
+        stopOnSignal(service, store, config, logger);
+        sweepRegularly(store, logger);
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+    });
+}
+
+function announce({ publicUrl }: Config, logger: Logger, demo: DemoClient | undefined, output: Output): void {
+  if (publicUrl.startsWith('http://') && !['127.0.0.1', 'localhost', '[::1]'].includes(new URL(publicUrl).hostname)) {
+    logger.warn(
+      { public_url: publicUrl },
+      'PUBLIC_URL is http: tokens and secrets travel in the clear (RFC 6749 section 10.9); put TLS in front and set PUBLIC_URL to https',
+    );
+  }
+  if (demo === undefined) {
+    logger.info(
+      {
+        public_url: publicUrl,
+        report: publicUrl + operations.listSubscriptions.path,
+        token: publicUrl + operations.issueToken.path,
+        docs: `${publicUrl}/docs`,
+      },
+      'serving',
+    );
+  } else {
+    output.stdout.write(`${demoText(demo, publicUrl)}\n`);
+  }
+}
+
+/** What a newcomer needs, with a command to paste. */
+function demoText({ base_url, token_url, client_id, client_secret, tenant }: DemoClient, publicUrl: string): string {
+  return `
+subreport is running with demo data (tenant ${tenant}). Stop it with Ctrl-C.
+
+  Report   ${base_url}/v1/subscription
+  Token    ${token_url}
+  Docs     ${publicUrl}/docs
+
+Paste this to read a report:
+
+  TOKEN=$(curl -s ${token_url} -d grant_type=client_credentials \\
+    -d client_id=${client_id} -d client_secret=${client_secret} \\
+    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -i -H "Authorization: Bearer $TOKEN" '${base_url}/v1/subscription?size=2'
+`;
+}
+
+/** Finishes what is under way at the first signal; a second one, or too long a wait, ends the process at once. */
+function stopOnSignal({ app, drain }: RunningService, store: Store, config: Config, logger: Logger): void {
+  const stop = async (signal: NodeJS.Signals): Promise<void> => {
+    for (const each of stopSignals) process.removeAllListeners(each).once(each, () => process.exit(1));
+    logger.info({ signal }, 'stopping');
+    drain();
+    await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000);
+    setTimeout(() => {
+      logger.error('stopping took too long; what was under way is cut off');
+      process.exit(1);
+    }, stopMsMax).unref();
+    await app.close();
+    await store.close();
+    logger.info('stopped');
+  };
+  for (const signal of stopSignals) process.once(signal, () => void stop(signal));
+}
+
+const stopSignals = ['SIGTERM', 'SIGINT'] as const;
+
+function sweepRegularly(store: Store, logger: Logger): void {
+  const sweep = () =>
+    deleteDeadFamilies(store, nowSeconds()).catch((error: unknown) =>
+      logger.warn({ err: error }, 'dead refresh families stay until the next sweep'),
+    );
+  setInterval(() => void sweep(), sweepEveryMs).unref();
+}

@@ -1,0 +1,62 @@
+/** One setting: an environment variable, how it is read, and what it means. */
+export interface Setting<T> {
+  /** Reads the text, or gives `undefined` when it breaks the rule. */
+  readonly read: (text: string) => T | undefined;
+  readonly fallback: T;
+  /** What must hold, with a right example. */
+  readonly rule: string;
+  readonly description: string;
+  /** Whether the value must not be shown. */
+  readonly secret?: true;
+}
+
+/** A whole number within bounds. */
+export function wholeNumber(minimum: number, maximum: number, fallback: number, description: string): Setting<number> {
+  return {
+    read: (text) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+    fallback,
+    rule: `a whole number from ${minimum} to ${maximum}, such as ${fallback}`,
+    description,
+  };
+}
+
+/** One of some words. */
+export function oneOf<T extends string>(words: readonly T[], fallback: T, description: string): Setting<T> {
+  return {
+    read: (text) => words.find((word) => word === text),
+    fallback,
+    rule: `one of ${words.join(', ')}`,
+    description,
+  };
+}
+
+/** A URL of one of some schemes, kept without a slash at its end. */
+export function url(
+  schemes: readonly string[],
+  example: string,
+  description: string,
+  secret?: true,
+): Setting<string | undefined> {
+  return {
+    read: (text) => {
+      const parsed = URL.parse(text);
+      const right =
+        parsed !== null &&
+        schemes.includes(parsed.protocol.slice(0, -1)) &&
+        (secret === true || (parsed.search === '' && parsed.hash === ''));
+      return right ? text.replace(/\/+$/, '') : undefined;
+    },
+    fallback: undefined,
+    rule: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
+    description,
+    ...(secret && { secret }),
+  };
+}
+
+/** Any text that is not empty. */
+export function text(fallback: string, rule: string, description: string): Setting<string> {
+  return { read: (value) => (value.trim() === '' ? undefined : value), fallback, rule, description };
+}

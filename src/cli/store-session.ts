@@ -1,0 +1,47 @@
+import { didYouMean } from '../contract/suggest.ts';
+import { openStore } from '../storage/open-store.ts';
+import type { Store, TenantId } from '../storage/store.ts';
+import { findTenant, listTenants } from '../storage/tenant.ts';
+import type { Config } from './config.ts';
+import { CommandError } from './error.ts';
+
+/** Opens the store that the settings choose, with its schema brought up to date unless `MIGRATE_ON_START` says otherwise. */
+export async function openReadyStore(config: Config, onConnectionError: (error: Error) => void): Promise<Store> {
+  const store = openStore({
+    databaseUrl: config.DATABASE_URL,
+    dataDir: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL_SIZE,
+    onConnectionError,
+  });
+  try {
+    if (config.MIGRATE_ON_START === 'true') await store.migrate();
+    await store.checkReady();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Runs the work of a command with an open store, and closes it whatever happens. */
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openReadyStore(config, () => undefined); // a command that meets a broken connection fails by its own statement
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The tenant of a name; a sentence that says which there are when it does not exist. */
+export async function requireTenant(store: Store, name: string): Promise<TenantId> {
+  const found = await findTenant(store, name);
+  if (found !== undefined) return found.tenant;
+  const names = (await listTenants(store)).map(({ tenant }) => tenant);
+  throw new CommandError(
+    `Cannot find the tenant: it must be one that 'subreport tenant list' shows${didYouMean(name, names)}: current value is '${name}'; make it with: subreport tenant create ${name}`,
+  );
+}
+
+/** Now, in whole UTC epoch seconds. */
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000);

@@ -1,0 +1,64 @@
+/** A moment in UTC, exact to the nanosecond: whole seconds since 1970-01-01T00:00:00Z and the rest (0 to 999,999,999). */
+export interface Instant {
+  readonly seconds: number;
+  readonly nanos: number;
+}
+
+const form = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:Z|([+ -])(\d{2}):?(\d{2}))$/;
+const daySeconds = 86_400;
+
+/**
+ * Reads an ISO 8601 date-time (RFC 3339 §5.6, `spec.md` "Query parameters"), or gives `undefined` for anything else.
+ *
+ * Accepted: `Z` or an offset (`+02:00`, `+0200`; a `+` that arrived as a blank is understood), a fraction of 1 to 9 digits, years 0001 to
+ * 9999. A day that is not in the calendar is refused. A leap second (`23:59:60` UTC at the end of June or December) is the next second, as in POSIX.
+ *
+ * @example
+ * parseInstant('2024-05-01T02:00:00.5+02:00') // { seconds: 1714521600, nanos: 500000000 }
+ * parseInstant('2024-02-30T00:00:00Z')        // undefined
+ */
+export function parseInstant(text: string): Instant | undefined {
+  const match = form.exec(text);
+  if (match === null) return undefined;
+  const part = (index: number): number => Number(match[index] ?? 0);
+  const [hour, minute, second] = [part(4), part(5), part(6)];
+  const days = epochDays(part(1), part(2), part(3));
+  const [offsetHours, offsetMinutes] = [part(9), part(10)];
+  if (days === undefined || hour > 23 || minute > 59 || second > 60) return undefined;
+  if (offsetHours > 23 || offsetMinutes > 59) return undefined;
+  const offset = (offsetHours * 3600 + offsetMinutes * 60) * (match[8] === '-' ? -1 : 1);
+  const seconds = days * daySeconds + hour * 3600 + minute * 60 + second - offset;
+  if (second === 60 && !endsLeapSecond(seconds)) return undefined;
+  if (seconds < earliestSeconds || seconds > latestSeconds) return undefined;
+  return { seconds, nanos: Number((match[7] ?? '').padEnd(9, '0')) };
+}
+
+/**
+ * Writes whole UTC epoch seconds in the one form that goes on the wire, `yyyy-MM-ddTHH:mm:ssZ` (`spec.md` "Subscription record").
+ *
+ * @example formatInstant(1714521600) // '2024-05-01T00:00:00Z'
+ */
+export function formatInstant(seconds: number): string {
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+/** Negative, zero or positive as `a` is before, at or after `b`. */
+export function compareInstants(a: Instant, b: Instant): number {
+  return a.seconds - b.seconds || a.nanos - b.nanos;
+}
+
+/** Days since 1970-01-01 of a calendar day, or `undefined` when the calendar has no such day. */
+function epochDays(year: number, month: number, day: number): number | undefined {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day); // Date.UTC would take the years 1 to 99 for 1901 to 1999
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return exists ? date.getTime() / 1000 / daySeconds : undefined;
+}
+
+function endsLeapSecond(nextSecond: number): boolean {
+  const date = new Date(nextSecond * 1000);
+  return nextSecond % daySeconds === 0 && date.getUTCDate() === 1 && date.getUTCMonth() % 6 === 0;
+}
+
+const earliestSeconds = (epochDays(1, 1, 1) ?? 0) * daySeconds;
+const latestSeconds = (epochDays(9999, 12, 31) ?? 0) * daySeconds + daySeconds - 1;

@@ -1,0 +1,199 @@
+import { errorTable } from './error.ts';
+import { openApiComponents } from './openapi-components.ts';
+import { apiPath, type OperationId, operations } from './operations.ts';
+import { type PageLimits, reportParameters } from './query.ts';
+import { descriptionOf, exampleOf } from './schema.ts';
+import { SubscriptionId } from './subscription.ts';
+import { tokenErrorTable } from './token.ts';
+
+/** What differs from one running service to another. */
+export interface OpenApiOptions {
+  readonly publicUrl: string;
+  readonly version: string;
+  readonly limits: PageLimits;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Builds the OpenAPI 3.1 document of the service from the contract; nothing in it is written twice. */
+export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Json {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [operationId, { method, path, tag, summary, description }] of Object.entries(operations)) {
+    const details = describeOperation(operationId as OperationId, limits);
+    const item = { operationId, tags: [tag], summary, description, ...details };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: item };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'subreport',
+      version,
+      description: `Subscription reporting service: a filtered, paged report of a client's own data subscriptions (eSIM/IoT connectivity plans). Version v1.0 of the interface; base URL ${publicUrl}${apiPath}.`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'The operator of this service', url: publicUrl },
+    },
+    servers: [{ url: publicUrl, description: 'This service' }],
+    tags: [
+      { name: 'report', description: 'Reading subscriptions' },
+      { name: 'auth', description: 'Getting and checking tokens' },
+      { name: 'service', description: 'The service itself' },
+    ],
+    paths,
+    components: openApiComponents(publicUrl),
+  };
+}
+
+function describeOperation(operationId: OperationId, limits: PageLimits): Json {
+  switch (operationId) {
+    case 'listSubscriptions':
+      return {
+        security: bearer,
+        parameters: [...reportParameterObjects(limits), ...requestHeaders],
+        responses: {
+          200: response(
+            'One page of the report',
+            { type: 'array', maxItems: limits.sizeMax, items: ref('Subscription') },
+            pagingHeaders,
+          ),
+          ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
+        },
+      };
+    case 'getSubscription':
+      return {
+        security: bearer,
+        parameters: [
+          {
+            name: 'id',
+            in: 'path',
+            required: true,
+            schema: { ...SubscriptionId },
+            description: descriptionOf(SubscriptionId),
+            example: exampleOf(SubscriptionId),
+          },
+          ...requestHeaders,
+        ],
+        responses: {
+          200: response('The subscription', ref('Subscription')),
+          ...problems(400, 401, 403, 404, 406, 414, 429, 431, 500, 503),
+        },
+      };
+    case 'issueToken':
+      return {
+        security: [{ client: [] }, {}],
+        parameters: requestHeaders,
+        requestBody: {
+          required: true,
+          description: 'The token request',
+          content: { 'application/x-www-form-urlencoded': { schema: ref('TokenRequest') } },
+        },
+        responses: { 200: response('The tokens', ref('TokenResponse')), ...tokenErrors() },
+      };
+    case 'getKeySet':
+      return publicDocument('The key set', ref('KeySet'));
+    case 'getAuthorizationServerMetadata':
+    case 'getOpenidConfiguration':
+      return publicDocument('The metadata', ref('ServerMetadata'));
+    case 'getHealth':
+      return publicDocument('The process is alive', ref('Health'));
+    case 'getReadiness':
+      return publicDocument('Reports can be answered', ref('Health'), 503);
+    case 'getOpenapi':
+      return publicDocument('The document', { type: 'object', description: 'An OpenAPI 3.1 document' });
+  }
+}
+
+const bearer = [{ accessToken: ['subscription:read'] }];
+
+/** Headers that any request may carry (`spec.md` "Request headers"). */
+const requestHeaders = ['X-Correlation-ID', 'Cache-Control'].map((name) => ({
+  $ref: `#/components/parameters/${name}`,
+}));
+
+const pagingHeaders = [
+  'X-Next-Page',
+  'X-Previous-Page',
+  'Link',
+  'X-Total-Count',
+  'X-Total-Pages',
+  'X-Current-Page',
+  'X-Count-Per-Page',
+  'Server-Timing',
+];
+
+const everyHeader = ['X-Correlation-ID', 'RateLimit', 'RateLimit-Policy'];
+
+const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+const headerRefs = (names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+function response(description: string, schema: Json, headers: readonly string[] = []): Json {
+  return {
+    description,
+    headers: headerRefs([...everyHeader, ...headers]),
+    content: { 'application/json': { schema } },
+  };
+}
+
+/** The problem answers of an operation by status; all codes of a status share one description. */
+function problems(...statuses: readonly number[]): Json {
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const kinds = Object.entries(errorTable).filter(([, kind]) => kind.status === status);
+      const description = kinds.map(([code, { title }]) => `${code}: ${title}`).join('. ');
+      const headers = [...everyHeader, ...(statusHeaders[status] ?? [])];
+      return [
+        status,
+        {
+          description,
+          headers: headerRefs(headers),
+          content: { 'application/problem+json': { schema: ref('Problem') } },
+        },
+      ];
+    }),
+  );
+}
+
+const statusHeaders: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+function tokenErrors(): Json {
+  const statuses = [...new Set(Object.values(tokenErrorTable).map(({ status }) => status))];
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const codes = Object.entries(tokenErrorTable).filter(([, kind]) => kind.status === status);
+      const headers = [...everyHeader, ...(statusHeaders[status] ?? [])];
+      return [
+        status,
+        {
+          description: codes.map(([code]) => code).join(', '),
+          headers: headerRefs(headers),
+          content: { 'application/json': { schema: ref('TokenErrorBody') } },
+        },
+      ];
+    }),
+  );
+}
+
+/** A document that anybody may read. */
+function publicDocument(description: string, schema: Json, ...otherStatuses: readonly number[]): Json {
+  return {
+    security: [],
+    responses: { 200: response(description, schema), ...problems(400, 429, 431, 500, ...otherStatuses) },
+  };
+}
+
+function reportParameterObjects(limits: PageLimits): Json[] {
+  return Object.entries(reportParameters(limits)).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description: descriptionOf(schema),
+    schema,
+  }));
+}

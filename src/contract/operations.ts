@@ -1,0 +1,84 @@
+/** One operation of the service: its name is the same in contract, handler, SDK, command line and documentation. */
+export interface Operation {
+  readonly method: 'GET' | 'POST';
+  /** Absolute path; a `{name}` is a path parameter. */
+  readonly path: string;
+  readonly tag: 'report' | 'auth' | 'service';
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** Path of the API below the public URL: `{base_url}` of the specification is the public URL with it (`spec.md` "Endpoints"). */
+export const apiPath = '/connect-api';
+
+/** Every operation of the service by name. */
+export const operations = {
+  listSubscriptions: {
+    method: 'GET',
+    path: `${apiPath}/v1/subscription`,
+    tag: 'report',
+    summary: 'List subscriptions',
+    description:
+      'One page of your own data subscriptions, filtered and in a total order: the sort date, then the id. Follow X-Next-Page (or the Link header) until it is absent to read the whole report; page numbers jump to any page.',
+  },
+  getSubscription: {
+    method: 'GET',
+    path: `${apiPath}/v1/subscription/{id}`,
+    tag: 'report',
+    summary: 'Get one subscription',
+    description: 'One of your own data subscriptions by its id.',
+  },
+  issueToken: {
+    method: 'POST',
+    path: '/oauth2/token',
+    tag: 'auth',
+    summary: 'Issue or refresh a token',
+    description:
+      'The token endpoint (RFC 6749 §3.2). The client authenticates by client_id and client_secret in the body or by HTTP Basic. Each refresh answers with a new access token and a new refresh token.',
+  },
+  getKeySet: {
+    method: 'GET',
+    path: '/oauth2/jwks',
+    tag: 'auth',
+    summary: 'Get the key set',
+    description: 'The public keys that verify access tokens (RFC 7517).',
+  },
+  getAuthorizationServerMetadata: {
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    tag: 'auth',
+    summary: 'Discover the token endpoint (OAuth)',
+    description: 'Authorization server metadata (RFC 8414).',
+  },
+  getOpenidConfiguration: {
+    method: 'GET',
+    path: '/.well-known/openid-configuration',
+    tag: 'auth',
+    summary: 'Discover the token endpoint (OpenID Connect)',
+    description: 'The same metadata where OpenID Connect clients look for it.',
+  },
+  getHealth: {
+    method: 'GET',
+    path: '/healthz',
+    tag: 'service',
+    summary: 'Ask whether the process is alive',
+    description: 'Answers 200 as long as the process runs, whatever its store does.',
+  },
+  getReadiness: {
+    method: 'GET',
+    path: '/readyz',
+    tag: 'service',
+    summary: 'Ask whether reports can be answered',
+    description: 'Answers 200 when a report could be answered now, 503 otherwise.',
+  },
+  getOpenapi: {
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'service',
+    summary: 'Get this document',
+    description: 'This document, as the running service means it.',
+  },
+} as const satisfies Record<string, Operation>;
+
+/** Name of an operation. */
+export type OperationId = keyof typeof operations;

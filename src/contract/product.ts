@@ -1,0 +1,47 @@
+import Type, { type Static } from 'typebox';
+
+/** Identifier of a product: opaque text without control characters, 1 to 128 characters (`spec.md` "Product object"). */
+export const ProductId = Type.String({
+  pattern: '^[^\\u0000-\\u001f\\u007f]{1,128}$',
+  minLength: 1,
+  maxLength: 128,
+  description: 'Opaque product identifier',
+  'x-rule': '1 to 128 characters without control characters',
+  examples: ['cHJvZHVjdC0zMA'],
+});
+
+/** The product of a subscription (`spec.md` "Product object"). `period` is counted in `period_unit` and may be 0. */
+export const Product = Type.Object(
+  {
+    id: ProductId,
+    name: Type.String({
+      maxLength: 256,
+      description: 'Human-readable product name',
+      'x-rule': 'text of at most 256 characters',
+      examples: ['Europe 5 GB, 30 days'],
+    }),
+    period: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      format: 'int32',
+      description: 'Length of the product period, in period_unit',
+      'x-rule': 'a whole number from 0 to 1000000',
+      examples: [30],
+    }),
+    period_unit: Type.String({
+      pattern: '^[A-Z][A-Z0-9_]{0,31}$',
+      maxLength: 32,
+      description: 'Unit of period: an open set of upper-case words; DAYS is the known one',
+      'x-rule': 'an upper-case word of at most 32 characters',
+      examples: ['DAYS'],
+    }),
+    plan_id: Type.String({
+      maxLength: 128,
+      description: 'Identifier of the plan',
+      'x-rule': 'text of at most 128 characters',
+      examples: ['cGxhbi1ldXJvcGU'],
+    }),
+  },
+  { additionalProperties: false, description: 'The product of a subscription' },
+);
+export type Product = Static<typeof Product>;

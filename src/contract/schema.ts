@@ -1,0 +1,50 @@
+import type { TSchema } from 'typebox';
+
+/**
+ * The rule of a schema as the end of a sentence: `15 to 22 digits, such as 8944500102198304826`.
+ *
+ * Every schema of a single value carries, besides JSON Schema, `x-rule` (in words what must hold) and `examples` (the first one is right), so
+ * that one definition gives validation, OpenAPI and the sentence a person reads.
+ */
+export function ruleOf(schema: TSchema): string {
+  return `${annotation(schema).rule}, such as ${annotation(schema).example}`;
+}
+
+/** The first example of a schema: a value that is right. */
+export function exampleOf(schema: TSchema): string {
+  return annotation(schema).example;
+}
+
+/** Whether a text fits the `pattern`, `minLength` and `maxLength` of a string schema. */
+export function fitsText(schema: TSchema, text: string): boolean {
+  const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema as TextLimits;
+  if (text.length < minLength || text.length > maxLength) return false;
+  return pattern === undefined || new RegExp(pattern, 'u').test(text);
+}
+
+/** The whole number that a text spells in plain digits, when it fits the `minimum` and `maximum` of an integer schema; `undefined` otherwise. */
+export function readWholeNumber(schema: TSchema, text: string): number | undefined {
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema as { minimum?: number; maximum?: number };
+  if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined; // no sign, blank, exponent, hexadecimal or leading zero
+  const value = Number(text);
+  return value >= minimum && value <= maximum ? value : undefined;
+}
+
+/** What a schema is about, in a sentence. */
+export function descriptionOf(schema: TSchema): string {
+  return (schema as { description?: string }).description ?? '';
+}
+
+interface TextLimits {
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+function annotation(schema: TSchema): { rule: string; example: string } {
+  const { 'x-rule': rule, examples } = schema as { 'x-rule'?: string; examples?: unknown[] };
+  if (rule === undefined || examples?.[0] === undefined) {
+    throw new TypeError('Cannot describe a schema: it must carry x-rule and examples');
+  }
+  return { rule, example: String(examples[0]) };
+}

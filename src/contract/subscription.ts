@@ -1,0 +1,82 @@
+import Type, { type Static } from 'typebox';
+import { Product } from './product.ts';
+
+/** The statuses known today, in the order of a subscription's life. The set is open: a client must expect words that are not in it. */
+export const knownStatuses = ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED'] as const;
+
+/** Identifier of a subscription: URL-safe base64-like text, `=` padding allowed (`spec.md` "Subscription record"). */
+export const SubscriptionId = Type.String({
+  pattern: '^[A-Za-z0-9_-]{1,128}={0,2}$',
+  minLength: 1,
+  maxLength: 130,
+  description: 'Opaque subscription identifier, URL-safe base64-like text',
+  'x-rule': '1 to 128 of the characters A-Z a-z 0-9 _ - with at most two = at the end',
+  examples: ['c3Vic2NyaXB0aW9uLTAwMDE='],
+});
+
+/** How a status is spelled, as a part of a pattern. */
+export const statusWord = '[A-Z][A-Z0-9_]{0,31}';
+
+/** State of a subscription: an open set of upper-case words (`spec.md` "States and transitions"). */
+export const Status = Type.String({
+  pattern: `^${statusWord}$`,
+  minLength: 1,
+  maxLength: 32,
+  description: `State of the subscription: an open set of upper-case words; known are ${knownStatuses.join(', ')}`,
+  'x-rule': 'an upper-case word of at most 32 characters',
+  examples: ['ACTIVE'],
+});
+
+/** SIM identifier (ITU-T E.118): digits; 16-digit ones exist in the wild, so 15 to 22 are allowed. */
+export const Iccid = Type.String({
+  pattern: '^[0-9]{15,22}$',
+  minLength: 15,
+  maxLength: 22,
+  description: 'SIM identifier',
+  'x-rule': '15 to 22 digits',
+  examples: ['8944500102198304826'],
+});
+
+const timestamp = (description: string) =>
+  Type.String({
+    format: 'date-time',
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
+    maxLength: 20,
+    description: `${description}, ISO 8601 in UTC, yyyy-MM-ddTHH:mm:ssZ`,
+    'x-rule': 'an ISO 8601 date-time',
+    examples: ['2024-05-01T00:00:00Z'],
+  });
+
+/** The words that carry a boolean on the wire; `auto_renew` is a string, not a JSON boolean (`spec.md` "Subscription record"). */
+export const AutoRenew = Type.String({
+  enum: ['true', 'false'],
+  maxLength: 5,
+  description: 'Whether the subscription renews itself, as a boolean word in a string',
+  'x-rule': '"true" or "false"',
+  examples: ['true'],
+});
+
+/** One subscription record as the report returns it (`spec.md` "Subscription record"). Only `status` may be absent. */
+export const Subscription = Type.Object(
+  {
+    id: SubscriptionId,
+    status: Type.Optional(Status),
+    activationDate: timestamp('When the subscription was activated'),
+    expirationDate: timestamp('When the subscription ends'),
+    createdDate: timestamp('When the subscription was created'),
+    product: Product,
+    iccid: Iccid,
+    device_id: Type.String({
+      maxLength: 128,
+      description: 'Identifier of the device',
+      'x-rule': 'text of at most 128 characters',
+      examples: ['device-000417'],
+    }),
+    auto_renew: AutoRenew,
+  },
+  {
+    additionalProperties: false,
+    description: 'A data subscription (eSIM/IoT connectivity plan)',
+  },
+);
+export type Subscription = Static<typeof Subscription>;

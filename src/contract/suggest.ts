@@ -1,0 +1,40 @@
+/**
+ * The known name that a misspelt one was probably meant to be, or `undefined` when none is near (at most a third of its letters differ; case and
+ * the difference between `-` and `_` count for nothing).
+ *
+ * @example suggest('productid', ['product-id', 'page']) // 'product-id'
+ */
+export function suggest(name: string, known: Iterable<string>): string | undefined {
+  const wanted = fold(name.slice(0, longest));
+  let best: string | undefined;
+  let bestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const distance = editDistance(wanted, fold(candidate));
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best !== undefined && bestDistance <= Math.max(1, best.length / 3) ? best : undefined;
+}
+
+/** `: did you mean 'size'` when a known name is near, the empty text otherwise. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const near = suggest(name, known);
+  return near === undefined ? '' : `; did you mean '${near}'?`;
+}
+
+const longest = 64;
+
+const fold = (name: string): string => name.toLowerCase().replaceAll(/[-_.[\]]/g, '');
+
+/** Number of single letters to insert, delete or replace to turn one text into the other (Levenshtein), row by row. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

@@ -1,0 +1,73 @@
+import Type, { type Static } from 'typebox';
+
+/** The grants of the token endpoint (`spec.md` "Authentication"; RFC 6749 §4.4 and §6). */
+export const grantTypes = ['client_credentials', 'refresh_token'] as const;
+export type GrantType = (typeof grantTypes)[number];
+
+/** The scopes that exist: what an access token may allow (RFC 6749 §3.3). */
+export const scopes = ['subscription:read'] as const;
+export type Scope = (typeof scopes)[number];
+
+const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: '^[\\x20-\\x7e]*$', description });
+
+/** The form fields of a token request (`spec.md` "Authentication", items 3 and 5; RFC 6749 §4.4.2, §6). */
+export const TokenRequest = Type.Object(
+  {
+    grant_type: Type.String({ enum: [...grantTypes], maxLength: 32, description: 'The grant' }),
+    client_id: Type.Optional(secretText('Client identifier, unless sent by HTTP Basic')),
+    client_secret: Type.Optional(secretText('Client secret, unless sent by HTTP Basic')),
+    refresh_token: Type.Optional(secretText('The refresh token, for grant_type=refresh_token')),
+    scope: Type.Optional(secretText('Space-separated scopes; without it, all that the client has')),
+  },
+  { description: 'A token request; unknown fields are ignored (RFC 6749 §3.2)' },
+);
+
+/** A token answer (RFC 6749 §5.1), with `refresh_expires_in` as Keycloak has it. Times are in seconds. */
+export const TokenResponse = Type.Object(
+  {
+    access_token: Type.String({ maxLength: 4096, description: 'The access token, a JWT (RFC 9068)' }),
+    token_type: Type.Literal('Bearer', { maxLength: 6 }),
+    expires_in: Type.Integer({
+      minimum: 1,
+      maximum: 86_400,
+      format: 'int32',
+      description: 'Seconds until the access token ends',
+    }),
+    refresh_token: Type.Optional(
+      Type.String({ maxLength: 512, description: 'The refresh token; each use replaces it' }),
+    ),
+    refresh_expires_in: Type.Integer({
+      minimum: 0,
+      maximum: 2_592_000,
+      format: 'int32',
+      description: 'Seconds until the refresh token ends; 0 when there is none',
+    }),
+    scope: Type.String({ maxLength: 512, description: 'The scopes of the access token' }),
+  },
+  { additionalProperties: false, description: 'A token answer' },
+);
+export type TokenResponse = Static<typeof TokenResponse>;
+
+/** Error codes of the token endpoint with their status (RFC 6749 §5.2; the last three are ours for conditions that it does not name). */
+export const tokenErrorTable = {
+  invalid_request: { status: 400 },
+  invalid_client: { status: 401 },
+  invalid_grant: { status: 400 },
+  unauthorized_client: { status: 400 },
+  unsupported_grant_type: { status: 400 },
+  invalid_scope: { status: 400 },
+  slow_down: { status: 429 },
+  server_error: { status: 500 },
+  temporarily_unavailable: { status: 503 },
+} as const satisfies Record<string, { readonly status: number }>;
+export type TokenErrorCode = keyof typeof tokenErrorTable;
+
+/** The body of a refused token request (RFC 6749 §5.2). */
+export const TokenErrorBody = Type.Object(
+  {
+    error: Type.String({ enum: Object.keys(tokenErrorTable), maxLength: 32 }),
+    error_description: Type.Optional(Type.String({ maxLength: 512, description: 'A sentence for the developer' })),
+  },
+  { additionalProperties: false, description: 'A refused token request (RFC 6749 §5.2)' },
+);
+export type TokenErrorBody = Static<typeof TokenErrorBody>;

@@ -1,0 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** Name of the header that traces a request (`spec.md` "Request headers"), as answers spell it. */
+export const correlationHeader = 'X-Correlation-ID';
+
+/** At most 256 printable ASCII characters; anything else would not be safe in a log. */
+const form = /^[\x20-\x7e]{1,256}$/;
+
+/** The requester's correlation id, or a new one when there is none or it cannot be echoed. */
+export function correlationIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-correlation-id'];
+  return typeof given === 'string' && form.test(given) ? given : randomUUID();
+}

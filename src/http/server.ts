@@ -1,0 +1,67 @@
+import accepts from '@fastify/accepts';
+import rateLimit from '@fastify/rate-limit';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { AuthContext } from '../auth/auth-context.ts';
+import { addAccessLog } from './access-log.ts';
+import { answerClientError } from './client-error.ts';
+import { correlationHeader, correlationIdOf } from './correlation.ts';
+import { addDocsRoutes } from './docs.ts';
+import { guardRequest } from './guard-request.ts';
+import { addHealthRoutes, type Readiness } from './health.ts';
+import { addMetadataRoutes } from './metadata.ts';
+import { answerUnrouted } from './method-not-allowed.ts';
+import { addRateLimitHeaders, rateLimitOptions } from './rate-limit.ts';
+import { sendError } from './send-error.ts';
+import { addSubscriptionRoutes, type SubscriptionRoutes } from './subscription.ts';
+import { addTokenRoute } from './token.ts';
+
+/** Everything that the door opens to. */
+export interface ServerOptions extends Readiness, SubscriptionRoutes {
+  readonly auth: AuthContext;
+  readonly openApi: object;
+  readonly publicUrl: string;
+  readonly logger: FastifyBaseLogger;
+}
+
+/** Builds the HTTP server; it does not listen yet. */
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: options.logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
+    genReqId: correlationIdOf,
+    return503OnClosing: false, // what is under way or arrives on an open connection is still answered
+    bodyLimit: 65_536,
+    frameworkErrors: (error, request, reply) => {
+      reply.header(correlationHeader, request.id);
+      sendError(error, request, reply);
+    },
+    clientErrorHandler: answerClientError,
+    routerOptions: { maxParamLength: 1_024, querystringParser: () => ({}) }, // the report reads the query string itself
+    requestTimeout: 10_000,
+    http: {
+      headersTimeout: 5_000,
+      connectionsCheckingInterval: 1_000, // with Node's 30 s, stalled connections were held for over a minute
+      maxHeaderSize: 16_384,
+      requireHostHeader: false, // `guardRequest` says it in our shape
+    },
+  });
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler(answerUnrouted);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ [correlationHeader]: request.id, 'x-content-type-options': 'nosniff' });
+    if (options.isDraining()) reply.header('connection', 'close');
+  });
+  app.addHook('onRequest', guardRequest);
+  addAccessLog(app);
+  await app.register(accepts);
+  if (options.rateLimitPerMinute > 0) {
+    await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute) });
+    app.addHook('onSend', addRateLimitHeaders);
+  }
+  addSubscriptionRoutes(app, options);
+  addTokenRoute(app, options.auth);
+  addMetadataRoutes(app, options.auth);
+  addHealthRoutes(app, options);
+  await addDocsRoutes(app, options.openApi, options.publicUrl);
+  return app;
+}

@@ -1,0 +1,157 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { Email, normaliseEmail } from '../contract/email.ts';
+import { formatInstant, parseInstant } from '../contract/instant.ts';
+import { dateFields } from '../contract/query.ts';
+import { fitsText, ruleOf } from '../contract/schema.ts';
+import { Subscription } from '../contract/subscription.ts';
+import { didYouMean } from '../contract/suggest.ts';
+import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import { type RowFault, shownValue } from './source-row.ts';
+
+/** A row that can be loaded, or everything that is wrong with it. */
+export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
+
+const validator = Compile(Subscription);
+const dateNames = Object.values(dateFields);
+
+/**
+ * Checks one row against the contract and finishes it: dates in the one written form, a boolean `auto_renew` as its word, `null` as absent, the fields in
+ * the order of the contract. A row is a record as the report returns it, with the subscriber's `email` beside it.
+ */
+export function checkRow(value: unknown): CheckedRow {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return {
+      faults: [{ field: '', value: shownValue(value), rule: 'a JSON object with the fields of a subscription' }],
+    };
+  }
+  const { email, ...fields } = value as Record<string, unknown>;
+  const seconds = dateNames.map((name) => readDate(fields[name]));
+  const candidate = normalise(fields, seconds);
+  const address = email === undefined || email === null ? null : normalisedEmail(email);
+  const [createdDate, activationDate, expirationDate] = seconds;
+  if (
+    validator.Check(candidate) &&
+    address !== undefined &&
+    createdDate !== undefined &&
+    activationDate !== undefined &&
+    expirationDate !== undefined
+  ) {
+    return { row: toRow(candidate, { createdDate, activationDate, expirationDate }, address) };
+  }
+  return { faults: findFaults(candidate, fields, seconds, address === undefined ? email : undefined) };
+}
+
+/** Whole UTC epoch seconds of a date, its fraction cut off. */
+function readDate(value: unknown): number | undefined {
+  return typeof value === 'string' ? parseInstant(value)?.seconds : undefined;
+}
+
+function normalisedEmail(value: unknown): string | undefined {
+  const text = typeof value === 'string' ? normaliseEmail(value) : '';
+  return fitsText(Email, text) ? text : undefined;
+}
+
+function normalise(fields: Record<string, unknown>, seconds: readonly (number | undefined)[]): Record<string, unknown> {
+  const candidate = { ...fields };
+  for (const [index, name] of dateNames.entries()) {
+    const date = seconds[index];
+    if (date !== undefined) candidate[name] = formatInstant(date);
+  }
+  if (typeof candidate.auto_renew === 'boolean') candidate.auto_renew = String(candidate.auto_renew);
+  if (candidate.status === null) delete candidate.status;
+  return candidate;
+}
+
+function toRow(
+  subscription: Subscription,
+  dates: Pick<SubscriptionRow, 'createdDate' | 'activationDate' | 'expirationDate'>,
+  email: string | null,
+): SubscriptionRow {
+  const { id, status, product, iccid } = subscription;
+  return {
+    id,
+    ...dates,
+    status: status ?? null,
+    productId: product.id,
+    iccid,
+    email,
+    record: writeRecord(subscription),
+  };
+}
+
+/** The finished text of a record, its fields in the order of the contract. */
+function writeRecord(subscription: Subscription): string {
+  const { id, status, activationDate, expirationDate, createdDate, product, iccid, device_id, auto_renew } =
+    subscription;
+  const { id: productId, name, period, period_unit, plan_id } = product;
+  return JSON.stringify({
+    id,
+    status, // left out by JSON when it is absent
+    activationDate,
+    expirationDate,
+    createdDate,
+    product: { id: productId, name, period, period_unit, plan_id },
+    iccid,
+    device_id,
+    auto_renew,
+  });
+}
+
+function findFaults(
+  candidate: Record<string, unknown>,
+  fields: Record<string, unknown>,
+  seconds: readonly (number | undefined)[],
+  badEmail: unknown,
+): RowFault[] {
+  const faults = new Map<string, RowFault>();
+  const add = (path: string, rule: string, value: unknown): void => {
+    if (!faults.has(path)) faults.set(path, { field: path, value: shownValue(value), rule });
+  };
+  for (const [index, name] of dateNames.entries()) {
+    if (seconds[index] === undefined && fields[name] !== undefined)
+      add(name, ruleOf(Subscription.properties[name]), fields[name]);
+  }
+  for (const { keyword, instancePath, params } of validator.Errors(candidate)) {
+    const path = instancePath.split('/').slice(1);
+    const { requiredProperties = [], additionalProperties = [] } = params as Record<string, readonly string[]>;
+    if (keyword === 'required') {
+      for (const name of requiredProperties)
+        add(dotted([...path, name]), `given: ${describe([...path, name])}`, undefined);
+    } else if (keyword === 'additionalProperties') {
+      const known = Object.keys((schemaAt(path) as typeof Subscription).properties);
+      for (const name of additionalProperties) {
+        add(
+          dotted([...path, name]),
+          `left out: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${didYouMean(name, known)}`,
+          undefined,
+        );
+      }
+    } else if (keyword !== 'boolean') {
+      add(dotted(path), describe(path), valueAt(candidate, path));
+    }
+  }
+  if (badEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
+  return [...faults.values()];
+}
+
+const dotted = (path: readonly string[]): string => path.join('.');
+
+/** The rule of the field at a path; an object has none of its own. */
+function describe(path: readonly string[]): string {
+  const schema = schemaAt(path);
+  return 'properties' in schema ? 'a JSON object' : ruleOf(schema);
+}
+
+function schemaAt(path: readonly string[]): TSchema {
+  let schema: TSchema = Subscription;
+  for (const name of path) {
+    const { properties } = schema as { properties?: Record<string, TSchema> };
+    schema = properties?.[name] ?? schema;
+  }
+  return schema;
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((each, name) => (each as Record<string, unknown> | undefined)?.[name], value);
+}

@@ -1,0 +1,51 @@
+import { Product } from '../contract/product.ts';
+import { Subscription } from '../contract/subscription.ts';
+import { didYouMean } from '../contract/suggest.ts';
+import { ImportError } from './error.ts';
+
+const fields = Object.keys(Subscription.properties).flatMap((name) =>
+  name === 'product' ? Object.keys(Product.properties).map((part) => `product.${part}`) : [name],
+);
+
+/** The columns of a CSV source: the fields of a record, `product.…` for those of its product, and the subscriber's e-mail. */
+export const csvColumns: readonly string[] = [...fields, 'email'];
+
+const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
+
+/** Checks the header row of a CSV source and gives it back; fails with every fault of it at once. */
+export function checkCsvHeader(header: readonly string[]): string[] {
+  const names = header.map((name) => name.trim());
+  const faults = [
+    ...names
+      .filter((name) => !csvColumns.includes(name))
+      .map((name) => `'${name}' is not a column${didYouMean(name, csvColumns)}`),
+    ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `'${name}' stands twice`),
+    ...csvColumns
+      .filter((name) => !optionalColumns.has(name) && !names.includes(name))
+      .map((name) => `'${name}' is missing`),
+  ];
+  if (faults.length > 0) {
+    throw new ImportError(
+      'UNREADABLE',
+      `Cannot import the CSV file: its first line must name the columns ${csvColumns.join(',')}: ${faults.join('; ')}`,
+    );
+  }
+  return names;
+}
+
+/** A row of a CSV source as the value that the same row would be in NDJSON. An empty cell is an absent field, or empty text where that is allowed. */
+export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
+  const value: Record<string, unknown> = {};
+  const product: Record<string, unknown> = {};
+  for (const [column, cell] of Object.entries(cells)) {
+    if (cell === '' && !emptyColumns.has(column)) continue;
+    if (column.startsWith('product.')) product[column.slice('product.'.length)] = cell;
+    else value[column] = cell;
+  }
+  if (typeof product.period === 'string' && /^\d{1,9}$/.test(product.period)) product.period = Number(product.period);
+  if (typeof value.auto_renew === 'string') value.auto_renew = value.auto_renew.toLowerCase(); // spreadsheets write TRUE and FALSE
+  return { ...value, product };
+}
+
+/** Columns of required texts that may be empty. */
+const emptyColumns: ReadonlySet<string> = new Set(['device_id', 'product.name', 'product.plan_id']);

@@ -1,0 +1,17 @@
+/**
+ * Why an import cannot go on as a whole; a single bad row is no reason.
+ * - `UNREADABLE`: the source cannot be read as the format it should be in.
+ * - `BAD_ROWS`: a strict import found rows that break a rule, and loaded nothing.
+ */
+export type ImportErrorCode = 'UNREADABLE' | 'BAD_ROWS';
+
+/** An import that cannot go on. The message says what to do. */
+export class ImportError extends Error {
+  override readonly name = 'ImportError';
+  readonly code: ImportErrorCode;
+
+  constructor(code: ImportErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}

@@ -1,0 +1,118 @@
+import { formatInstant } from '../contract/instant.ts';
+import type { Product } from '../contract/product.ts';
+import type { Subscription } from '../contract/subscription.ts';
+
+/** What synthetic data to make. The same options always give the same rows. */
+export interface SyntheticOptions {
+  readonly count: number;
+  readonly seed: number;
+  /** The moment the data looks back from, in UTC epoch seconds: what is expired, active or about to expire follows from it. */
+  readonly until: number;
+}
+
+/** A row as an import reads it: a record and the subscriber's e-mail. */
+export type SyntheticRow = Subscription & { readonly email: string };
+
+const day = 86_400;
+/** How far back the first subscription was created. */
+const historySeconds = 3 * 365 * day;
+
+const regions = ['Europe', 'Global', 'North America', 'Asia Pacific', 'Middle East', 'Germany', 'Japan', 'Fleet'];
+const periods = [30, 30, 30, 15, 7];
+
+/**
+ * Makes believable subscriptions over three years up to `until`: mostly 30-day products beside 15- and 7-day ones, several subscriptions on one SIM,
+ * renewing ones that end within the next weeks, used-up and expired ones, a few created just now, and the flaws of real data: one in thirty has no
+ * status, and an activation may lie some seconds before the creation.
+ */
+export function* syntheticRows({ count, seed, until }: SyntheticOptions): Generator<SyntheticRow> {
+  const random = mulberry32(seed);
+  const products = makeProducts();
+  const simCount = Math.max(1, Math.ceil(count / 3));
+  for (let index = 0; index < count; index += 1) {
+    const age = historySeconds * (1 - Math.sqrt((index + random()) / count)); // the business grows: more of it is recent
+    const created = Math.floor(until - age);
+    const sim = Math.floor(random() * simCount);
+    const product = pick(products, random);
+    const renews = random() < 0.4;
+    const activated = created + pick([-4, 0, 0, 2, 3, 5, 3_600, 2 * day], random);
+    const expires = expirationOf(activated, product, renews, until);
+    const usedUp = random() < 0.15;
+    const status = statusOf(activated, expires, usedUp, until);
+    yield {
+      id: `${base64url(`s${seed}-${index}`)}${index % 50 === 0 ? '=' : ''}`,
+      ...(random() >= 1 / 30 && { status }),
+      activationDate: formatInstant(activated),
+      expirationDate: formatInstant(expires),
+      createdDate: formatInstant(created),
+      product,
+      iccid: iccidOf(seed, sim),
+      device_id: `device-${String(sim).padStart(6, '0')}`,
+      auto_renew: String(renews) as 'true' | 'false',
+      email: `user${sim % Math.max(1, Math.ceil(simCount / 4))}@example.com`,
+    };
+  }
+}
+
+/** The products of the operator: one for each region and period. */
+function makeProducts(): readonly Product[] {
+  return regions.flatMap((region, regionIndex) =>
+    periods.map((period, index) => {
+      const gigabytes = [1, 5, 20, 3, 1][index];
+      return {
+        id: base64url(`product-${regionIndex}-${index}`),
+        name: `${region} ${gigabytes} GB, ${period} days`,
+        period,
+        period_unit: 'DAYS',
+        plan_id: base64url(`plan-${regionIndex}`),
+      };
+    }),
+  );
+}
+
+/** The end of the first period, or of the running one when the subscription renews itself (some renewals were switched off at some time). */
+function expirationOf(activated: number, product: Product, renews: boolean, until: number): number {
+  const period = product.period * day;
+  const elapsed = Math.max(0, until - activated);
+  return activated + period * (renews ? Math.floor(elapsed / period) + 1 : 1);
+}
+
+function statusOf(activated: number, expires: number, usedUp: boolean, until: number): string {
+  if (activated > until) return 'PENDING';
+  if (expires <= until) return 'EXPIRED';
+  return usedUp ? 'DEPLETED' : 'ACTIVE';
+}
+
+/** A 19-digit ICCID of a made-up issuer, with its check digit (ITU-T E.118: Luhn). */
+function iccidOf(seed: number, sim: number): string {
+  const digits = `894450${String(seed % 1_000).padStart(3, '0')}${String(sim).padStart(9, '0')}`;
+  return digits + luhnDigit(digits);
+}
+
+function luhnDigit(digits: string): string {
+  let sum = 0;
+  for (const [index, digit] of [...digits].reverse().entries()) {
+    const doubled = Number(digit) * (index % 2 === 0 ? 2 : 1);
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return String((10 - (sum % 10)) % 10);
+}
+
+const base64url = (text: string): string => Buffer.from(text).toString('base64url');
+
+function pick<T>(items: readonly T[], random: () => number): T {
+  const item = items[Math.floor(random() * items.length)];
+  if (item === undefined) throw new RangeError('Cannot pick an item: the list must not be empty');
+  return item;
+}
+
+/** Numbers from 0 to below 1 that follow from a seed (mulberry32, by Tommy Ettinger, public domain). */
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

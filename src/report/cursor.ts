@@ -1,0 +1,46 @@
+import type { SubscriptionKey } from '../storage/subscription-page.ts';
+
+/** A position in a report as `X-Next-Page` and `X-Previous-Page` carry it. */
+export interface Cursor {
+  /** The page lies just after the key, or just before it. */
+  readonly direction: 'after' | 'before';
+  readonly key: SubscriptionKey;
+  /** Number of the page that the cursor leads to. */
+  readonly page: number;
+  /** `fingerprint` of the query that the cursor belongs to. */
+  readonly query: string;
+}
+
+const version = 1;
+
+/** Writes a cursor as opaque URL-safe text. */
+export function encodeCursor({ direction, key, page, query }: Cursor): string {
+  const fields = [version, direction === 'after' ? 1 : 0, key.date, key.id, page, query];
+  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+}
+
+/** Reads a cursor that `encodeCursor` wrote, or gives `undefined` for any other text. */
+export function decodeCursor(text: string): Cursor | undefined {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+  } catch {
+    return undefined; // not JSON: not a cursor of ours, which the caller reports
+  }
+  if (!Array.isArray(fields) || fields.length !== 6 || fields[0] !== version) return undefined;
+  const [, forward, date, id, page, query] = fields;
+  const numbers = [forward, date, page].every(Number.isSafeInteger) && page >= 0;
+  if (!numbers || (forward !== 0 && forward !== 1)) return undefined;
+  if (typeof id !== 'string' || typeof query !== 'string') return undefined;
+  const cursor: Cursor = { direction: forward === 1 ? 'after' : 'before', key: { date, id }, page, query };
+  return encodeCursor(cursor) === text ? cursor : undefined; // one text for one cursor
+}
+
+/** A short mark of a text (FNV-1a, 32 bit): tells queries apart by accident, not by intent, which the filters themselves guard against. */
+export function fingerprint(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}

@@ -1,0 +1,121 @@
+import { directoryStatement, type Row, type Store, type TenantId } from './store.ts';
+
+/** A client as it is kept. Lists are space-separated in the store. */
+export interface ClientRow {
+  readonly clientId: string;
+  readonly tenant: TenantId;
+  readonly grants: readonly string[];
+  readonly scopes: readonly string[];
+  /** UTC epoch seconds. */
+  readonly createdAt: number;
+  /** When it was disabled, in UTC epoch seconds; `null` while it is in use. */
+  readonly disabledAt: number | null;
+}
+
+/** A hashed secret of a client; `expiresAt` in UTC epoch seconds, `null` when it has no end. */
+export interface ClientSecretRow {
+  readonly hash: string;
+  readonly expiresAt: number | null;
+}
+
+/** Makes a client with its first secret; `false` when there was one of this id already. */
+export async function insertClient(store: Store, client: ClientRow, secretHash: string): Promise<boolean> {
+  if ((await findClient(store, client.clientId)) !== undefined) return false;
+  const { clientId, tenant, grants, scopes, createdAt } = client;
+  const [inserted] = await store.writeDirectory([
+    directoryStatement(
+      `insert into client (client_id, tenant_id, grants, scopes, created_at) values ($1, $2, $3, $4, $5)
+       on conflict (client_id) do nothing returning client_id`,
+      [clientId, tenant, grants.join(' '), scopes.join(' '), createdAt],
+    ),
+    directoryStatement(
+      `insert into client_secret (client_id, hash, created_at) select client_id, $2, $3 from client
+       where client_id = $1 and not exists (select 1 from client_secret where client_id = $1)`,
+      [clientId, secretHash, createdAt],
+    ),
+  ]);
+  return inserted?.length === 1;
+}
+
+/** The client of an id, disabled ones too, or `undefined`. */
+export async function findClient(store: Store, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await store.readDirectory(
+    'select client_id, tenant_id, grants, scopes, created_at, disabled_at from client where client_id = $1',
+    [clientId],
+  );
+  return row === undefined ? undefined : toClient(row);
+}
+
+/** The clients of a tenant, or of all, by id. */
+export async function listClients(store: Store, tenant?: TenantId): Promise<readonly ClientRow[]> {
+  const rows = await store.readDirectory(
+    `select client_id, tenant_id, grants, scopes, created_at, disabled_at from client
+     where tenant_id = $1 or $1 is null order by tenant_id, client_id`,
+    [tenant ?? null],
+  );
+  return rows.map(toClient);
+}
+
+/** The secrets of a client that are still valid. */
+export async function listSecrets(
+  store: Store,
+  clientId: string,
+  nowSeconds: number,
+): Promise<readonly ClientSecretRow[]> {
+  const rows = await store.readDirectory(
+    'select hash, expires_at from client_secret where client_id = $1 and (expires_at is null or expires_at > $2) order by created_at desc',
+    [clientId, nowSeconds],
+  );
+  return rows.map((row) => ({
+    hash: String(row.hash),
+    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+  }));
+}
+
+/** Gives a client a new secret; those it had end at `oldExpiresAt` (UTC epoch seconds) at the latest, and dead ones are removed. */
+export async function replaceSecret(
+  store: Store,
+  clientId: string,
+  secretHash: string,
+  nowSeconds: number,
+  oldExpiresAt: number,
+): Promise<void> {
+  await store.writeDirectory([
+    directoryStatement('delete from client_secret where client_id = $1 and expires_at <= $2', [clientId, nowSeconds]),
+    directoryStatement(
+      'update client_secret set expires_at = $2 where client_id = $1 and (expires_at is null or expires_at > $2)',
+      [clientId, oldExpiresAt],
+    ),
+    directoryStatement('insert into client_secret (client_id, hash, created_at) values ($1, $2, $3)', [
+      clientId,
+      secretHash,
+      nowSeconds,
+    ]),
+  ]);
+}
+
+/** Disables a client and ends its refresh families; `false` when it was disabled before. */
+export async function disableClient(store: Store, clientId: string, nowSeconds: number): Promise<boolean> {
+  const [disabled] = await store.writeDirectory([
+    directoryStatement(
+      'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
+      [clientId, nowSeconds],
+    ),
+    directoryStatement('update refresh_family set revoked_at = $2 where client_id = $1 and revoked_at is null', [
+      clientId,
+      nowSeconds,
+    ]),
+  ]);
+  return disabled?.length === 1;
+}
+
+function toClient(row: Row): ClientRow {
+  return {
+    clientId: String(row.client_id),
+    tenant: row.tenant_id as TenantId,
+    grants: String(row.grants).split(' '),
+    scopes: String(row.scopes).split(' '),
+    createdAt: Number(row.created_at),
+    disabledAt: row.disabled_at === null ? null : Number(row.disabled_at),
+  };
+}

@@ -1,0 +1,32 @@
+import { StorageError, type StorageErrorCode } from './error.ts';
+
+/** SQLSTATE codes and classes (PostgreSQL manual, appendix A) that say something of the store rather than of our statement. */
+const codes: Readonly<Record<string, StorageErrorCode>> = {
+  '08': 'UNAVAILABLE', // connection exceptions
+  '25006': 'UNAVAILABLE', // read-only transaction: a standby during failover
+  '28': 'UNUSABLE', // wrong user or password
+  '3D000': 'UNUSABLE', // no such database
+  '3F000': 'UNUSABLE', // no such schema
+  '40001': 'BUSY', // serialization failure
+  '40P01': 'BUSY', // deadlock, distributed ones too
+  '42501': 'UNUSABLE', // insufficient privilege
+  '42883': 'UNUSABLE', // no such function: not migrated
+  '42P01': 'UNUSABLE', // no such table: not migrated
+  '53100': 'FULL', // disk full
+  '53': 'UNAVAILABLE', // out of memory or connections
+  '55P03': 'BUSY', // lock timeout
+  '57': 'UNAVAILABLE', // shutting down, starting up, statement timeout
+  '58': 'UNAVAILABLE', // input or output error of the server
+};
+
+/**
+ * Turns an error of the driver into ours. Decided by SQLSTATE alone, never by texts; an error without one comes from the connection (refused, reset,
+ * timed out), and any other SQLSTATE is a defect of a statement and stays as it is.
+ */
+export function toStorageError(error: unknown): unknown {
+  if (error instanceof StorageError) return error;
+  const { code, message, severity } = error as { code?: string; message?: string; severity?: string };
+  const known = severity === undefined || code === undefined ? 'UNAVAILABLE' : (codes[code] ?? codes[code.slice(0, 2)]);
+  if (known === undefined) return error;
+  return new StorageError(known, `Cannot use PostgreSQL: ${message || code}`, error);
+}

@@ -1,0 +1,40 @@
+import type pg from 'pg';
+import { StorageError } from './error.ts';
+
+/** The role that a tenant's transactions step down to when the role we connect as walks past row-level security. */
+export const tenantRole = 'subreport_tenant';
+
+/** Whether row-level security does not hold for the role we are connected as: a superuser, or one with BYPASSRLS. */
+export async function bypassesRowSecurity(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(
+    'select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = session_user',
+  );
+  return rows[0]?.bypasses === true;
+}
+
+/**
+ * Makes the role to step down to, with what a tenant's transaction needs and no more. Roles belong to the whole cluster, so another database's migration
+ * may make it at the same time.
+ */
+export async function ensureTenantRole(client: pg.ClientBase): Promise<void> {
+  try {
+    await client.query(createRole);
+  } catch (error) {
+    throw new StorageError(
+      'UNUSABLE',
+      `Cannot use DATABASE_URL: its role has BYPASSRLS and may not create the role ${tenantRole} to step down to; connect as an ordinary role that owns the database`,
+      error,
+    );
+  }
+  await client.query(`grant ${tenantRole} to current_user`);
+  await client.query(`grant select, insert, update, delete on subscription to ${tenantRole}`);
+  await client.query(`grant select, update on tenant to ${tenantRole}`);
+}
+
+const createRole = `do $$ begin
+  if not exists (select 1 from pg_roles where rolname = '${tenantRole}') then
+    create role ${tenantRole} nologin;
+  end if;
+exception when duplicate_object or unique_violation then
+  null;
+end $$`;

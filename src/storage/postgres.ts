@@ -1,0 +1,280 @@
+import pg from 'pg';
+import { StorageError } from './error.ts';
+import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import { toStorageError } from './postgres-error.ts';
+import { bypassesRowSecurity, ensureTenantRole, tenantRole } from './postgres-role.ts';
+import type {
+  DirectorySql,
+  DirectoryStatement,
+  LoadCounts,
+  MigrationResult,
+  Row,
+  SqlValue,
+  Store,
+  TenantId,
+  TenantReader,
+} from './store.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+
+/** How to reach PostgreSQL, and what to do when a pooled connection breaks while idle. */
+export interface PostgresOptions {
+  readonly url: string;
+  /** Connections at most, at least 1. */
+  readonly poolSize: number;
+  /** Told of each broken idle connection; the pool replaces it by itself. */
+  readonly onConnectionError: (error: Error) => void;
+}
+
+/** Opens the store on PostgreSQL 15 to 18. Connects at first use; each statement and each wait for a connection is bounded in time. */
+export function openPostgresStore(options: PostgresOptions): Store {
+  return new PostgresStore(options);
+}
+
+/** Milliseconds; statement < query, so that the server cancels what it runs before we stop waiting for it. */
+const timeouts = {
+  connectionTimeoutMillis: 5_000,
+  statement_timeout: 10_000,
+  query_timeout: 12_000,
+  lock_timeout: 8_000,
+  idle_in_transaction_session_timeout: 15_000,
+} as const;
+
+type Client = pg.ClientBase;
+
+class PostgresStore implements Store {
+  readonly engine = 'postgres';
+  readonly #pool: pg.Pool;
+  readonly #url: string;
+  readonly #names = new Map<string, string>();
+  #stepDown: Promise<boolean> | undefined;
+
+  constructor({ url, poolSize, onConnectionError }: PostgresOptions) {
+    this.#url = url;
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: poolSize,
+      ...timeouts,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      pipeline: true, // statements that do not wait for each other share a round trip
+      application_name: 'subreport',
+      options: '-c citus.propagate_set_commands=local', // a distributed engine's workers must see the tenant; elsewhere a name without meaning
+      types: { getTypeParser },
+    });
+    this.#pool.on('error', onConnectionError); // without a listener one killed backend would end the process
+  }
+
+  readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
+    return this.#withTenant('begin isolation level repeatable read read only', tenant, (client) =>
+      work({ all: (sql, values = []) => this.#query(client, sql, [tenant, ...values]) }),
+    );
+  }
+
+  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
+    return this.#withTenant('begin', tenant, async (client) => {
+      const [, loaded] = await Promise.all([
+        this.#query(client, lockTenant, [tenant]),
+        this.#query(client, upsertRows, [tenant, ...columnArrays(rows)]),
+      ]);
+      const inserted = Number(loaded[0]?.inserted ?? 0);
+      const updated = Number(loaded[0]?.updated ?? 0);
+      if (inserted + updated > 0) await this.#query(client, growRevision, [tenant]);
+      return { inserted, updated, unchanged: rows.length - inserted - updated };
+    });
+  }
+
+  async readDirectory<S extends string>(
+    sql: DirectorySql<S>,
+    values: readonly SqlValue[] = [],
+  ): Promise<readonly Row[]> {
+    return this.#withClient((client) => this.#query(client, sql, values));
+  }
+
+  async writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#withClient((client) =>
+      inTransaction(client, [client.query('begin')], async () => {
+        const results: (readonly Row[])[] = [];
+        for (const { sql, values } of statements) results.push(await this.#query(client, sql, values));
+        return results;
+      }),
+    );
+  }
+
+  async migrate(): Promise<MigrationResult> {
+    const known = listMigrations('postgres');
+    return this.#withMigrator((client) =>
+      inTransaction(client, [client.query('begin')], async () => {
+        await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
+        await client.query(createMigrationTable);
+        const pending = pendingMigrations(known, await appliedMigrations(client));
+        for (const { name, checksum, statements } of pending) {
+          for (const statement of statements) await client.query(statement);
+          await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+        }
+        if (await bypassesRowSecurity(client)) await ensureTenantRole(client);
+        return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
+      }),
+    );
+  }
+
+  async checkReady(): Promise<void> {
+    const applied = await this.#withClient((client) => appliedMigrations(client));
+    if (pendingMigrations(listMigrations('postgres'), applied).length > 0) {
+      throw new StorageError(
+        'UNUSABLE',
+        "Cannot use the database: its schema must be brought up to date; run 'subreport migrate'",
+      );
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  /** A transaction in which row-level security lets one tenant's rows through, whatever role we connected as. */
+  async #withTenant<T>(begin: string, tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
+    return this.#withClient(async (client) => {
+      const stepDown = await this.#mustStepDown(client);
+      const opening = [client.query(begin)];
+      if (stepDown) opening.push(client.query(`set local role ${tenantRole}`));
+      opening.push(client.query({ name: 'set_tenant', text: 'select set_tenant($1)', values: [tenant] }));
+      return inTransaction(client, opening, () => work(client));
+    });
+  }
+
+  /** Whether the role we connected as would walk past row-level security; asked once. */
+  #mustStepDown(client: Client): Promise<boolean> {
+    this.#stepDown ??= bypassesRowSecurity(client).catch((error: unknown) => {
+      this.#stepDown = undefined;
+      throw error;
+    });
+    return this.#stepDown;
+  }
+
+  async #withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw withAddress(toStorageError(error), this.#url);
+    });
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      const translated = isFromDriver(error) ? toStorageError(error) : error;
+      client.release(translated instanceof StorageError && translated.code === 'UNAVAILABLE');
+      throw translated;
+    }
+  }
+
+  /** A connection of its own without bounds in time: a migration of a large table, or the wait for another migrator, takes as long as it takes. */
+  async #withMigrator<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const { connectionTimeoutMillis } = timeouts;
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis,
+      application_name: 'subreport-migrate',
+    });
+    client.on('error', () => undefined); // a broken connection also rejects the query that was under way
+    try {
+      await client.connect().catch((error: unknown) => {
+        throw withAddress(toStorageError(error), this.#url);
+      });
+      return await work(client);
+    } catch (error) {
+      throw isFromDriver(error) ? toStorageError(error) : error;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    let name = this.#names.get(text);
+    if (name === undefined) {
+      name = `s${this.#names.size + 1}`;
+      this.#names.set(text, name);
+    }
+    const { rows } = await client.query({ name, text, values: [...values] });
+    return rows;
+  }
+}
+
+/** Runs `work` after the opening statements, which are on their way already; commits, or rolls back when anything of it failed. */
+async function inTransaction<T>(
+  client: Client,
+  opening: readonly Promise<unknown>[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const working = work();
+  const outcomes = await Promise.allSettled([...opening, working]); // all of it: nothing may still be sent once the client is released
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed === undefined) {
+    await client.query('commit');
+    return working;
+  }
+  await client.query('rollback').catch(() => undefined); // the connection is gone: so is the transaction, and the first failure says why
+  throw failed.reason;
+}
+
+/** Errors of PostgreSQL and of the connection, as against a defect in our own code. */
+function isFromDriver(error: unknown): boolean {
+  return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
+}
+
+/** Adds to a connection error where we tried to connect, without user and password, and what to do. */
+function withAddress(error: unknown, url: string): unknown {
+  if (!(error instanceof StorageError)) return error;
+  const { hostname, port, pathname } = new URL(url);
+  const message = `${error.message}; DATABASE_URL points to ${hostname || 'a local socket'}:${port || 5432}${pathname}: start PostgreSQL there or correct DATABASE_URL`;
+  return new StorageError(error.code, message, error.cause);
+}
+
+async function appliedMigrations(client: Client): Promise<AppliedMigration[]> {
+  const table = await client.query("select to_regclass('schema_migration') is not null as found");
+  if (table.rows[0]?.found !== true) return [];
+  const { rows } = await client.query('select name, checksum from schema_migration order by name');
+  return rows;
+}
+
+/** bigint as a number: times in seconds and counts stay far below 2^53. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
+}
+
+function columnArrays(rows: readonly SubscriptionRow[]): unknown[][] {
+  const column = (read: (row: SubscriptionRow) => SqlValue): SqlValue[] => rows.map(read);
+  return [
+    column((row) => row.id),
+    column((row) => row.createdDate),
+    column((row) => row.activationDate),
+    column((row) => row.expirationDate),
+    column((row) => row.status),
+    column((row) => row.productId),
+    column((row) => row.iccid),
+    column((row) => row.email),
+    column((row) => row.record),
+  ];
+}
+
+/** Any number that nothing else in the database takes an advisory lock on. */
+const migrationLock = 7_236_119_410;
+
+const createMigrationTable = `create table if not exists schema_migration
+  (name text collate "C" not null primary key, checksum text not null)`;
+
+/** Changes of one tenant are made one after another, so that its revision and its rows agree. */
+const lockTenant = 'select id from tenant where id = $1 for update';
+
+const upsertRows = `with loaded as (
+    insert into subscription as s (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
+    select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record
+    from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
+      as r (id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
+    order by id
+    on conflict (tenant_id, id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
+      expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
+      email = excluded.email, record = excluded.record
+    where s.record <> excluded.record or s.email is distinct from excluded.email
+    returning (xmax = 0) as inserted)
+  select count(*) filter (where inserted) as inserted, count(*) filter (where not inserted) as updated from loaded`;
+
+const growRevision = 'update tenant set revision = revision + 1 where id = $1';

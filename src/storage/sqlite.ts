@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageError } from './error.ts';
+import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
+import { prepareFolder } from './sqlite-folder.ts';
+import type {
+  DirectorySql,
+  DirectoryStatement,
+  LoadCounts,
+  MigrationResult,
+  Row,
+  SqlValue,
+  Store,
+  TenantId,
+  TenantReader,
+} from './store.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
+
+/** Readers at once; each holds one snapshot, and all run on this one thread, so more would only wait for each other. */
+const readersMax = 8;
+/** How long a write waits for another process's write before it gives up, in milliseconds; SQLite itself must not wait, it would stop all readers. */
+const writeWaitMs = 10_000;
+const openWaitMs = 5_000;
+
+/**
+ * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so that what was acknowledged survives a crash of the
+ * process and a loss of power. Several processes may share the folder.
+ */
+export function openSqliteStore(folder: string): Store {
+  return new SqliteStore(prepareFolder(folder));
+}
+
+class SqliteStore implements Store {
+  readonly engine = 'sqlite';
+  readonly #file: string;
+  readonly #writer: SqliteConnection;
+  readonly #idleReaders: SqliteConnection[] = [];
+  readonly #waiting: ((reader: SqliteConnection) => void)[] = [];
+  #readerCount = 0;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#writer = new SqliteConnection(file, openWaitMs);
+    this.#writer.run('pragma journal_mode = wal');
+    this.#writer.run('pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 0');
+  }
+
+  async readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
+    const connection = await this.#takeReader();
+    try {
+      connection.run('begin'); // the snapshot is taken by the first statement and held to the end
+      return await work({ all: async (sql, values = []) => connection.all(sql, [tenant, ...values]) });
+    } finally {
+      connection.run('rollback');
+      this.#returnReader(connection);
+    }
+  }
+
+  async loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
+    return this.#write(() => {
+      let inserted = 0;
+      let updated = 0;
+      for (const row of rows) {
+        const values = [tenant, ...rowValues(row)];
+        if (this.#writer.change(insertRow, values) === 1) inserted += 1;
+        else updated += this.#writer.change(updateRow, values);
+      }
+      if (inserted + updated > 0) this.#writer.change(growRevision, [tenant]);
+      return { inserted, updated, unchanged: rows.length - inserted - updated };
+    });
+  }
+
+  async readDirectory<S extends string>(
+    sql: DirectorySql<S>,
+    values: readonly SqlValue[] = [],
+  ): Promise<readonly Row[]> {
+    const connection = await this.#takeReader();
+    try {
+      return connection.all(sql, values);
+    } finally {
+      this.#returnReader(connection);
+    }
+  }
+
+  async writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#write(() => statements.map(({ sql, values }) => this.#writer.all(sql, values)));
+  }
+
+  async migrate(): Promise<MigrationResult> {
+    const known = listMigrations('sqlite');
+    return this.#write(() => {
+      this.#writer.run(createMigrationTable);
+      const pending = pendingMigrations(known, this.#appliedMigrations());
+      for (const { name, checksum, statements } of pending) {
+        for (const statement of statements) this.#writer.run(statement);
+        this.#writer.change('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+      }
+      return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
+    });
+  }
+
+  async checkReady(): Promise<void> {
+    const pending = pendingMigrations(listMigrations('sqlite'), this.#appliedMigrations());
+    if (pending.length > 0) {
+      throw new StorageError(
+        'UNUSABLE',
+        "Cannot use the embedded store: its schema must be brought up to date; run 'subreport migrate'",
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const reader of this.#idleReaders.splice(0)) reader.close();
+    this.#writer.close();
+  }
+
+  #appliedMigrations(): AppliedMigration[] {
+    const [table] = this.#writer.all("select name from sqlite_master where name = 'schema_migration'", []);
+    if (table === undefined) return [];
+    const rows = this.#writer.all('select name, checksum from schema_migration', []);
+    return rows.map(({ name, checksum }) => ({ name: String(name), checksum: String(checksum) }));
+  }
+
+  /** Runs `work` in one writing transaction. It is never interrupted, as it awaits nothing; waiting for another process's lock blocks no reader. */
+  async #write<T>(work: () => T): Promise<T> {
+    const deadline = performance.now() + writeWaitMs;
+    for (let waitMs = 1; !this.#beginWrite(deadline); waitMs = Math.min(waitMs * 2, 20)) await sleep(waitMs);
+    try {
+      const result = work();
+      this.#writer.run('commit');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** Whether the write lock was free; an error when it is not and the deadline has passed. */
+  #beginWrite(deadline: number): boolean {
+    try {
+      this.#writer.run('begin immediate');
+      return true;
+    } catch (error) {
+      const busy = error instanceof StorageError && error.code === 'BUSY';
+      if (!busy || performance.now() > deadline) throw error;
+      return false;
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      this.#writer.run('rollback');
+    } catch {
+      // SQLite has rolled back by itself already (a full disk, say); the error that led here is the one to report
+    }
+  }
+
+  async #takeReader(): Promise<SqliteConnection> {
+    const idle = this.#idleReaders.pop();
+    if (idle !== undefined) return idle;
+    if (this.#readerCount >= readersMax) return new Promise((resolve) => this.#waiting.push(resolve));
+    const reader = new SqliteConnection(this.#file, openWaitMs);
+    this.#readerCount += 1;
+    reader.run('pragma query_only = on');
+    return reader;
+  }
+
+  #returnReader(reader: SqliteConnection): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idleReaders.push(reader);
+    else next(reader);
+  }
+}
+
+function rowValues(row: SubscriptionRow): SqlValue[] {
+  const { id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record } = row;
+  return [id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record];
+}
+
+const createMigrationTable =
+  'create table if not exists schema_migration (name text not null primary key, checksum text not null) strict';
+
+const insertRow = `insert into subscription
+  (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`;
+
+const updateRow = `update subscription set created_date = $3, activation_date = $4, expiration_date = $5, status = $6,
+  product_id = $7, iccid = $8, email = $9, record = $10
+  where tenant_id = $1 and id = $2 and (record <> $10 or email is not $9)`;
+
+const growRevision = 'update tenant set revision = revision + 1 where id = $1';

@@ -1,0 +1,79 @@
+import type { SubscriptionRow } from './subscription-row.ts';
+
+declare const tenantBrand: unique symbol;
+
+/**
+ * Name of a tenant, known to exist: only the tables of tenants and clients give one (`tenant.ts`, `client.ts`). Because every statement about
+ * subscriptions takes it, a statement without a tenant does not compile.
+ */
+export type TenantId = string & { readonly [tenantBrand]: true };
+
+/** A value that a statement binds or a row holds. Whole numbers stay below 2^53. */
+export type SqlValue = string | number | null;
+
+/** A row by column name. */
+export type Row = Readonly<Record<string, SqlValue>>;
+
+/** A statement about one tenant's subscriptions: its text must compare `tenant_id` with `$1`, which the store binds itself. */
+export type TenantSql = `${string}tenant_id = $1${string}`;
+
+/** A statement about tenants, clients and keys: its text must be known when compiling and must not name the table of subscriptions. */
+export type DirectorySql<S extends string> = string extends S
+  ? never
+  : S extends `${string} subscription${' ' | '\n'}${string}`
+    ? never
+    : S;
+
+/** Reads one tenant's subscriptions, all statements at the same moment of the store. */
+export interface TenantReader {
+  /** Rows of a statement written for both engines; `$1` is the tenant, `values` are `$2` and on. */
+  all(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+}
+
+/** One directory statement of a transaction. */
+export interface DirectoryStatement {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** What became of the rows of one load. */
+export interface LoadCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+}
+
+/** What `migrate` did: names of the migrations that it applied, and of the newest one the store now has. */
+export interface MigrationResult {
+  readonly applied: readonly string[];
+  readonly current: string;
+}
+
+/**
+ * The store: what is kept, on either engine. All functions reject with `StorageError` when the store itself fails. One test suite runs over both
+ * implementations (`test/storage/`).
+ */
+export interface Store {
+  readonly engine: 'sqlite' | 'postgres';
+  /** Runs `work` with a reader of one tenant at one consistent moment; nothing can be written through it. */
+  readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T>;
+  /** Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. */
+  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts>;
+  /** One reading statement about tenants, clients or keys. */
+  readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Statements about tenants, clients or keys in one transaction, durable when it resolves; the rows that each returned. */
+  writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]>;
+  /** Brings the schema to what this version needs, under a lock; safe when two do it at once or one is killed half-way. */
+  migrate(): Promise<MigrationResult>;
+  /** Resolves when a report could be answered now: the store is reachable and its schema is the one this version needs. */
+  checkReady(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Builds one statement of `writeDirectory`, checked like those of `readDirectory`. */
+export function directoryStatement<S extends string>(
+  sql: DirectorySql<S>,
+  values: readonly SqlValue[] = [],
+): DirectoryStatement {
+  return { sql, values };
+}
