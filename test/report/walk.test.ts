@@ -1,0 +1,259 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatInstant } from '../../src/contract/instant.ts';
+import { defaultPageLimits } from '../../src/contract/query.ts';
+import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
+import type { ReportContext } from '../../src/report/report-context.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+/** The model: rows in memory, filtered and sorted as the documentation says. */
+interface Filters {
+  readonly iccid?: string;
+  readonly email?: string;
+  readonly 'product-id'?: string;
+  readonly status?: string;
+  readonly before?: number;
+  readonly after?: number;
+  readonly 'date-field'?: 'created' | 'activation' | 'expiration';
+  readonly sort?: string;
+}
+
+const dateOf = (row: SubscriptionRow, field: string): number =>
+  field.startsWith('created')
+    ? row.createdDate
+    : field.startsWith('activation')
+      ? row.activationDate
+      : row.expirationDate;
+
+function expectedRecords(rows: readonly SubscriptionRow[], filters: Filters): string[] {
+  const {
+    iccid,
+    email,
+    status,
+    before = Number.POSITIVE_INFINITY,
+    after = Number.NEGATIVE_INFINITY,
+    sort = 'createdDate',
+  } = filters;
+  const field = filters['date-field'] ?? 'created';
+  const descending = sort.startsWith('-');
+  const key = sort.replace('-', '');
+  return rows
+    .filter((row) => iccid === undefined || row.iccid === iccid)
+    .filter((row) => email === undefined || row.email === email.toLowerCase())
+    .filter((row) => filters['product-id'] === undefined || row.productId === filters['product-id'])
+    .filter((row) => status === undefined || status.split(',').includes(row.status ?? ''))
+    .filter((row) => dateOf(row, field) < before && dateOf(row, field) > after)
+    .sort((a, b) => (dateOf(a, key) - dateOf(b, key) || (a.id < b.id ? -1 : 1)) * (descending ? -1 : 1))
+    .map((row) => row.record);
+}
+
+function queryOf(filters: Filters, more: Record<string, string | number> = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...filters, ...more })) {
+    query.set(
+      name,
+      (name === 'before' || name === 'after') && typeof value === 'number' ? formatInstant(value) : String(value),
+    );
+  }
+  return query.toString();
+}
+
+const linkOf = (
+  headers: Readonly<Record<string, string>>,
+  name: 'x-next-page' | 'x-previous-page',
+): string | undefined => headers[name]?.split('?')[1];
+
+/** Reads the body of a page as its records' texts; every record of these tests is an object with an id. */
+const recordsOf = (body: string): string[] => (JSON.parse(body) as unknown[]).map((record) => JSON.stringify(record));
+
+async function walk(
+  context: ReportContext,
+  tenant: TenantId,
+  first: string,
+  link: 'x-next-page' | 'x-previous-page',
+  betweenPages: () => Promise<void> = async () => undefined,
+): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let query: string | undefined = first; query !== undefined; ) {
+    const { body, headers } = await listSubscriptions(context, tenant, query);
+    pages.push(recordsOf(body));
+    query = linkOf(headers, link);
+    if (pages.length > 5_000) throw new Error('the walk does not end');
+    await betweenPages();
+  }
+  return pages;
+}
+
+/** 4,000 rows with many ties: 60 dates, 40 of the rows at each of a few. */
+function tiedRows(count: number): SubscriptionRow[] {
+  const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', 'PENDING', null];
+  return Array.from({ length: count }, (_, index) => {
+    const mixed = (index * 7_919) % 4_001;
+    return subscriptionRow({
+      id: `id${String(mixed).padStart(5, '0')}${'='.repeat(index % 3)}`,
+      createdDate: 1_700_000_000 + (mixed % 60),
+      activationDate: 1_700_000_000 + (mixed % 7),
+      expirationDate: 1_710_000_000 + (mixed % 400),
+      status: statuses[mixed % 5] ?? null,
+      productId: `product-${mixed % 3}`,
+      iccid: `89445001${String(mixed % 50).padStart(10, '0')}`,
+      email: mixed % 4 === 0 ? `user${mixed % 8}@example.com` : null,
+    });
+  });
+}
+
+const sevenFilters: readonly Filters[] = [
+  {},
+  { 'product-id': 'product-1' },
+  { status: 'ACTIVE,DEPLETED' },
+  { iccid: '894450010000000007' },
+  { email: 'USER4@example.com' },
+  { after: 1_700_000_010, before: 1_700_000_020 },
+  { 'product-id': 'product-2', status: 'EXPIRED', after: 1_700_000_002, sort: '-createdDate' },
+];
+
+describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let context: ReportContext;
+  let store: Store;
+  const rows = tiedRows(4_000);
+  const contextOf = (): ReportContext => ({ store, limits: defaultPageLimits, reportUrl: 'http://localhost/r' });
+  const tenantOf = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    return (await findTenant(store, name))?.tenant as TenantId;
+  };
+  let tenant: TenantId;
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+    context = contextOf();
+    tenant = await tenantOf('acme');
+    for (let start = 0; start < rows.length; start += 1_000)
+      await store.loadSubscriptions(tenant, rows.slice(start, start + 1_000));
+  });
+  afterAll(() => opened.close());
+
+  describe.each([7, 100, 1_000])('4,000 records with ties in pages of %i', (size) => {
+    test.each(sevenFilters)('forward by X-Next-Page equals the model: %j', async (filters) => {
+      const expected = expectedRecords(rows, filters);
+      expect(expected.length).toBeGreaterThan(0);
+      const pages = await walk(context, tenant, queryOf(filters, { size }), 'x-next-page');
+      expect(pages.flat()).toEqual(expected);
+      expect(pages.slice(0, -1).every((page) => page.length === size)).toBe(true);
+    });
+
+    test.each(sevenFilters)('backward by X-Previous-Page from the last page equals the model: %j', async (filters) => {
+      const expected = expectedRecords(rows, filters);
+      const last = Math.ceil(expected.length / size);
+      const pages = await walk(context, tenant, queryOf(filters, { size, page: last }), 'x-previous-page');
+      expect(pages.reverse().flat()).toEqual(expected);
+    });
+
+    test.each(sevenFilters)('by number equals the model, with the totals on every page: %j', async (filters) => {
+      const expected = expectedRecords(rows, filters);
+      const count = Math.ceil(expected.length / size);
+      const pages: string[][] = [];
+      for (let page = 1; page <= count; page += 1) {
+        const { body, headers } = await listSubscriptions(context, tenant, queryOf(filters, { size, page }));
+        pages.push(recordsOf(body));
+        expect(headers).toMatchObject({
+          'x-total-count': String(expected.length),
+          'x-total-pages': String(count),
+          'x-current-page': String(page),
+          'x-count-per-page': String(size),
+        });
+        expect('x-next-page' in headers).toBe(page < count);
+        expect('x-previous-page' in headers).toBe(page > 1);
+      }
+      expect(pages.flat()).toEqual(expected);
+    });
+  });
+
+  test('past the last page there is an empty array, no next page, and the last one before it', async () => {
+    const { body, headers } = await listSubscriptions(context, tenant, queryOf({}, { size: 1_000, page: 5 }));
+    expect(body).toBe('[]');
+    expect(headers['x-next-page']).toBeUndefined();
+    expect(headers['x-previous-page']).toBe('http://localhost/r?size=1000&page=4');
+    const far = await listSubscriptions(context, tenant, queryOf({}, { size: 1_000, page: 1_000_000_000 }));
+    expect([far.body, far.headers['x-next-page'], far.headers['x-previous-page']]).toEqual([
+      '[]',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('every filter combination, order and page size equals the model, forward and back again (property)', async () => {
+    const filters = fc.record(
+      {
+        iccid: fc.constantFrom('894450010000000007', '894450010000000049', '899999999999999'),
+        email: fc.constantFrom('user0@example.com', 'User4@Example.com', 'nobody'),
+        'product-id': fc.constantFrom('product-0', 'product-1', 'none'),
+        status: fc.constantFrom('ACTIVE', 'ACTIVE,EXPIRED', 'UNKNOWN'),
+        after: fc.integer({ min: 1_699_999_990, max: 1_700_000_030 }),
+        before: fc.integer({ min: 1_700_000_031, max: 1_700_000_070 }),
+        'date-field': fc.constantFrom('created', 'activation', 'expiration'),
+        sort: fc.constantFrom(
+          'createdDate',
+          '-createdDate',
+          'activationDate',
+          '-activationDate',
+          'expirationDate',
+          '-expirationDate',
+        ),
+      } as const,
+      { requiredKeys: [] },
+    );
+    await fc.assert(
+      fc.asyncProperty(filters, fc.integer({ min: 40, max: 1_000 }), async (chosen, size) => {
+        const expected = expectedRecords(rows, chosen as Filters);
+        const forward = await walk(context, tenant, queryOf(chosen as Filters, { size }), 'x-next-page');
+        expect(forward.flat()).toEqual(expected);
+        const back = await walk(
+          context,
+          tenant,
+          queryOf(chosen as Filters, { size, page: Math.max(1, forward.length) }),
+          'x-previous-page',
+        );
+        expect(back.reverse().flat()).toEqual(expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('while records are inserted, a walk misses none that was there all along and repeats none (property)', async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 60 }),
+        fc.array(fc.nat({ max: 22 }), { maxLength: 40 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.constantFrom('createdDate', '-createdDate'),
+        async (there, inserted, size, sort) => {
+          run += 1;
+          const own = await tenantOf(`run-${run}`);
+          const rowAt = (date: number, id: string) => subscriptionRow({ id, createdDate: date });
+          const before = there.map((date, index) => rowAt(date, `old${index}`));
+          const during = inserted.map((date, index) => rowAt(date, `new${index}`));
+          await store.loadSubscriptions(own, before);
+          const waiting = [...during];
+          const insertSome = async (): Promise<void> => {
+            const some = waiting.splice(0, 2);
+            if (some.length > 0) await store.loadSubscriptions(own, some);
+          };
+          const seen = (await walk(context, own, queryOf({ sort }, { size }), 'x-next-page', insertSome)).flat();
+          expect(new Set(seen).size).toBe(seen.length);
+          const missed = before.map((row) => row.record).filter((record) => !seen.includes(record));
+          expect(missed).toEqual([]);
+          const known = expectedRecords([...before, ...during], { sort });
+          expect(seen).toEqual(known.filter((record) => seen.includes(record))); // in order, and nothing made up
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { openStore } from '../../src/storage/open-store.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { templateDatabase, testRole, urlOf } from './global-setup.ts';
+
+/** An empty store of an engine, with what a process of its own needs to open it too. */
+export interface TestStore {
+  readonly store: Store;
+  /** Environment variables that select the same store. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Opens the same store once more, as another process would. */
+  openAgain(): Store;
+  close(): Promise<void>;
+}
+
+/** Both engines that every test of the store runs on. */
+export const engines = [
+  { engine: 'sqlite', openTestStore: openSqlite },
+  { engine: 'postgres', openTestStore: () => openPostgres(testRole) },
+] as const;
+
+const broken = (error: Error): void => console.error('a pooled connection broke', error.message);
+
+async function openSqlite(): Promise<TestStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
+  const open = () => openStore({ databaseUrl: undefined, dataDir: folder, poolSize: 1, onConnectionError: broken });
+  const store = open();
+  await store.migrate();
+  return toTestStore(store, open, { DATA_DIR: folder }, async () => rmSync(folder, { recursive: true }));
+}
+
+/** A copy of the migrated database, reached as a role: the ordinary one that owns it, or a superuser. */
+export async function openPostgres(role: string, empty = false): Promise<TestStore> {
+  const database = `test_${randomBytes(6).toString('hex')}`;
+  await administer(`create database ${database} owner ${testRole}${empty ? '' : ` template ${templateDatabase}`}`);
+  const url = urlOf(inject('postgresUrl'), database, role);
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
+  const open = () => openStore({ databaseUrl: url, dataDir: folder, poolSize: 10, onConnectionError: broken });
+  return toTestStore(open(), open, { DATABASE_URL: url, DATA_DIR: folder }, async () => {
+    rmSync(folder, { recursive: true });
+    await administer(`drop database ${database} with (force)`);
+  });
+}
+
+function toTestStore(
+  store: Store,
+  open: () => Store,
+  environment: Record<string, string>,
+  remove: () => Promise<void>,
+): TestStore {
+  const opened = [store];
+  return {
+    store,
+    environment,
+    openAgain() {
+      const another = open();
+      opened.push(another);
+      return another;
+    },
+    async close() {
+      for (const each of opened) await each.close();
+      await remove();
+    },
+  };
+}
+
+/** Runs a statement as the superuser; copies of one template are made one after another. */
+async function administer(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresUrl') });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock(1)'); // two copies of one template at once would refuse each other
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,34 @@
+import { expect } from 'vitest';
+import { type ErrorCode, errorTable } from '../../src/contract/error.ts';
+import type { Problem } from '../../src/contract/problem.ts';
+import { type TokenErrorBody, type TokenErrorCode, tokenErrorTable } from '../../src/contract/token.ts';
+
+/** Asserts that an answer is a problem of a code in the agreed shape, and gives its body. */
+export async function expectProblem(response: Response, code: ErrorCode): Promise<Problem> {
+  const body = (await response.json()) as Problem;
+  const { status, title } = errorTable[code];
+  expect(body).toMatchObject({ type: code, title, status });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(body.correlation_id).toBe(response.headers.get('x-correlation-id'));
+  expect(body.messages.length).toBeGreaterThan(0);
+  for (const message of body.messages) expect(message).toMatch(/^Cannot /);
+  expect(body.detail).toBe(body.messages.join('; '));
+  for (const fault of body.errors) expect(Object.keys(fault)).toEqual(['parameter', 'value', 'rule']);
+  return body;
+}
+
+/** Asserts that an answer of the token endpoint is an error of a code (RFC 6749 §5.2), and gives its body. */
+export async function expectTokenError(response: Response, error: TokenErrorCode): Promise<TokenErrorBody> {
+  const body = (await response.json()) as TokenErrorBody;
+  expect(body.error).toBe(error);
+  expect(response.status).toBe(tokenErrorTable[error].status);
+  expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('pragma')).toBe('no-cache');
+  expect(body.error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  if (response.status === 401)
+    expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm="subreport", error="invalid_client"/);
+  return body;
+}

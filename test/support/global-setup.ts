@@ -1,0 +1,54 @@
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { openStore } from '../../src/storage/open-store.ts';
+import { startPostgres } from './postgres-server.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** URL of a superuser of the PostgreSQL server of this run. */
+    readonly postgresUrl: string;
+  }
+}
+
+/** The ordinary role that tests connect as, and the migrated database that theirs are copies of. */
+export const testRole = 'subreport_test';
+export const templateDatabase = 'subreport_template';
+
+/** Starts one PostgreSQL for the whole run, or takes the one of `TEST_DATABASE_URL` (a superuser's), and prepares the database to copy. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = process.env.TEST_DATABASE_URL;
+  const server = given === undefined ? await startPostgres() : undefined;
+  const url = server?.url ?? given ?? '';
+  await prepareTemplate(url);
+  project.provide('postgresUrl', url);
+  return async () => {
+    await server?.stop();
+  };
+}
+
+async function prepareTemplate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('select 1 from pg_roles where rolname = $1', [testRole]);
+  if (rows.length === 0) await client.query(`create role ${testRole} login`);
+  await client.query(`drop database if exists ${templateDatabase}`);
+  await client.query(`create database ${templateDatabase} owner ${testRole}`);
+  await client.end();
+  const store = openStore({
+    databaseUrl: urlOf(url, templateDatabase, testRole),
+    dataDir: '',
+    poolSize: 1,
+    onConnectionError: () => undefined,
+  });
+  await store.migrate();
+  await store.close();
+}
+
+/** The URL of another database and role of the same server. */
+export function urlOf(url: string, database: string, role: string): string {
+  const other = new URL(url);
+  other.pathname = `/${database}`;
+  other.username = role;
+  other.password = '';
+  return other.href;
+}

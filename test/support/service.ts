@@ -1,0 +1,93 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { createClient } from '../../src/auth/manage-clients.ts';
+import { readConfig } from '../../src/cli/config.ts';
+import { serve } from '../../src/cli/serve.ts';
+import type { GrantType, Scope } from '../../src/contract/token.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import type { TestStore } from './engines.ts';
+import { freePort } from './postgres-server.ts';
+
+/** Credentials of a client made for a test. */
+export interface TestClient {
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+/** A real service on a loopback port, over a store of one of the engines. */
+export interface TestService {
+  readonly url: string;
+  readonly baseUrl: string;
+  readonly store: Store;
+  /** Every line that the service logged, parsed. */
+  readonly log: Record<string, unknown>[];
+  /** The log as it was written. */
+  logText(): string;
+  createTenant(name: string): Promise<TenantId>;
+  createClient(
+    tenant: TenantId,
+    options?: { grants?: readonly GrantType[]; scopes?: readonly Scope[]; secret?: string; clientId?: string },
+  ): Promise<TestClient>;
+  /** Sends a form to the token endpoint. */
+  postToken(form: Record<string, string> | string, headers?: Record<string, string>): Promise<Response>;
+  /** An access token of a client. */
+  accessToken(client: TestClient): Promise<string>;
+  /** Sends a GET below the base URL with a token. */
+  get(path: string, token: string, headers?: Record<string, string>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** Starts a service over a store; `environment` holds further settings. */
+export async function startService(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
+  const { store } = opened;
+  const port = await freePort();
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const config = readConfig({ ...opened.environment, PORT: String(port), ...environment });
+  const { app } = await serve(config, store, pino({ level: 'trace' }, sink));
+  const url = `http://127.0.0.1:${port}`;
+  const baseUrl = `${url}/connect-api`;
+  const postToken: TestService['postToken'] = (form, headers = {}) =>
+    fetch(`${url}/oauth2/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
+    });
+  return {
+    url,
+    baseUrl,
+    store,
+    get log() {
+      return lines.map((line) => JSON.parse(line));
+    },
+    logText: () => lines.join(''),
+    async createTenant(name) {
+      await insertTenant(store, name, now());
+      const tenant = await findTenant(store, name);
+      if (tenant === undefined) throw new Error(`no tenant ${name}`);
+      return tenant.tenant;
+    },
+    createClient: (tenant, options = {}) => createClient(store, now(), { tenant, ...options }),
+    postToken,
+    async accessToken(client) {
+      const response = await postToken({ grant_type: 'client_credentials', ...client });
+      const body = (await response.json()) as { access_token?: string };
+      if (body.access_token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`);
+      return body.access_token;
+    },
+    get: (path, token, headers = {}) =>
+      fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
+    async close() {
+      await app.close();
+      await opened.close();
+    },
+  };
+}
+
+const now = (): number => Math.floor(Date.now() / 1000);
