@@ -1,5 +1,6 @@
 import { Fault, Problem } from './problem.ts';
 import { Product } from './product.ts';
+import { printableAscii } from './schema.ts';
 import { Subscription } from './subscription.ts';
 import { scopes, TokenErrorBody, TokenRequest, TokenResponse } from './token.ts';
 
@@ -33,7 +34,7 @@ const securitySchemes = (publicUrl: string): Json => ({
   accessToken: {
     type: 'oauth2',
     description:
-      'An access token of the token endpoint, sent as Authorization: Bearer (RFC 6750). A JWT as RFC 8725 asks: asymmetric, with type and audience.',
+      'An access token of the token endpoint, sent as Authorization: Bearer (RFC 6750). A JWT as RFC8725 asks: asymmetric, with type and audience.',
     flows: {
       clientCredentials: {
         tokenUrl: `${publicUrl}/oauth2/token`,
@@ -59,19 +60,19 @@ const parameters: Json = {
     in: 'header',
     description:
       'A unique text of your choice that traces the request; it is in the answer, in each error and in our log',
-    schema: { type: 'string', maxLength: 256, pattern: '^[\\x20-\\x7e]*$', examples: ['order-4711'] },
+    schema: { type: 'string', maxLength: 256, pattern: printableAscii, examples: ['order-4711'] },
   },
   'Cache-Control': {
     name: 'Cache-Control',
     in: 'header',
     description: 'no-cache is welcome and changes nothing: every answer is fresh',
-    schema: { type: 'string', maxLength: 256, pattern: '^[\\x20-\\x7e]*$', examples: ['no-cache'] },
+    schema: { type: 'string', maxLength: 256, pattern: printableAscii, examples: ['no-cache'] },
   },
 };
 
 const text = (description: string, example: string): Json => ({
   description,
-  schema: { type: 'string', maxLength: 8192, pattern: '^[\\x20-\\x7e]*$', examples: [example] },
+  schema: { type: 'string', maxLength: 8192, pattern: printableAscii, examples: [example] },
 });
 const count = (description: string, example: number): Json => ({
   description,
@@ -110,10 +111,9 @@ const headers: Json = {
     'What is wrong with the credentials (RFC 6750 §3)',
     'Bearer realm="subreport", error="invalid_token"',
   ),
-  Allow: text('The methods that are allowed', 'GET, HEAD, OPTIONS'),
 };
 
-const shortText = { type: 'string', maxLength: 2048 };
+const shortText = { type: 'string', maxLength: 2048, pattern: printableAscii };
 
 /** Documents of other standards, as far as ours go. */
 const documents: Json = {

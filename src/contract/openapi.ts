@@ -32,7 +32,7 @@ export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Js
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service', url: publicUrl },
     },
-    servers: [{ url: publicUrl, description: 'This service' }],
+    servers: [{ url: publicUrl, description: describeServer(publicUrl), 'x-internal': false }],
     tags: [
       { name: 'report', description: 'Reading subscriptions' },
       { name: 'auth', description: 'Getting and checking tokens' },
@@ -102,6 +102,9 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
   }
 }
 
+const describeServer = (publicUrl: string): string =>
+  publicUrl.startsWith('https://') ? 'This service, in production' : 'This service, local';
+
 const bearer = [{ accessToken: ['subscription:read'] }];
 
 /** Headers that any request may carry (`spec.md` "Request headers"). */
@@ -157,7 +160,6 @@ function problems(...statuses: readonly number[]): Json {
 const statusHeaders: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   403: ['WWW-Authenticate'],
-  405: ['Allow'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };

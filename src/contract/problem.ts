@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { type ErrorCode, errorTable } from './error.ts';
+import { printableAscii } from './schema.ts';
 
 /** One thing that is wrong with a request: which parameter, with which value, against which rule, and what to do. */
 export const Fault = Type.Object(
@@ -30,7 +31,7 @@ export const Problem = Type.Object(
       description: 'A sentence for each problem, all at once',
     }),
     errors: Type.Array(Fault, { maxItems: 256, description: 'Each fault of the request' }),
-    correlation_id: Type.String({ maxLength: 256, description: 'The X-Correlation-ID' }),
+    correlation_id: Type.String({ maxLength: 256, pattern: printableAscii, description: 'The X-Correlation-ID' }),
   },
   { additionalProperties: false, description: 'An error answer (RFC 9457)' },
 );

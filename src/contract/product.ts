@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { plainText } from './schema.ts';
 
 /** Identifier of a product: opaque text without control characters, 1 to 128 characters (`spec.md` "Product object"). */
 export const ProductId = Type.String({
@@ -16,8 +17,9 @@ export const Product = Type.Object(
     id: ProductId,
     name: Type.String({
       maxLength: 256,
+      pattern: plainText,
       description: 'Human-readable product name',
-      'x-rule': 'text of at most 256 characters',
+      'x-rule': 'text of at most 256 characters without control characters',
       examples: ['Europe 5 GB, 30 days'],
     }),
     period: Type.Integer({
@@ -37,8 +39,9 @@ export const Product = Type.Object(
     }),
     plan_id: Type.String({
       maxLength: 128,
+      pattern: plainText,
       description: 'Identifier of the plan',
-      'x-rule': 'text of at most 128 characters',
+      'x-rule': 'text of at most 128 characters without control characters',
       examples: ['cGxhbi1ldXJvcGU'],
     }),
   },

@@ -15,6 +15,12 @@ export function exampleOf(schema: TSchema): string {
   return annotation(schema).example;
 }
 
+/** Pattern of texts that people write: anything but control characters. */
+export const plainText = '^[^\\u0000-\\u001f\\u007f]*$';
+
+/** Pattern of texts for machines: printable ASCII. */
+export const printableAscii = '^[\\x20-\\x7e]*$';
+
 /** Whether a text fits the `pattern`, `minLength` and `maxLength` of a string schema. */
 export function fitsText(schema: TSchema, text: string): boolean {
   const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema as TextLimits;

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { Product } from './product.ts';
+import { plainText } from './schema.ts';
 
 /** The statuses known today, in the order of a subscription's life. The set is open: a client must expect words that are not in it. */
 export const knownStatuses = ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED'] as const;
@@ -68,8 +69,9 @@ export const Subscription = Type.Object(
     iccid: Iccid,
     device_id: Type.String({
       maxLength: 128,
+      pattern: plainText,
       description: 'Identifier of the device',
-      'x-rule': 'text of at most 128 characters',
+      'x-rule': 'text of at most 128 characters without control characters',
       examples: ['device-000417'],
     }),
     auto_renew: AutoRenew,

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { printableAscii } from './schema.ts';
 
 /** The grants of the token endpoint (`spec.md` "Authentication"; RFC 6749 §4.4 and §6). */
 export const grantTypes = ['client_credentials', 'refresh_token'] as const;
@@ -8,7 +9,7 @@ export type GrantType = (typeof grantTypes)[number];
 export const scopes = ['subscription:read'] as const;
 export type Scope = (typeof scopes)[number];
 
-const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: '^[\\x20-\\x7e]*$', description });
+const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: printableAscii, description });
 
 /** The form fields of a token request (`spec.md` "Authentication", items 3 and 5; RFC 6749 §4.4.2, §6). */
 export const TokenRequest = Type.Object(
@@ -25,7 +26,11 @@ export const TokenRequest = Type.Object(
 /** A token answer (RFC 6749 §5.1), with `refresh_expires_in` as Keycloak has it. Times are in seconds. */
 export const TokenResponse = Type.Object(
   {
-    access_token: Type.String({ maxLength: 4096, description: 'The access token, a JWT (RFC 9068)' }),
+    access_token: Type.String({
+      maxLength: 4096,
+      pattern: printableAscii,
+      description: 'The access token, a JWT (RFC 9068)',
+    }),
     token_type: Type.Literal('Bearer', { maxLength: 6 }),
     expires_in: Type.Integer({
       minimum: 1,
@@ -34,7 +39,7 @@ export const TokenResponse = Type.Object(
       description: 'Seconds until the access token ends',
     }),
     refresh_token: Type.Optional(
-      Type.String({ maxLength: 512, description: 'The refresh token; each use replaces it' }),
+      Type.String({ maxLength: 512, pattern: printableAscii, description: 'The refresh token; each use replaces it' }),
     ),
     refresh_expires_in: Type.Integer({
       minimum: 0,
@@ -42,7 +47,7 @@ export const TokenResponse = Type.Object(
       format: 'int32',
       description: 'Seconds until the refresh token ends; 0 when there is none',
     }),
-    scope: Type.String({ maxLength: 512, description: 'The scopes of the access token' }),
+    scope: Type.String({ maxLength: 512, pattern: printableAscii, description: 'The scopes of the access token' }),
   },
   { additionalProperties: false, description: 'A token answer' },
 );
@@ -66,7 +71,9 @@ export type TokenErrorCode = keyof typeof tokenErrorTable;
 export const TokenErrorBody = Type.Object(
   {
     error: Type.String({ enum: Object.keys(tokenErrorTable), maxLength: 32 }),
-    error_description: Type.Optional(Type.String({ maxLength: 512, description: 'A sentence for the developer' })),
+    error_description: Type.Optional(
+      Type.String({ maxLength: 512, pattern: printableAscii, description: 'A sentence for the developer' }),
+    ),
   },
   { additionalProperties: false, description: 'A refused token request (RFC 6749 §5.2)' },
 );

@@ -61,7 +61,9 @@ class PostgresStore implements Store {
       options: '-c citus.propagate_set_commands=local', // a distributed engine's workers must see the tenant; elsewhere a name without meaning
       types: { getTypeParser },
     });
-    this.#pool.on('error', onConnectionError); // without a listener one killed backend would end the process
+    // Without a listener one killed backend would end the process: the pool listens for idle connections, a connection in use has none of its own.
+    this.#pool.on('error', onConnectionError);
+    this.#pool.on('connect', (client) => client.on('error', () => undefined)); // its statements fail with the same error
   }
 
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {

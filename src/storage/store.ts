@@ -30,8 +30,11 @@ export interface TenantReader {
   all(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
-/** One directory statement of a transaction. */
+declare const directoryBrand: unique symbol;
+
+/** One directory statement of a transaction; only `directoryStatement` makes it, which checks its text. */
 export interface DirectoryStatement {
+  readonly [directoryBrand]: true;
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
@@ -75,5 +78,5 @@ export function directoryStatement<S extends string>(
   sql: DirectorySql<S>,
   values: readonly SqlValue[] = [],
 ): DirectoryStatement {
-  return { sql, values };
+  return { sql, values } as unknown as DirectoryStatement;
 }

@@ -1,34 +1,280 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TenantId } from '../../src/storage/store.ts';
-import { countMatching, readPage } from '../../src/storage/subscription-page.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { insertAuthKey, listAuthKeys } from '../../src/storage/auth-key.ts';
+import {
+  disableClient,
+  findClient,
+  insertClient,
+  listClients,
+  listSecrets,
+  replaceSecret,
+} from '../../src/storage/client.ts';
+import { StorageError } from '../../src/storage/error.ts';
+import {
+  deleteDeadFamilies,
+  findRefreshFamily,
+  insertRefreshFamily,
+  revokeRefreshFamily,
+  rotateRefreshFamily,
+} from '../../src/storage/refresh-family.ts';
+import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
+import { countMatching, readPage, readRecord } from '../../src/storage/subscription-page.ts';
+import { findTenant, insertTenant, listTenants } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
+const all = { dateColumn: 'created_date' } as const;
+const byCreation = { column: 'created_date', descending: false } as const;
+
 describe.each(engines)('the store on $engine', ({ openTestStore }) => {
   let opened: TestStore;
-  let acme: TenantId;
+  let store: Store;
+  const tenantOf = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    return (await findTenant(store, name))?.tenant as TenantId;
+  };
+  const revisionOf = async (name: string) => (await findTenant(store, name))?.revision;
   beforeAll(async () => {
     opened = await openTestStore();
-    await insertTenant(opened.store, 'acme', 1);
-    acme = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    store = opened.store;
   });
   afterAll(() => opened.close());
 
-  test('loads rows, and the same rows again change nothing', async () => {
-    const rows = [1, 2, 3].map((n) => subscriptionRow({ id: `id-${n}`, createdDate: n }));
-    expect(await opened.store.loadSubscriptions(acme, rows)).toEqual({ inserted: 3, updated: 0, unchanged: 0 });
-    expect(await opened.store.loadSubscriptions(acme, rows)).toEqual({ inserted: 0, updated: 0, unchanged: 3 });
-    const read = await opened.store.readTenant(acme, async (reader) => [
-      await countMatching(reader, { dateColumn: 'created_date' }),
-      await readPage(
-        reader,
-        { dateColumn: 'created_date' },
-        { column: 'created_date', descending: false },
-        { kind: 'offset', skip: 1 },
-        2,
-      ),
-    ]);
-    expect(read).toEqual([3, [2, 3].map((n) => ({ date: n, id: `id-${n}`, record: rows[n - 1]?.record }))]);
+  describe('subscriptions', () => {
+    test('load as rows, and the same rows again change nothing, not even the revision', async () => {
+      const tenant = await tenantOf('load');
+      const rows = [1, 2, 3].map((n) => subscriptionRow({ id: `id-${n}`, createdDate: n }));
+      expect(await store.loadSubscriptions(tenant, rows)).toEqual({ inserted: 3, updated: 0, unchanged: 0 });
+      expect(await revisionOf('load')).toBe(1);
+      expect(await store.loadSubscriptions(tenant, rows)).toEqual({ inserted: 0, updated: 0, unchanged: 3 });
+      expect(await revisionOf('load')).toBe(1);
+    });
+
+    test('a row with a new record or a new e-mail is an update of every column', async () => {
+      const tenant = await tenantOf('update');
+      await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
+      const changed = subscriptionRow({
+        id: 'a',
+        createdDate: 5,
+        status: null,
+        productId: 'p2',
+        iccid: '123456789012345',
+        activationDate: 6,
+        expirationDate: 7,
+      });
+      const addressed = { ...subscriptionRow({ id: 'b' }), email: 'ada@example.com' };
+      expect(await store.loadSubscriptions(tenant, [changed, addressed])).toEqual({
+        inserted: 0,
+        updated: 2,
+        unchanged: 0,
+      });
+      expect(await revisionOf('update')).toBe(2);
+      const count = (filter: object) =>
+        store.readTenant(tenant, (reader) => countMatching(reader, { ...all, ...filter }));
+      expect(await count({ afterSeconds: 4, beforeSeconds: 6 })).toBe(1);
+      expect(await count({ productId: 'p2', iccid: '123456789012345' })).toBe(1);
+      expect(await count({ statuses: ['ACTIVE'] })).toBe(1);
+      expect(await count({ dateColumn: 'activation_date', afterSeconds: 5, beforeSeconds: 7 })).toBe(1);
+      expect(await count({ dateColumn: 'expiration_date', afterSeconds: 6, beforeSeconds: 8 })).toBe(1);
+      expect(await count({ email: 'ada@example.com' })).toBe(1);
+    });
+
+    test('keep the text of a record byte by byte', async () => {
+      const tenant = await tenantOf('bytes');
+      const record = '{"id":"x","name":"Zürich – 5 GB 🎉 \\u0000 \\ud800 \\"quoted\\" \\\\"}';
+      await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'x', record })]);
+      expect(await store.readTenant(tenant, (reader) => readRecord(reader, 'x'))).toBe(record);
+      expect(await store.readTenant(tenant, (reader) => readRecord(reader, 'y'))).toBeUndefined();
+    });
+
+    test('order ids by their bytes, on both engines alike', async () => {
+      const tenant = await tenantOf('order');
+      const ids = ['-', '0', '9', 'A', 'Z', '_', 'a', 'a=', 'aA', 'z'];
+      await store.loadSubscriptions(
+        tenant,
+        ids.toReversed().map((id) => subscriptionRow({ id })),
+      );
+      const page = await store.readTenant(tenant, (reader) =>
+        readPage(reader, all, byCreation, { kind: 'offset', skip: 0 }, 100),
+      );
+      expect(page.map(({ id }) => id)).toEqual(ids);
+    });
+
+    test('dates reach from year 1 to 9999', async () => {
+      const tenant = await tenantOf('dates');
+      const extremes = [-62_135_596_800, 253_402_300_799];
+      await store.loadSubscriptions(
+        tenant,
+        extremes.map((date, index) => subscriptionRow({ id: `d${index}`, createdDate: date })),
+      );
+      const page = await store.readTenant(tenant, (reader) =>
+        readPage(reader, all, byCreation, { kind: 'offset', skip: 0 }, 9),
+      );
+      expect(page.map(({ date }) => date)).toEqual(extremes);
+    });
+
+    test('a reader sees one moment: what is committed meanwhile is not there until the next', async () => {
+      const tenant = await tenantOf('moment');
+      await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'first' })]);
+      const counts = await store.readTenant(tenant, async (reader) => {
+        const before = await countMatching(reader, all);
+        await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'second' })]);
+        return [before, await countMatching(reader, all)];
+      });
+      expect(counts).toEqual([1, 1]);
+      expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(2);
+    });
+
+    test('a batch that fails leaves nothing behind', async () => {
+      const tenant = await tenantOf('atomic');
+      const broken = { ...subscriptionRow({ id: 'broken' }), iccid: null as unknown as string };
+      await expect(store.loadSubscriptions(tenant, [subscriptionRow({ id: 'fine' }), broken])).rejects.toThrow();
+      expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(0);
+      expect(await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'fine' })])).toMatchObject({ inserted: 1 });
+    });
+
+    test('a reader cannot write', async () => {
+      const tenant = await tenantOf('readonly');
+      const write = store.readTenant(tenant, (reader) => reader.all('delete from subscription where tenant_id = $1'));
+      await expect(write).rejects.toThrow(/read-?only/i);
+    });
+
+    test('two connections that load one tenant at once both succeed, and every change has its revision', async () => {
+      const tenant = await tenantOf('busy');
+      const other = opened.openAgain();
+      const batches = Array.from({ length: 20 }, (_, batch) =>
+        Array.from({ length: 25 }, (_each, n) => subscriptionRow({ id: `r${batch}-${n}` })),
+      );
+      await Promise.all(
+        batches.map((rows, index) => (index % 2 === 0 ? store : other).loadSubscriptions(tenant, rows)),
+      );
+      expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(500);
+      expect(await revisionOf('busy')).toBe(20);
+    });
+
+    test('many readers at once all get their answer', async () => {
+      const tenant = await tenantOf('load');
+      const counts = await Promise.all(
+        Array.from({ length: 100 }, () => store.readTenant(tenant, (reader) => countMatching(reader, all))),
+      );
+      expect(new Set(counts)).toEqual(new Set([3]));
+    });
+  });
+
+  describe('tenants, clients and keys', () => {
+    test('a tenant is made once, and listed by name', async () => {
+      expect(await insertTenant(store, 'once', 7)).toBe(true);
+      expect(await insertTenant(store, 'once', 8)).toBe(false);
+      expect(await findTenant(store, 'once')).toEqual({ tenant: 'once', createdAt: 7, revision: 0 });
+      const names = (await listTenants(store)).map(({ tenant }) => tenant);
+      expect(names).toEqual([...names].sort());
+    });
+
+    test('a client is made once with its secret; its secrets change hands', async () => {
+      const tenant = await tenantOf('clients');
+      const client = {
+        clientId: 'c1',
+        tenant,
+        grants: ['client_credentials'],
+        scopes: ['subscription:read'],
+        createdAt: 5,
+        disabledAt: null,
+      };
+      expect(await insertClient(store, client, 'hash-1')).toBe(true);
+      expect(await insertClient(store, client, 'hash-2')).toBe(false);
+      expect(await findClient(store, 'c1')).toEqual(client);
+      expect(await listClients(store, tenant)).toEqual([client]);
+      expect(await listSecrets(store, 'c1', 10)).toEqual([{ hash: 'hash-1', expiresAt: null }]);
+      await replaceSecret(store, 'c1', 'hash-3', 10, 20);
+      expect(await listSecrets(store, 'c1', 19)).toEqual([
+        { hash: 'hash-3', expiresAt: null },
+        { hash: 'hash-1', expiresAt: 20 },
+      ]);
+      expect(await listSecrets(store, 'c1', 20)).toEqual([{ hash: 'hash-3', expiresAt: null }]);
+      expect(await disableClient(store, 'c1', 30)).toBe(true);
+      expect(await disableClient(store, 'c1', 31)).toBe(false);
+      expect((await findClient(store, 'c1'))?.disabledAt).toBe(30);
+    });
+
+    test('two that make one client at once: one wins, and it has one secret', async () => {
+      const tenant = await tenantOf('race');
+      const client = {
+        clientId: 'raced',
+        tenant,
+        grants: ['client_credentials'],
+        scopes: ['subscription:read'],
+        createdAt: 5,
+        disabledAt: null,
+      };
+      const other = opened.openAgain();
+      const made = await Promise.all([insertClient(store, client, 'hash-a'), insertClient(other, client, 'hash-b')]);
+      expect(made.filter(Boolean)).toHaveLength(1);
+      expect(await listSecrets(store, 'raced', 9)).toEqual([{ hash: made[0] ? 'hash-a' : 'hash-b', expiresAt: null }]);
+    });
+
+    test('of many rotations of one generation exactly one succeeds, and the cap bounds the end', async () => {
+      const tenant = await tenantOf('families');
+      await insertClient(
+        store,
+        { clientId: 'c2', tenant, grants: ['refresh_token'], scopes: ['s'], createdAt: 5, disabledAt: null },
+        'h',
+      );
+      const family = {
+        id: 'f',
+        clientId: 'c2',
+        scope: 's',
+        generation: 1,
+        rotatedAt: 100,
+        expiresAt: 200,
+        capAt: 250,
+        revokedAt: null,
+      };
+      await insertRefreshFamily(store, family);
+      const rotations = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          rotateRefreshFamily(store, { clientId: 'c2', id: 'f', generation: 1 }, 150, 300),
+        ),
+      );
+      expect(rotations.filter((rotated) => rotated !== undefined)).toEqual([
+        { ...family, generation: 2, rotatedAt: 150, expiresAt: 250 },
+      ]);
+      expect(await rotateRefreshFamily(store, { clientId: 'c2', id: 'f', generation: 2 }, 250, 400)).toBeUndefined(); // over
+      expect(await rotateRefreshFamily(store, { clientId: 'other', id: 'f', generation: 2 }, 160, 400)).toBeUndefined();
+      await revokeRefreshFamily(store, 'c2', 'f', 170);
+      expect(await rotateRefreshFamily(store, { clientId: 'c2', id: 'f', generation: 2 }, 180, 400)).toBeUndefined();
+      expect((await findRefreshFamily(store, 'c2', 'f'))?.revokedAt).toBe(170);
+      await deleteDeadFamilies(store, 250);
+      expect(await findRefreshFamily(store, 'c2', 'f')).toBeDefined();
+      await deleteDeadFamilies(store, 251);
+      expect(await findRefreshFamily(store, 'c2', 'f')).toBeUndefined();
+    });
+
+    test('the first key of a number stays', async () => {
+      for (const jwk of ['{"k":"1"}', '{"k":"2"}'])
+        await insertAuthKey(store, { purpose: 'refresh', sequence: 1, jwk, createdAt: 1 });
+      expect(await listAuthKeys(store, 'refresh')).toEqual([
+        { purpose: 'refresh', sequence: 1, jwk: '{"k":"1"}', createdAt: 1 },
+      ]);
+    });
+
+    test('statements of one transaction stand or fall together', async () => {
+      const statements = [
+        directoryStatement('insert into tenant (id, created_at) values ($1, $2)', ['half', 1]),
+        directoryStatement('insert into tenant (id, created_at) values ($1, $2)', [null, 1]),
+      ];
+      await expect(store.writeDirectory(statements)).rejects.toThrow();
+      expect(await findTenant(store, 'half')).toBeUndefined();
+    });
+  });
+
+  test('is ready once migrated', async () => {
+    await expect(store.checkReady()).resolves.toBeUndefined();
+  });
+
+  test('a defect of a statement is not taken for a failure of the store', async () => {
+    const tenant = await tenantOf('defect');
+    const failure = store.readTenant(tenant, (reader) =>
+      reader.all('select nothing_there from subscription where tenant_id = $1'),
+    );
+    await expect(failure).rejects.not.toBeInstanceOf(StorageError);
   });
 });

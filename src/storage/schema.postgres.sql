@@ -1,0 +1,111 @@
+create table auth_key (
+  purpose text collate "C" not null,
+  sequence bigint not null,
+  jwk text not null,
+  created_at bigint not null
+);
+
+create table client (
+  client_id text collate "C" not null,
+  tenant_id text collate "C" not null,
+  grants text not null,
+  scopes text not null,
+  created_at bigint not null,
+  disabled_at bigint
+);
+
+create table client_secret (
+  client_id text collate "C" not null,
+  hash text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint
+);
+
+create table refresh_family (
+  client_id text collate "C" not null,
+  id text collate "C" not null,
+  scope text not null,
+  generation bigint not null,
+  rotated_at bigint not null,
+  expires_at bigint not null,
+  cap_at bigint not null,
+  revoked_at bigint
+);
+
+create table schema_migration (
+  name text collate "C" not null,
+  checksum text not null
+);
+
+create table subscription (
+  tenant_id text collate "C" not null,
+  id text collate "C" not null,
+  created_date bigint not null,
+  activation_date bigint not null,
+  expiration_date bigint not null,
+  status text collate "C",
+  product_id text collate "C" not null,
+  iccid text collate "C" not null,
+  email text collate "C",
+  record text collate "C" not null
+);
+
+create table tenant (
+  id text collate "C" not null,
+  created_at bigint not null,
+  revision bigint not null default 0
+);
+
+alter table auth_key add constraint auth_key_pkey PRIMARY KEY (purpose, sequence);
+
+alter table client add constraint client_pkey PRIMARY KEY (client_id);
+
+alter table client_secret add constraint client_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES client(client_id);
+
+alter table client_secret add constraint client_secret_pkey PRIMARY KEY (client_id, hash);
+
+alter table refresh_family add constraint refresh_family_client_id_fkey FOREIGN KEY (client_id) REFERENCES client(client_id);
+
+alter table refresh_family add constraint refresh_family_pkey PRIMARY KEY (client_id, id);
+
+alter table schema_migration add constraint schema_migration_pkey PRIMARY KEY (name);
+
+alter table subscription add constraint subscription_pkey PRIMARY KEY (tenant_id, id);
+
+alter table subscription add constraint subscription_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+
+alter table tenant add constraint tenant_pkey PRIMARY KEY (id);
+
+CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);
+
+CREATE INDEX refresh_family_cap ON public.refresh_family USING btree (cap_at);
+
+CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id);
+
+CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id);
+
+CREATE INDEX subscription_email ON public.subscription USING btree (tenant_id, email, created_date, id) WHERE (email IS NOT NULL);
+
+CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id);
+
+CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, iccid, created_date, id);
+
+CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id);
+
+CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id);
+
+alter table subscription enable row level security;
+alter table subscription force row level security;
+
+create policy subscription_tenant on subscription for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
+
+CREATE OR REPLACE FUNCTION public.set_tenant(tenant text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('set local app.tenant = %L', tenant);
+end
+$function$;

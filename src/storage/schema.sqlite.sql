@@ -1,0 +1,77 @@
+CREATE TABLE auth_key (
+  purpose text not null,
+  sequence integer not null,
+  jwk text not null,
+  created_at integer not null,
+  primary key (purpose, sequence)
+) strict;
+
+CREATE TABLE client (
+  client_id text not null primary key,
+  tenant_id text not null references tenant (id),
+  grants text not null,
+  scopes text not null,
+  created_at integer not null,
+  disabled_at integer
+) strict;
+
+CREATE INDEX client_tenant on client (tenant_id, client_id);
+
+CREATE TABLE client_secret (
+  client_id text not null references client (client_id),
+  hash text not null,
+  created_at integer not null,
+  expires_at integer,
+  primary key (client_id, hash)
+) strict;
+
+CREATE TABLE refresh_family (
+  client_id text not null references client (client_id),
+  id text not null,
+  scope text not null,
+  generation integer not null,
+  rotated_at integer not null,
+  expires_at integer not null,
+  cap_at integer not null,
+  revoked_at integer,
+  primary key (client_id, id)
+) strict;
+
+CREATE INDEX refresh_family_cap on refresh_family (cap_at);
+
+CREATE TABLE schema_migration (name text not null primary key, checksum text not null) strict;
+
+CREATE TABLE subscription (
+  tenant_id text not null references tenant (id),
+  id text not null,
+  created_date integer not null,
+  activation_date integer not null,
+  expiration_date integer not null,
+  status text,
+  product_id text not null,
+  iccid text not null,
+  email text,
+  record text not null,
+  primary key (tenant_id, id)
+) strict;
+
+CREATE INDEX subscription_activation on subscription (tenant_id, activation_date, id);
+
+CREATE INDEX subscription_created on subscription (tenant_id, created_date, id);
+
+CREATE INDEX subscription_email on subscription (tenant_id, email, created_date, id) where email is not null;
+
+CREATE INDEX subscription_expiration on subscription (tenant_id, expiration_date, id);
+
+CREATE INDEX subscription_iccid on subscription (tenant_id, iccid, created_date, id);
+
+CREATE INDEX subscription_product on subscription (tenant_id, product_id, created_date, id);
+
+CREATE INDEX subscription_status on subscription (tenant_id, status, created_date, id);
+
+CREATE TABLE tenant (
+  id text not null primary key,
+  created_at integer not null,
+  -- Grows with each committed change of the tenant's subscriptions.
+  revision integer not null default 0
+) strict;

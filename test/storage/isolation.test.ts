@@ -1,0 +1,114 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import { countMatching, readRecord } from '../../src/storage/subscription-page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, openPostgres, type TestStore } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+const all = { dateColumn: 'created_date' } as const;
+
+/** Two tenants with the same ids and different records. */
+async function loadTwoTenants(store: Store): Promise<[TenantId, TenantId]> {
+  const tenants: TenantId[] = [];
+  for (const name of ['acme', 'globex']) {
+    await insertTenant(store, name, 1);
+    const tenant = (await findTenant(store, name))?.tenant as TenantId;
+    const rows = ['same', `only-${name}`].map((id) => subscriptionRow({ id, record: `{"of":"${name}"}` }));
+    await store.loadSubscriptions(tenant, rows);
+    tenants.push(tenant);
+  }
+  return tenants as [TenantId, TenantId];
+}
+
+/** A statement that forgot its tenant: its text has the words, but lets every row through. */
+const readsEverything = (reader: TenantReader) =>
+  reader.all('select tenant_id, id, record from subscription where tenant_id = $1 or 1 = 1');
+
+describe.each(engines)('two tenants on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let acme: TenantId;
+  let globex: TenantId;
+  beforeAll(async () => {
+    opened = await openTestStore();
+    [acme, globex] = await loadTwoTenants(opened.store);
+  });
+  afterAll(() => opened.close());
+
+  test('each reads its own record under an id that both have', async () => {
+    expect(await opened.store.readTenant(acme, (reader) => readRecord(reader, 'same'))).toBe('{"of":"acme"}');
+    expect(await opened.store.readTenant(globex, (reader) => readRecord(reader, 'same'))).toBe('{"of":"globex"}');
+  });
+
+  test("neither reads an id that only the other has, nor counts the other's records", async () => {
+    expect(await opened.store.readTenant(acme, (reader) => readRecord(reader, 'only-globex'))).toBeUndefined();
+    expect(await opened.store.readTenant(acme, (reader) => countMatching(reader, all))).toBe(2);
+  });
+
+  test('many requests of both at once on few connections never mix', async () => {
+    const reads = Array.from({ length: 60 }, (_, index) => {
+      const tenant = index % 2 === 0 ? acme : globex;
+      return opened.store.readTenant(tenant, async (reader) => [tenant, await readRecord(reader, 'same')] as const);
+    });
+    for (const [tenant, record] of await Promise.all(reads)) expect(record).toBe(`{"of":"${tenant}"}`);
+  });
+});
+
+describe.each([
+  ['the role that owns the tables', testRole],
+  ['a superuser, who walks past row-level security unless he steps down', 'postgres'],
+])('row-level security on postgres as %s', (_title, role) => {
+  let opened: TestStore;
+  let acme: TenantId;
+  beforeAll(async () => {
+    opened = await openPostgres(role);
+    await opened.store.migrate(); // as a superuser this also makes the role to step down to
+    [acme] = await loadTwoTenants(opened.store);
+  });
+  afterAll(() => opened.close());
+
+  test('a statement that forgot its tenant still reads one tenant only', async () => {
+    const rows = await opened.store.readTenant(acme, readsEverything);
+    expect(rows.map((row) => row.tenant_id)).toEqual(['acme', 'acme']);
+  });
+
+  test('without the policy the same statement reads both: the wall is what held it', async () => {
+    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await client.connect();
+    try {
+      await client.query('alter table subscription disable row level security');
+      expect(await opened.store.readTenant(acme, readsEverything)).toHaveLength(4);
+      await client.query('alter table subscription enable row level security');
+      expect(await opened.store.readTenant(acme, readsEverything)).toHaveLength(2);
+    } finally {
+      await client.end();
+    }
+  });
+
+  test('the tenant is gone after the transaction: the next one on the connection sees nothing of it', async () => {
+    await opened.store.readTenant(acme, readsEverything);
+    const rows = await opened.store.readDirectory("select coalesce(current_setting('app.tenant', true), '') as tenant");
+    expect(rows).toEqual([{ tenant: '' }]);
+  });
+
+  test('a row of another tenant cannot be written', async () => {
+    const [, globex] = await loadTwoTenants(opened.store);
+    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await client.connect();
+    try {
+      await client.query('begin');
+      if (role === 'postgres') await client.query('set local role subreport_tenant');
+      await client.query('select set_tenant($1)', [acme]);
+      const { rowCount } = await client.query('update subscription set record = $2 where tenant_id = $1', [
+        globex,
+        '{}',
+      ]);
+      expect(rowCount).toBe(0);
+      const move = client.query('update subscription set tenant_id = $1 where id = $2', [globex, 'only-acme']);
+      await expect(move).rejects.toMatchObject({ code: '42501' });
+    } finally {
+      await client.end();
+    }
+  });
+});

@@ -1,0 +1,211 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { listMigrations, pendingMigrations, splitStatements } from '../../src/storage/migrations.ts';
+import { openStore } from '../../src/storage/open-store.ts';
+import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
+import { openPostgres } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const committed = (engine: string): string =>
+  readFileSync(new URL(`../../src/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
+
+interface EmptyDatabase {
+  readonly environment: Readonly<Record<string, string>>;
+  dump(): Promise<string>;
+  /** Runs a statement past the store. */
+  run(sql: string): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const databases = [
+  { engine: 'sqlite', makeEmpty: makeEmptyFolder },
+  { engine: 'postgres', makeEmpty: makeEmptyDatabase },
+] as const;
+
+async function makeEmptyFolder(): Promise<EmptyDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-migrate-'));
+  const file = join(folder, 'subreport.db');
+  return {
+    environment: { DATA_DIR: folder },
+    dump: async () => dumpSqlite(file),
+    run: async (sql) => {
+      const database = new DatabaseSync(file);
+      database.exec(sql);
+      database.close();
+    },
+    remove: async () => rmSync(folder, { recursive: true }),
+  };
+}
+
+async function makeEmptyDatabase(): Promise<EmptyDatabase> {
+  const opened = await openPostgres(testRole, true);
+  const url = opened.environment.DATABASE_URL ?? '';
+  return {
+    environment: opened.environment,
+    dump: () => dumpPostgres(url),
+    run: async (sql) => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query(sql);
+      await client.end();
+    },
+    remove: () => opened.close(),
+  };
+}
+
+const open = (environment: Readonly<Record<string, string>>) =>
+  openStore({
+    databaseUrl: environment.DATABASE_URL,
+    dataDir: environment.DATA_DIR ?? '',
+    poolSize: 2,
+    onConnectionError: () => undefined,
+  });
+
+const startMigrate = (environment: Readonly<Record<string, string>>) =>
+  spawn(process.execPath, [main, 'migrate', '--json'], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
+  test('four processes at once: one applies each migration, all succeed', async () => {
+    const database = await makeEmpty();
+    const children = Array.from({ length: 4 }, () => startMigrate(database.environment));
+    const outputs = await Promise.all(
+      children.map(async (child) => {
+        let text = '';
+        child.stdout.on('data', (chunk) => {
+          text += chunk;
+        });
+        const [code] = await once(child, 'close');
+        expect(code).toBe(0);
+        return JSON.parse(text) as { applied: string[]; current: string };
+      }),
+    );
+    const names = listMigrations(engine).map(({ name }) => name);
+    expect(outputs.flatMap(({ applied }) => applied).sort()).toEqual(names);
+    expect(new Set(outputs.map(({ current }) => current))).toEqual(new Set([names.at(-1)]));
+    expect(await database.dump()).toBe(committed(engine));
+    await database.remove();
+  });
+
+  test('killed at any moment: the next run ends with the right schema', async () => {
+    for (let kill = 0; kill < 6; kill += 1) {
+      const database = await makeEmpty();
+      const child = startMigrate(database.environment);
+      const closed = once(child, 'close');
+      await sleep(120 + kill * 25 + Math.random() * 25); // a process needs some 150 ms to its first statement
+      child.kill('SIGKILL');
+      await closed;
+      const store = open(database.environment);
+      await store.migrate();
+      await store.checkReady();
+      await store.close();
+      expect(await database.dump()).toBe(committed(engine));
+      await database.remove();
+    }
+  });
+
+  test('a store that was not migrated is not ready, and says what to do', async () => {
+    const database = await makeEmpty();
+    const store = open(database.environment);
+    await expect(store.checkReady()).rejects.toMatchObject({
+      code: 'UNUSABLE',
+      message: expect.stringContaining('subreport migrate'),
+    });
+    await store.close();
+    await database.remove();
+  });
+
+  test('a migration that was changed after it had been applied is refused, and so is a store of a newer version', async () => {
+    const database = await makeEmpty();
+    const store = open(database.environment);
+    await store.migrate();
+    await database.run("update schema_migration set checksum = 'other'");
+    await expect(store.checkReady()).rejects.toMatchObject({
+      code: 'UNUSABLE',
+      message: expect.stringContaining('0001-initial'),
+    });
+    await expect(store.migrate()).rejects.toMatchObject({ code: 'UNUSABLE' });
+    await database.run("update schema_migration set name = '9999-future'");
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: 'UNUSABLE',
+      message: expect.stringContaining('newer version'),
+    });
+    await store.close();
+    await database.remove();
+  });
+});
+
+describe('the text of migrations', () => {
+  test('is split into statements outside of bodies', () => {
+    const text =
+      '-- first\ncreate table a (\n  b text\n);\n\ncreate function f() as $$\nbegin\n  select 1;\nend\n$$;\n-- the end\n';
+    expect(splitStatements(text)).toEqual([
+      '-- first\ncreate table a (\n  b text\n);',
+      'create function f() as $$\nbegin\n  select 1;\nend\n$$;',
+    ]);
+  });
+
+  test('must end its last statement', () => {
+    expect(() => splitStatements('create table a (b text)')).toThrow(SyntaxError);
+  });
+
+  test('has the same names for both engines', () => {
+    const names = (engine: 'sqlite' | 'postgres') => listMigrations(engine).map(({ name }) => name);
+    expect(names('sqlite')).toEqual(names('postgres'));
+    expect(names('sqlite').every((name, index) => name.startsWith(String(index + 1).padStart(4, '0')))).toBe(true);
+  });
+
+  test('that is applied is not pending', () => {
+    const [first] = listMigrations('sqlite');
+    if (first === undefined) throw new Error('no migration');
+    expect(pendingMigrations([first], [])).toEqual([first]);
+    expect(pendingMigrations([first], [first])).toEqual([]);
+  });
+});
+
+describe('the folder of the embedded store', () => {
+  const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+  test('is 0700, and every file in it 0600, also when the folder was there and open to others', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
+    const existing = join(parent, 'existing');
+    mkdirSync(existing, { mode: 0o755 });
+    for (const folder of [existing, join(parent, 'made', 'deep')]) {
+      const store = open({ DATA_DIR: folder });
+      await store.migrate();
+      expect(mode(folder)).toBe('700');
+      for (const file of ['subreport.db', 'subreport.db-wal', 'subreport.db-shm'])
+        expect([file, mode(join(folder, file))]).toEqual([file, '600']);
+      await store.close();
+    }
+    rmSync(parent, { recursive: true });
+  });
+
+  test('is refused, not changed, when it is open to others and holds files of others', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
+    const foreign = join(folder, 'foreign');
+    mkdirSync(foreign, { mode: 0o755 });
+    writeFileSync(join(foreign, 'letter.txt'), 'mine');
+    expect(() => open({ DATA_DIR: foreign })).toThrow(/must be readable by its owner alone/);
+    expect(mode(foreign)).toBe('755');
+    rmSync(folder, { recursive: true });
+  });
+
+  test('is a sentence when it cannot be a folder', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => open({ DATA_DIR: join(folder, 'file', 'below') })).toThrow(/^Cannot use the data folder .*DATA_DIR/);
+    rmSync(folder, { recursive: true });
+  });
+});

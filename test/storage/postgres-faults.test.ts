@@ -1,0 +1,119 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openStore } from '../../src/storage/open-store.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { countMatching } from '../../src/storage/subscription-page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { openPostgres, type TestStore } from '../support/engines.ts';
+import { testRole, urlOf } from '../support/global-setup.ts';
+import { freePort } from '../support/postgres-server.ts';
+
+const all = { dateColumn: 'created_date' } as const;
+
+describe('when PostgreSQL fails', () => {
+  let opened: TestStore;
+  let tenant: TenantId;
+  let superuser: pg.Client;
+  const database = () => new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1);
+  const count = () => opened.store.readTenant(tenant, (reader) => countMatching(reader, all));
+  const killBackends = () =>
+    superuser.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'subreport'",
+      [database()],
+    );
+
+  beforeAll(async () => {
+    opened = await openPostgres(testRole);
+    await insertTenant(opened.store, 'acme', 1);
+    tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    superuser = new pg.Client({ connectionString: inject('postgresUrl') });
+    await superuser.connect();
+  });
+  afterAll(async () => {
+    await superuser.end();
+    await opened.close();
+  });
+
+  test('a connection killed while idle is replaced, and nobody notices', async () => {
+    expect(await count()).toBe(0);
+    await killBackends();
+    await expect.poll(count).toBe(0);
+  });
+
+  test('a connection killed in flight fails that statement as UNAVAILABLE, and the next one works', async () => {
+    const flight = opened.store.readTenant(tenant, (reader) =>
+      reader.all("select pg_sleep(20) from tenant as t where 'tenant_id = $1' <> $1"),
+    );
+    const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+    await expect
+      .poll(
+        async () =>
+          (
+            await superuser.query(
+              "select 1 from pg_stat_activity where datname = $1 and query like '%pg_sleep(20)%' and state = 'active'",
+              [database()],
+            )
+          ).rowCount,
+      )
+      .toBe(1);
+    await killBackends();
+    await failed;
+    await expect.poll(count).toBe(0);
+  });
+
+  test('a tenant whose row is locked by another transaction is waited for, and the load goes on', async () => {
+    const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await other.connect();
+    await other.query('begin');
+    await other.query("select id from tenant where id = 'acme' for update");
+    const load = opened.store.loadSubscriptions(tenant, []);
+    await other.query('commit');
+    expect(await load).toEqual({ inserted: 0, updated: 0, unchanged: 0 });
+    await other.end();
+  });
+
+  test('a server that is not there is UNAVAILABLE, with the address and without the password', async () => {
+    const port = await freePort();
+    const store = openStore({
+      databaseUrl: `postgres://user:hush@127.0.0.1:${port}/db`,
+      dataDir: '',
+      poolSize: 1,
+      onConnectionError: () => undefined,
+    });
+    const failure = await store.readDirectory('select 1 as one').catch((error: Error) => error);
+    expect(failure).toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+    expect((failure as Error).message).toContain(`127.0.0.1:${port}/db`);
+    expect((failure as Error).message).not.toContain('hush');
+    await expect(store.migrate()).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+    await store.close();
+  });
+
+  test('a database that is not there is UNUSABLE', async () => {
+    const url = urlOf(inject('postgresUrl'), 'no_such_database', testRole);
+    const store = openStore({ databaseUrl: url, dataDir: '', poolSize: 1, onConnectionError: () => undefined });
+    await expect(store.checkReady()).rejects.toMatchObject({ name: 'StorageError', code: 'UNUSABLE' });
+    await store.close();
+  });
+
+  test('a pool whose connections are all taken is UNAVAILABLE after its time, not a hang', async () => {
+    const store = openStore({
+      databaseUrl: opened.environment.DATABASE_URL,
+      dataDir: '',
+      poolSize: 1,
+      onConnectionError: () => undefined,
+    });
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const holder = store.readTenant(tenant, () => held);
+    await expect(store.readDirectory('select 1 as one')).rejects.toMatchObject({
+      name: 'StorageError',
+      code: 'UNAVAILABLE',
+    });
+    release();
+    await holder;
+    expect(await store.readDirectory('select 1 as one')).toEqual([{ one: 1 }]);
+    await store.close();
+  });
+});

@@ -1,0 +1,18 @@
+import { writeSync } from 'node:fs';
+import { openStore } from '../../src/storage/open-store.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { subscriptionRow } from './rows.ts';
+
+// Loads batch after batch into tenant `crash` and writes the number of each batch that was acknowledged, until it is killed.
+const store = openStore({
+  databaseUrl: process.env.DATABASE_URL,
+  dataDir: process.env.DATA_DIR ?? '',
+  poolSize: 2,
+  onConnectionError: () => undefined,
+});
+const start = Number(process.argv[2]);
+for (let batch = start; ; batch += 1) {
+  const rows = Array.from({ length: 10 }, (_, n) => subscriptionRow({ id: `b${batch}-${n}`, createdDate: batch }));
+  await store.loadSubscriptions('crash' as TenantId, rows);
+  writeSync(1, `${batch}\n`);
+}

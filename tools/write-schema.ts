@@ -1,0 +1,23 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../src/storage/open-store.ts';
+import { startPostgres } from '../test/support/postgres-server.ts';
+import { dumpPostgres, dumpSqlite } from './dump-schema.ts';
+
+// Writes the schemas that the migrations lead to: src/storage/schema.sqlite.sql and schema.postgres.sql.
+const folder = mkdtempSync(join(tmpdir(), 'subreport-schema-'));
+const server = await startPostgres();
+try {
+  for (const databaseUrl of [undefined, server.url]) {
+    const store = openStore({ databaseUrl, dataDir: folder, poolSize: 1, onConnectionError: () => undefined });
+    await store.migrate();
+    await store.close();
+  }
+  const target = (engine: string) => new URL(`../src/storage/schema.${engine}.sql`, import.meta.url);
+  writeFileSync(target('sqlite'), dumpSqlite(join(folder, 'subreport.db')));
+  writeFileSync(target('postgres'), await dumpPostgres(server.url));
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+}
