@@ -1,0 +1,67 @@
+import type { TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+import { describe, expect, test } from 'vitest';
+import { Email } from './email.ts';
+import { Product } from './product.ts';
+import { defaultPageLimits, reportParameters } from './query.ts';
+import { exampleOf, fitsText, readWholeNumber, ruleOf } from './schema.ts';
+import { Subscription } from './subscription.ts';
+
+const single: Record<string, TSchema> = {
+  ...Object.fromEntries(Object.entries(Subscription.properties).filter(([name]) => name !== 'product')),
+  ...Object.fromEntries(Object.entries(Product.properties).map(([name, schema]) => [`product.${name}`, schema])),
+  ...Object.fromEntries(
+    Object.entries(reportParameters(defaultPageLimits)).map(([name, schema]) => [`?${name}`, schema]),
+  ),
+  email: Email,
+};
+
+describe.each(Object.entries(single))('%s', (_name, schema) => {
+  test('says its rule with an example, and every example is right', () => {
+    expect(ruleOf(schema)).toContain(exampleOf(schema));
+    for (const example of (schema as { examples?: unknown[] }).examples ?? [])
+      expect(Check(schema, example)).toBe(true);
+  });
+
+  test('bounds its text or number (OWASP API4)', () => {
+    const { type, maxLength, minimum, maximum } = schema as {
+      type?: string;
+      maxLength?: number;
+      minimum?: number;
+      maximum?: number;
+    };
+    expect(type === 'string' ? [maxLength] : [minimum, maximum]).not.toContain(undefined);
+  });
+});
+
+test('a schema that cannot be described is a defect', () => {
+  expect(() => ruleOf({ type: 'string' } as TSchema)).toThrow(TypeError);
+});
+
+test('fitsText takes patterns as wholes and counts lengths', () => {
+  expect(fitsText(Subscription.properties.iccid, '8944500102198304')).toBe(true);
+  for (const text of ['', '1'.repeat(14), '1'.repeat(23), '89445001021983048x', '8944500102198304\n']) {
+    expect(fitsText(Subscription.properties.iccid, text)).toBe(false);
+  }
+});
+
+test.each([
+  ['1', 1],
+  ['1000', 1000],
+  ['0', undefined],
+  ['1001', undefined],
+  ['05', undefined],
+  ['+5', undefined],
+  ['-1', undefined],
+  ['1.5', undefined],
+  ['1e2', undefined],
+  ['0x10', undefined],
+  [' 5', undefined],
+  ['5 ', undefined],
+  ['', undefined],
+  ['Infinity', undefined],
+  ['５', undefined],
+  ['9223372036854775808', undefined],
+])('readWholeNumber reads %j as %s', (text, number) => {
+  expect(readWholeNumber(reportParameters(defaultPageLimits).size, text)).toBe(number);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { didYouMean, suggest } from './suggest.ts';
+
+const names = ['iccid', 'email', 'product-id', 'status', 'before', 'after', 'size', 'page'];
+
+test.each([
+  ['productid', 'product-id'],
+  ['product_id', 'product-id'],
+  ['SIZE', 'size'],
+  ['size[]', 'size'],
+  ['pge', 'page'],
+  ['icccid', 'iccid'],
+  ['stauts', 'status'],
+  ['befor', 'before'],
+])('%s was probably %s', (given, meant) => {
+  expect(suggest(given, names)).toBe(meant);
+  expect(didYouMean(given, names)).toBe(`; did you mean '${meant}'?`);
+});
+
+test.each(['foo', 'created', '', 'x'.repeat(10_000)])('%j is near to none', (given) => {
+  expect(suggest(given, names)).toBeUndefined();
+  expect(didYouMean(given, names)).toBe('');
+});

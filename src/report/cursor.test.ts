@@ -1,0 +1,70 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
+
+const cursors: fc.Arbitrary<Cursor> = fc.record({
+  direction: fc.constantFrom('after', 'before'),
+  key: fc.record({
+    date: fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }),
+    id: fc.stringMatching(/^[A-Za-z0-9_-]{1,128}={0,2}$/),
+  }),
+  page: fc.nat({ max: 1_000_000_000 }),
+  query: fc.string().map(fingerprint),
+});
+
+test('a cursor reads back as it was, and its text is URL-safe (property)', () => {
+  fc.assert(
+    fc.property(cursors, (cursor) => {
+      const text = encodeCursor(cursor);
+      expect(text).toMatch(/^[A-Za-z0-9_-]{1,512}$/);
+      expect(decodeCursor(text)).toEqual(cursor);
+    }),
+  );
+});
+
+test('any other text is no cursor, and reading it never throws (property)', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.base64String(),
+        fc.json().map((json) => Buffer.from(json).toString('base64url')),
+      ),
+      (text) => {
+        const cursor = decodeCursor(text);
+        if (cursor !== undefined) expect(encodeCursor(cursor)).toBe(text);
+      },
+    ),
+  );
+});
+
+test('a cursor that was cut, lengthened or changed is refused or another one, never half of it (property)', () => {
+  fc.assert(
+    fc.property(cursors, fc.nat(), (cursor, at) => {
+      const text = encodeCursor(cursor);
+      const cut = text.slice(0, at % text.length);
+      expect(decodeCursor(cut)).toBeUndefined();
+      expect(decodeCursor(`${text}=`)).toBeUndefined();
+      expect(decodeCursor(` ${text}`)).toBeUndefined();
+    }),
+  );
+});
+
+test.each([
+  [[2, 1, 0, 'id', 1, 'q']],
+  [[1, 2, 0, 'id', 1, 'q']],
+  [[1, 1, '0', 'id', 1, 'q']],
+  [[1, 1, 0.5, 'id', 1, 'q']],
+  [[1, 1, 0, 7, 1, 'q']],
+  [[1, 1, 0, 'id', -1, 'q']],
+  [[1, 1, 0, 'id', 1, null]],
+  [[1, 1, 0, 'id', 1]],
+  [{ 0: 1 }],
+  [null],
+])('%j is no cursor', (fields) => {
+  expect(decodeCursor(Buffer.from(JSON.stringify(fields)).toString('base64url'))).toBeUndefined();
+});
+
+test('fingerprint tells texts apart', () => {
+  expect(new Set(['', 'a', 'b', 'ab', 'ba'].map(fingerprint)).size).toBe(5);
+});

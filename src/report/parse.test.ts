@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { defaultPageLimits } from '../contract/query.ts';
+import { encodeCursor } from './cursor.ts';
+import { ReportError } from './error.ts';
+import { parseNoParameters, parseReport } from './parse.ts';
+
+const parse = (query: string) => parseReport(query, defaultPageLimits);
+
+function failure(query: string): ReportError {
+  try {
+    parse(query);
+  } catch (error) {
+    if (error instanceof ReportError) return error;
+    throw error;
+  }
+  throw new Error(`'${query}' was accepted`);
+}
+
+describe('parseReport', () => {
+  test('without parameters it is page 1 of 20 records by creation', () => {
+    expect(parse('')).toEqual({
+      dateField: 'created',
+      sort: 'createdDate',
+      size: 20,
+      page: 1,
+      filters: [],
+      mark: parse('').mark,
+    });
+  });
+
+  test('reads every parameter', () => {
+    const query =
+      'iccid=8944500102198304826&email=+Ada%2Bx@Example.com+&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2024-05-01T00:00:00.002Z&after=2024-04-01T00:00:00+0000&date-field=expiration&sort=-activationDate&size=1000&page=7';
+    expect(parse(query)).toMatchObject({
+      iccid: '8944500102198304826',
+      email: 'ada+x@example.com',
+      productId: 'a/b',
+      statuses: ['ACTIVE', 'DEPLETED'],
+      before: { seconds: 1_714_521_600, nanos: 2_000_000 },
+      after: { seconds: 1_711_929_600, nanos: 0 },
+      dateField: 'expiration',
+      sort: '-activationDate',
+      size: 1000,
+      page: 7,
+    });
+  });
+
+  test('reports every fault at once, unreadable dates as INVALID_HTTP_MESSAGE', () => {
+    const error = failure('size=0&page=x&before=yesterday&foo=1&iccid=12&iccid=13&%ZZ=1');
+    expect(error.code).toBe('INVALID_HTTP_MESSAGE');
+    expect(error.faults.map(({ parameter }) => parameter)).toEqual([
+      '%ZZ',
+      'foo',
+      'iccid',
+      'iccid',
+      'before',
+      'size',
+      'page',
+    ]);
+    expect(error.messages).toHaveLength(7);
+    expect(failure('size=0').code).toBe('INVALID_REQUEST_PARAMS');
+  });
+
+  test('suggests the parameter that was meant', () => {
+    expect(failure('productid=1').messages[0]).toContain("did you mean 'product-id'?");
+  });
+
+  test('does not show an e-mail back', () => {
+    const error = failure('email=ada lovelace@example.com');
+    expect(JSON.stringify([error.faults, error.messages])).not.toContain('lovelace');
+  });
+
+  test.each([
+    ['before=2024-05-01T00:00:00Z&after=2024-05-01T00:00:00Z'],
+    ['before=2024-05-01T00:00:00.001Z&after=2024-05-01T00:00:00.002Z'],
+    ['before=2024-05-01T01:00:00%2B01:00&after=2024-05-01T00:00:00Z'],
+  ])('refuses bounds that leave nothing between them: %s', (query) => {
+    expect(failure(query)).toMatchObject({ code: 'INVALID_REQUEST_PARAMS', faults: [{ parameter: 'before' }] });
+  });
+
+  test('takes a cursor only for the query it came from, and its page only', () => {
+    const { mark } = parse('status=ACTIVE&size=5');
+    const cursor = encodeCursor({ direction: 'after', key: { date: 1, id: 'a' }, page: 3, query: mark });
+    expect(parse(`size=5&status=ACTIVE&cursor=${cursor}`)).toMatchObject({
+      page: 3,
+      cursor: { direction: 'after', page: 3 },
+    });
+    expect(parse(`size=5&page=3&status=ACTIVE&cursor=${cursor}`).page).toBe(3);
+    expect(failure(`size=5&page=4&status=ACTIVE&cursor=${cursor}`).faults[0]?.parameter).toBe('page');
+    for (const other of ['size=6&status=ACTIVE', 'size=5', 'size=5&status=ACTIVE&sort=-createdDate']) {
+      expect(failure(`${other}&cursor=${cursor}`).faults[0]?.parameter).toBe('cursor');
+    }
+  });
+
+  test('numbers pages from 0 when the operator says so', () => {
+    const limits = { ...defaultPageLimits, firstPage: 0 } as const;
+    expect(parseReport('', limits).page).toBe(0);
+    expect(parseReport('page=0', limits).page).toBe(0);
+    expect(failure('page=0').faults[0]?.parameter).toBe('page');
+  });
+
+  test('names of objects are unknown parameters like any other', () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) expect(failure(`${name}=1`).faults).toHaveLength(1);
+  });
+
+  test('whatever the query string, it is read or refused, never anything else (property)', () => {
+    const names = fc.constantFrom(
+      'iccid',
+      'email',
+      'product-id',
+      'status',
+      'before',
+      'after',
+      'date-field',
+      'sort',
+      'size',
+      'page',
+      'cursor',
+      'x',
+    );
+    const values = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        '1',
+        '20',
+        '2024-05-01T00:00:00Z',
+        '2016-12-31T23:59:60Z',
+        'ACTIVE',
+        'created',
+        '-createdDate',
+        '1e400',
+        '%',
+        '%00',
+        '%ff',
+      ),
+      fc.integer().map(String),
+    );
+    const queries = fc
+      .array(fc.tuple(names, values), { maxLength: 6 })
+      .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join('&'));
+    fc.assert(
+      fc.property(fc.oneof(queries, fc.string({ unit: 'binary' })), (query) => {
+        try {
+          const { size, page } = parse(query);
+          expect(size >= 1 && size <= 1000 && page >= 1).toBe(true);
+        } catch (error) {
+          if (!(error instanceof ReportError)) throw error;
+          expect(error.messages.length).toBeGreaterThan(0);
+          expect(error.messages.every((message) => message.startsWith('Cannot '))).toBe(true);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+test('parseNoParameters refuses any', () => {
+  expect(() => parseNoParameters('')).not.toThrow();
+  expect(() => parseNoParameters('a=1')).toThrow(ReportError);
+  expect(() => parseNoParameters('%ff')).toThrow(ReportError);
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { defaultPageLimits } from '../contract/query.ts';
+import { parseReport } from './parse.ts';
+import { planReport } from './plan.ts';
+
+const plan = (query: string, firstPage: 0 | 1 = 1) =>
+  planReport(parseReport(query, { ...defaultPageLimits, firstPage }), firstPage);
+
+test('an empty query reads the first 20 by creation', () => {
+  expect(plan('')).toEqual({
+    filter: { dateColumn: 'created_date' },
+    order: { column: 'created_date', descending: false },
+    position: { kind: 'offset', skip: 0 },
+    size: 20,
+  });
+});
+
+test('whole seconds are bounded as they are', () => {
+  expect(plan('before=1970-01-01T00:00:10Z&after=1970-01-01T00:00:05Z').filter).toEqual({
+    dateColumn: 'created_date',
+    beforeSeconds: 10,
+    afterSeconds: 5,
+  });
+});
+
+test('a fraction bounds whole seconds as if they were exact: 10 is before 10.002, 10 is not after 10.002', () => {
+  expect(plan('before=1970-01-01T00:00:10.002Z').filter.beforeSeconds).toBe(11);
+  expect(plan('after=1970-01-01T00:00:10.002Z').filter.afterSeconds).toBe(10);
+});
+
+test.each([
+  ['createdDate', 'created_date', false],
+  ['-createdDate', 'created_date', true],
+  ['activationDate', 'activation_date', false],
+  ['-expirationDate', 'expiration_date', true],
+])('sort=%s', (sort, column, descending) => {
+  expect(plan(`sort=${sort}`).order).toEqual({ column, descending });
+});
+
+test('date-field chooses what the bounds compare', () => {
+  expect(plan('date-field=activation').filter.dateColumn).toBe('activation_date');
+  expect(plan('date-field=expiration').filter.dateColumn).toBe('expiration_date');
+});
+
+test('a page number is so many records to skip, counted from the first page', () => {
+  expect(plan('page=4&size=50').position).toEqual({ kind: 'offset', skip: 150 });
+  expect(plan('page=4&size=50', 0).position).toEqual({ kind: 'offset', skip: 200 });
+});
