@@ -73,6 +73,7 @@ subreport is running with demo data (tenant ${tenant}). Stop it with Ctrl-C.
 
   Report   ${base_url}/v1/subscription
   Token    ${token_url}
+  Console  ${publicUrl}/console
   Docs     ${publicUrl}/docs
 
 Paste this to read a report:

@@ -16,7 +16,10 @@ export async function addDocsRoutes(app: FastifyInstance, openApi: object, publi
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { docExpansion: 'list', tryItOutEnabled: true, displayRequestDuration: true },
-    theme: { title: 'subreport: the interface' },
+    theme: {
+      title: 'subreport: the interface',
+      css: [{ filename: 'subreport.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
     // Our own policy: the library's sends the browser to https for its assets, which a service on plain http does not have.
     staticCSP: `default-src 'self'; connect-src 'self' ${new URL(publicUrl).origin}; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; frame-ancestors 'none'`,
   });

@@ -4,6 +4,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { AuthContext } from '../auth/auth-context.ts';
 import { addAccessLog } from './access-log.ts';
 import { answerClientError } from './client-error.ts';
+import { addConsoleRoutes } from './console.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 import { addDocsRoutes } from './docs.ts';
 import { guardRequest } from './guard-request.ts';
@@ -62,6 +63,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addTokenRoute(app, options.auth);
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
+  await addConsoleRoutes(app);
   await addDocsRoutes(app, options.openApi, options.publicUrl);
   return app;
 }

@@ -1,0 +1,137 @@
+import {
+  ApiError,
+  autoRenews,
+  SubreportClient,
+  type Subscription,
+  type SubscriptionPage,
+  type SubscriptionQuery,
+  TokenRequestError,
+} from '../src/client/index.ts';
+
+/** The element of an id; the page and this script belong together, so it is there. */
+function element<T extends HTMLElement>(id: string, kind: new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof kind)) throw new TypeError(`Cannot start the console: the page must have an element '${id}'`);
+  return found;
+}
+
+const signIn = element('sign-in', HTMLFormElement);
+const filters = element('filters', HTMLFormElement);
+const report = element('report', HTMLElement);
+const message = element('message', HTMLElement);
+const previous = element('previous', HTMLButtonElement);
+const next = element('next', HTMLButtonElement);
+const signOut = element('sign-out', HTMLButtonElement);
+
+/** Credentials live in this variable alone: no storage, no cookie. */
+let client: SubreportClient | undefined;
+let shown: SubscriptionPage | undefined;
+
+signIn.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const form = new FormData(signIn);
+  const clientId = String(form.get('client_id'));
+  client = new SubreportClient({
+    baseUrl: `${location.origin}/connect-api`,
+    tokenUrl: `${location.origin}/oauth2/token`,
+    clientId,
+    clientSecret: String(form.get('client_secret')),
+  });
+  element('who', HTMLElement).textContent = clientId;
+  fillFilters();
+  void show(queryOfFilters());
+});
+
+signOut.addEventListener('click', () => {
+  client = undefined;
+  signIn.reset();
+  element('who', HTMLElement).textContent = '';
+  element('rows', HTMLElement).replaceChildren();
+  showSignedIn(false);
+  say('Signed out.');
+});
+
+filters.addEventListener('submit', (event) => {
+  event.preventDefault();
+  keepFilters();
+  void show(queryOfFilters());
+});
+filters.addEventListener('reset', () => setTimeout(() => filters.requestSubmit()));
+previous.addEventListener('click', () => void show(shown?.previousPage));
+next.addEventListener('click', () => void show(shown?.nextPage));
+
+/** Reads a page, of a query or of a link, and shows it or what is wrong. */
+async function show(page: SubscriptionQuery | string | undefined): Promise<void> {
+  if (client === undefined || page === undefined) return;
+  say('Loading …');
+  try {
+    shown = await client.getPage(page);
+    showSignedIn(true);
+    drawPage(shown);
+  } catch (error) {
+    if (error instanceof TokenRequestError) showSignedIn(false);
+    say(describe(error), true);
+  }
+}
+
+function drawPage({ records, totalCount, totalPages, currentPage, nextPage, previousPage }: SubscriptionPage): void {
+  element('rows', HTMLElement).replaceChildren(...records.map(drawRow));
+  element('position', HTMLElement).textContent = `Page ${currentPage} of ${Math.max(totalPages, 1)}`;
+  previous.disabled = previousPage === undefined;
+  next.disabled = nextPage === undefined;
+  say(totalCount === 0 ? 'No subscription fits these filters.' : `${totalCount.toLocaleString()} subscriptions`);
+}
+
+function drawRow(subscription: Subscription): HTMLTableRowElement {
+  const { id, status, product, iccid, device_id, createdDate, activationDate, expirationDate } = subscription;
+  const row = document.createElement('tr');
+  const renews = autoRenews(subscription) ? 'yes' : 'no';
+  for (const text of [
+    id,
+    status ?? '–',
+    product.name,
+    iccid,
+    device_id,
+    createdDate,
+    activationDate,
+    expirationDate,
+    renews,
+  ]) {
+    row.insertCell().textContent = text;
+  }
+  return row;
+}
+
+function describe(error: unknown): string {
+  if (error instanceof ApiError)
+    return [...error.problem.messages, `Correlation id: ${error.problem.correlation_id}`].join('\n');
+  return error instanceof Error ? error.message : String(error);
+}
+
+function say(text: string, bad = false): void {
+  message.textContent = text;
+  message.classList.toggle('bad', bad);
+}
+
+function showSignedIn(signedIn: boolean): void {
+  signIn.hidden = signedIn;
+  for (const part of [filters, report, signOut]) part.hidden = !signedIn;
+}
+
+/** The filters that are filled in. An e-mail is left out of the page's own address, which others may see. */
+function queryOfFilters(): Record<string, string> {
+  const entries = [...new FormData(filters)].map(([name, value]) => [name, String(value).trim()] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+function keepFilters(): void {
+  const { email: _email, ...query } = queryOfFilters();
+  history.replaceState(null, '', `#${new URLSearchParams(query)}`);
+}
+
+function fillFilters(): void {
+  for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+    const field = filters.elements.namedItem(name);
+    if (field instanceof HTMLInputElement || field instanceof HTMLSelectElement) field.value = value;
+  }
+}

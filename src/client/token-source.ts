@@ -1,0 +1,109 @@
+import type { TokenErrorBody, TokenResponse } from '../contract/token.ts';
+import { ConnectionError, TokenRequestError } from './error.ts';
+import { send, type Transport } from './send.ts';
+
+/** Where tokens come from, and who asks for them. */
+export interface TokenSourceOptions {
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly transport: Transport;
+  /** A clock that only goes forward, in milliseconds. */
+  readonly now: () => number;
+}
+
+interface HeldToken {
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+  /** On the clock of `now`: when to refresh, when the access token ends, when the refresh token ends. */
+  readonly refreshAt: number;
+  readonly expiresAt: number;
+  readonly refreshExpiresAt: number;
+}
+
+/** A share of the lifetime, not a fixed time: with a fixed one, short tokens would be stale at once. */
+const refreshShare = 0.2;
+const refreshEarlyMsMax = 60_000;
+
+/**
+ * Keeps one access token fresh (`spec.md` "Authentication" item 8). Whoever asks while a token request is under way waits for that one; near its end the
+ * token is refreshed while it still serves; when the refresh token is no longer good, the credentials are used once.
+ */
+export class TokenSource {
+  readonly #options: TokenSourceOptions;
+  #held: HeldToken | undefined;
+  #pending: Promise<HeldToken> | undefined;
+
+  constructor(options: TokenSourceOptions) {
+    this.#options = options;
+  }
+
+  /** An access token that is good now. Fails with `TokenRequestError` or `ConnectionError`. */
+  async accessToken(): Promise<string> {
+    const now = this.#options.now();
+    const held = this.#held;
+    if (held === undefined || now >= held.expiresAt) return (await this.#renew()).accessToken;
+    if (now >= held.refreshAt) this.#renew().catch(() => undefined); // it still serves; whoever needs the next one sees the failure
+    return held.accessToken;
+  }
+
+  /** Lets go of an access token that the service refused, unless it was replaced already. */
+  invalidate(accessToken: string): void {
+    if (this.#held?.accessToken === accessToken) this.#held = { ...this.#held, expiresAt: Number.NEGATIVE_INFINITY };
+  }
+
+  #renew(): Promise<HeldToken> {
+    this.#pending ??= this.#requestToken().finally(() => {
+      this.#pending = undefined;
+    });
+    return this.#pending;
+  }
+
+  async #requestToken(): Promise<HeldToken> {
+    const { refreshToken, refreshExpiresAt = 0 } = this.#held ?? {};
+    if (refreshToken !== undefined && this.#options.now() < refreshExpiresAt) {
+      try {
+        return await this.#post({ grant_type: 'refresh_token', refresh_token: refreshToken });
+      } catch (error) {
+        if (!(error instanceof TokenRequestError && error.code === 'invalid_grant')) throw error;
+      }
+    }
+    return this.#post({ grant_type: 'client_credentials' });
+  }
+
+  async #post(grant: Record<string, string>): Promise<HeldToken> {
+    const { tokenUrl, clientId, clientSecret, transport, now } = this.#options;
+    const sentAt = now(); // lifetimes count from before the answer was on its way
+    const response = await send(transport, tokenUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({ ...grant, client_id: clientId, client_secret: clientSecret }).toString(),
+    });
+    const answer: unknown = await response.json().catch(() => undefined);
+    if (!response.ok) throw toTokenError(response, answer);
+    this.#held = hold(answer as TokenResponse, sentAt);
+    return this.#held;
+  }
+}
+
+function hold(token: TokenResponse, sentAt: number): HeldToken {
+  const lifetimeMs = token.expires_in * 1000;
+  const early = Math.min(lifetimeMs * refreshShare, refreshEarlyMsMax) * (0.9 + Math.random() * 0.2); // clients that started together drift apart
+  return {
+    accessToken: token.access_token,
+    refreshToken: token.refresh_token,
+    refreshAt: sentAt + lifetimeMs - early,
+    expiresAt: sentAt + lifetimeMs,
+    refreshExpiresAt:
+      token.refresh_expires_in > 0 ? sentAt + token.refresh_expires_in * 1000 : Number.POSITIVE_INFINITY,
+  };
+}
+
+function toTokenError(response: Response, answer: unknown): Error {
+  const { error, error_description: description } = (answer ?? {}) as Partial<TokenErrorBody>;
+  if (error === undefined)
+    return new ConnectionError(
+      `Cannot get a token: the token endpoint must answer as RFC 6749 says: its status was ${response.status}`,
+    );
+  return new TokenRequestError(error as TokenRequestError['code'], description ?? error);
+}

@@ -1,0 +1,175 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { importRecords } from '../../src/import/import-records.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { engines } from '../support/engines.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const executablePath = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+if (executablePath === undefined) {
+  const message =
+    'SKIPPED: the pages were not tested in a browser: install chromium (apt-get install chromium) or set CHROMIUM to its path';
+  if (process.env.CI !== undefined) throw new Error(message);
+  console.error(message);
+}
+
+describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
+  let service: TestService;
+  let client: TestClient;
+  let browser: Browser;
+  let page: Page;
+  let foreign: string[];
+  let failures: string[];
+
+  beforeAll(async () => {
+    service = await startService(await engines[0].openTestStore());
+    const tenant = await service.createTenant('acme');
+    client = await service.createClient(tenant);
+    const rows = [...syntheticRows({ count: 45, seed: 5, until: 1_780_000_000 })];
+    const source = (async function* () {
+      yield Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'));
+    })();
+    await importRecords(service.store, tenant, source, {
+      format: 'ndjson',
+      dryRun: false,
+      onRejected: () => undefined,
+    });
+    const args = [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ];
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+  beforeEach(async () => {
+    page = await (await browser.newContext({ viewport: { width: 1200, height: 800 } })).newPage();
+    foreign = [];
+    failures = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(service.url) && !request.url().startsWith('data:')) foreign.push(request.url());
+    });
+    page.on('pageerror', (error) => failures.push(error.message));
+    page.on('console', (entry) => {
+      if (entry.type() === 'error' && !entry.text().includes('status of 4')) failures.push(entry.text());
+    });
+  });
+  afterEach(async () => {
+    expect(foreign).toEqual([]); // every asset comes from our own server
+    expect(failures).toEqual([]);
+    await page.context().close();
+  });
+
+  const picture = async (name: string): Promise<void> => {
+    const folder = process.env.PICTURES;
+    if (folder === undefined) return;
+    mkdirSync(folder, { recursive: true });
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  };
+  const signIn = async (): Promise<void> => {
+    await page.goto(`${service.url}/console`);
+    await page.getByLabel('Client id').fill(client.client_id);
+    await page.getByLabel('Client secret').fill(client.client_secret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('45 subscriptions').waitFor();
+  };
+
+  test('/console: sign in, read the first page, go on to the last one and back', async () => {
+    await signIn();
+    await picture('console');
+    expect(await page.locator('#rows tr').count()).toBe(20);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 2 of 3').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('Page 3 of 3').waitFor();
+    expect(await page.locator('#rows tr').count()).toBe(5);
+    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Previous' }).click();
+    await page.getByText('Page 2 of 3').waitFor();
+  });
+
+  test('/console: a filter narrows the report and stands in the address, an e-mail does not', async () => {
+    await signIn();
+    await page.getByLabel('Status').fill('ACTIVE');
+    await page.getByLabel('E-mail or identifier').fill('user1@example.com');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await expect.poll(() => page.locator('#message').textContent()).not.toBe('45 subscriptions');
+    expect(page.url()).toContain('status=ACTIVE');
+    expect(page.url()).not.toContain('example.com');
+  });
+
+  test('/console: a bad filter says every fault with the correlation id', async () => {
+    await signIn();
+    await page.getByLabel('ICCID').fill('12');
+    await page.getByLabel('Created after').fill('yesterday');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('Correlation id').waitFor();
+    const text = (await page.locator('#message').textContent()) ?? '';
+    expect(text).toContain("'iccid'");
+    expect(text).toContain("'after'");
+    await picture('console-error');
+  });
+
+  test('/console: a wrong secret stays at the sign-in with a sentence, and nothing is kept', async () => {
+    await page.goto(`${service.url}/console`);
+    await page.getByLabel('Client id').fill(client.client_id);
+    await page.getByLabel('Client secret').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Cannot authenticate the client').waitFor();
+    expect(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie])).toEqual([
+      0,
+      0,
+      '',
+    ]);
+    await picture('console-sign-in');
+  });
+
+  test('/console: text of a record is shown as text', async () => {
+    const tenant = await service.createTenant('markup');
+    client = await service.createClient(tenant);
+    const [row] = [...syntheticRows({ count: 1, seed: 1, until: 1_780_000_000 })];
+    const nasty = { ...row, product: { ...row?.product, name: '<img src=x onerror=alert(1)>' } };
+    const source = (async function* () {
+      yield Buffer.from(JSON.stringify(nasty));
+    })();
+    await importRecords(service.store, tenant, source, {
+      format: 'ndjson',
+      dryRun: false,
+      onRejected: () => undefined,
+    });
+    await page.goto(`${service.url}/console`);
+    await page.getByLabel('Client id').fill(client.client_id);
+    await page.getByLabel('Client secret').fill(client.client_secret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor();
+    expect(await page.locator('#rows img').count()).toBe(0);
+  });
+
+  test.each(['light', 'dark'] as const)('/console: no accessibility fault that axe finds (%s)', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await page.goto(`${service.url}/console`);
+    expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+  });
+
+  test('/docs: the interactive page shows every operation, from our own server', async () => {
+    await page.goto(`${service.url}/docs`);
+    await page.getByText('List subscriptions').first().waitFor();
+    await page.getByText('Issue or refresh a token').first().waitFor();
+    await picture('docs');
+  });
+});
