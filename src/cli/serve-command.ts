@@ -7,7 +7,7 @@ import type { Store } from '../storage/store.ts';
 import { type Config, readConfig } from './config.ts';
 import { type DemoClient, prepareDemo } from './demo.ts';
 import { createLogger } from './logger.ts';
-import type { Output } from './output.ts';
+import { type Output, writeResult } from './output.ts';
 import { type RunningService, serve } from './serve.ts';
 import { nowSeconds, openReadyStore } from './store-session.ts';
 
@@ -21,11 +21,12 @@ export function addServeCommand(program: Command, output: Output): void {
     .command('serve')
     .description('run the service')
     .option('--demo', 'with a demo tenant of 2,000 synthetic subscriptions and a client, made at the first start')
+    .option('--json', 'announce the demo as one line of JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  subreport serve --demo\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
     )
-    .action(async ({ demo = false }: { demo?: boolean }) => {
+    .action(async ({ demo = false, json = false }: { demo?: boolean; json?: boolean }) => {
       const config = readConfig();
       const logger = createLogger(config.LOG_LEVEL);
       const store = await openReadyStore(config, (error) =>
@@ -34,7 +35,7 @@ export function addServeCommand(program: Command, output: Output): void {
       try {
         const demoClient = demo ? await prepareDemo(config, store) : undefined;
         const service = await serve(config, store, logger);
-        announce(config, logger, demoClient, output);
+        announce({ config, demo: demoClient, json }, logger, output);
         stopOnSignal(service, store, config, logger);
         sweepRegularly(store, logger);
       } catch (error) {
@@ -44,44 +45,47 @@ export function addServeCommand(program: Command, output: Output): void {
     });
 }
 
-function announce({ publicUrl }: Config, logger: Logger, demo: DemoClient | undefined, output: Output): void {
+interface Announcement {
+  readonly config: Config;
+  readonly demo: DemoClient | undefined;
+  readonly json: boolean;
+}
+
+function announce({ config, demo, json }: Announcement, logger: Logger, output: Output): void {
+  const { publicUrl } = config;
   if (publicUrl.startsWith('http://') && !['127.0.0.1', 'localhost', '[::1]'].includes(new URL(publicUrl).hostname)) {
     logger.warn(
       { public_url: publicUrl },
       'PUBLIC_URL is http: tokens and secrets travel in the clear (RFC 6749 section 10.9); put TLS in front and set PUBLIC_URL to https',
     );
   }
-  if (demo === undefined) {
-    logger.info(
-      {
-        public_url: publicUrl,
-        report: publicUrl + operations.listSubscriptions.path,
-        token: publicUrl + operations.issueToken.path,
-        docs: `${publicUrl}/docs`,
-      },
-      'serving',
-    );
-  } else {
-    output.stdout.write(`${demoText(demo, publicUrl)}\n`);
-  }
+  const places = {
+    report: publicUrl + operations.listSubscriptions.path,
+    token: publicUrl + operations.issueToken.path,
+    console: `${publicUrl}/console`,
+    docs: `${publicUrl}/docs`,
+  };
+  if (demo === undefined) logger.info(places, 'serving');
+  else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
 }
 
 /** What a newcomer needs, with a command to paste. */
-function demoText({ base_url, token_url, client_id, client_secret, tenant }: DemoClient, publicUrl: string): string {
+function demoText({ client_id, client_secret, tenant }: DemoClient, places: Readonly<Record<string, string>>): string {
+  const { report, token } = places;
   return `
 subreport is running with demo data (tenant ${tenant}). Stop it with Ctrl-C.
 
-  Report   ${base_url}/v1/subscription
-  Token    ${token_url}
-  Console  ${publicUrl}/console
-  Docs     ${publicUrl}/docs
+  Report   ${report}
+  Token    ${token}
+  Console  ${places.console}
+  Docs     ${places.docs}
 
 Paste this to read a report:
 
-  TOKEN=$(curl -s ${token_url} -d grant_type=client_credentials \\
+  TOKEN=$(curl -s ${token} -d grant_type=client_credentials \\
     -d client_id=${client_id} -d client_secret=${client_secret} \\
     | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -i -H "Authorization: Bearer $TOKEN" '${base_url}/v1/subscription?size=2'
+  curl -i -H "Authorization: Bearer $TOKEN" '${report}?size=2'
 `;
 }
 

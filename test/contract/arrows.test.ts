@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Imports that no room may have; each is planted in a file of that room. */
+const wrongImports: readonly (readonly [room: string, specifier: string])[] = [
+  ['src/contract', '../storage/store.ts'],
+  ['src/contract', 'node:fs'],
+  ['src/contract', 'fastify'],
+  ['src/storage', '../contract/problem.ts'],
+  ['src/storage', 'fastify'],
+  ['src/auth', '../report/run.ts'],
+  ['src/auth', '../import/check-row.ts'],
+  ['src/auth', '../http/server.ts'],
+  ['src/auth', 'pg'],
+  ['src/report', '../auth/authorize.ts'],
+  ['src/report', '../import/check-row.ts'],
+  ['src/report', 'node:sqlite'],
+  ['src/import', '../report/run.ts'],
+  ['src/import', '../auth/authorize.ts'],
+  ['src/http', '../storage/store.ts'],
+  ['src/http', '../storage/sub/deep.ts'],
+  ['src/http', '../cli/config.ts'],
+  ['src/http', 'pg'],
+  ['src/client', '../storage/store.ts'],
+  ['src/client', 'node:crypto'],
+  ['src/client', 'typebox'],
+  ['console', '../src/storage/store.ts'],
+  ['console', '../src/http/server.ts'],
+];
+
+/** Imports that the rooms live on: the rule must not catch them. */
+const rightImports: readonly (readonly [room: string, specifier: string])[] = [
+  ['src/storage', 'node:timers/promises'],
+  ['src/auth', '../storage/store.ts'],
+  ['src/report', '../contract/query.ts'],
+  ['src/http', '@fastify/static'],
+  ['src/client', '../contract/operations.ts'],
+  ['src/cli', '../storage/store.ts'],
+  ['console', '../src/client/index.ts'],
+];
+
+/** Plants each import in a file of its own in a copy of the rooms, and gives those that Biome, under our configuration, refuses. */
+function refusedImports(imports: readonly (readonly [room: string, specifier: string])[]): Set<string> {
+  const copy = mkdtempSync(join(tmpdir(), 'subreport-arrows-'));
+  try {
+    const configuration = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as Record<string, unknown>;
+    writeFileSync(join(copy, 'biome.json'), JSON.stringify({ ...configuration, $schema: undefined }));
+    for (const [index, [room, specifier]] of imports.entries()) {
+      mkdirSync(join(copy, room), { recursive: true });
+      writeFileSync(
+        join(copy, room, `planted-${index}.ts`),
+        `import * as planted from '${specifier}';\n\nexport const used = planted;\n`,
+      );
+    }
+    const { stdout } = spawnSync(
+      join(root, 'node_modules/.bin/biome'),
+      ['lint', '--only=style/noRestrictedImports', '--reporter=json', '--max-diagnostics=none', '.'],
+      { cwd: copy, encoding: 'utf8' },
+    );
+    const refused = [...stdout.matchAll(/planted-(\d+)\.ts/g)].map(([, index]) => imports[Number(index)]?.join(' '));
+    return new Set(refused.filter((each) => each !== undefined));
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+describe('the arrows between rooms', () => {
+  const refused = refusedImports([...wrongImports, ...rightImports]);
+
+  test.each(wrongImports)('a planted import in %s of %s is caught', (room, specifier) => {
+    expect(refused).toContain(`${room} ${specifier}`);
+  });
+
+  test.each(rightImports)('an import in %s of %s is fine', (room, specifier) => {
+    expect(refused).not.toContain(`${room} ${specifier}`);
+  });
+
+  test('the table of ARCHITECTURE.md has every room that Biome knows', () => {
+    const { overrides } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as {
+      overrides: { includes: string[] }[];
+    };
+    const rooms = overrides
+      .flatMap(({ includes }) => includes)
+      .map((glob) => /^src\/(\w+)\/\*\*$/.exec(glob)?.[1])
+      .filter((room) => room !== undefined);
+    const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    expect(rooms).toHaveLength(7);
+    for (const room of rooms) expect(architecture).toContain(`| \`src/${room}/\` |`);
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { settings } from '../src/cli/config.ts';
+import { buildProgram } from '../src/cli/main.ts';
+import { defaultPageLimits, reportParameters } from '../src/contract/query.ts';
+import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
+
+/** The parts of the documentation that are the code's own words, by file: each stands between two marks. */
+export const generatedParts: Readonly<Record<string, () => string>> = {
+  'docs/settings.md': settingsTable,
+  'docs/report.md': parametersTable,
+  'docs/command-line.md': commandLine,
+};
+
+const begin = '<!-- written by npm run docs -->';
+const end = '<!-- end -->';
+
+/** A file of the documentation with its generated part as the code has it now. */
+export function withGeneratedPart(file: string, text: string): string {
+  const part = generatedParts[file];
+  const [before, rest] = text.split(begin);
+  const after = rest?.split(end)[1];
+  if (part === undefined || before === undefined || after === undefined) {
+    throw new TypeError(`Cannot write ${file}: it must hold the marks '${begin}' and '${end}'`);
+  }
+  return `${before}${begin}\n${part()}\n${end}${after}`;
+}
+
+function settingsTable(): string {
+  const rows = Object.entries(settings).map(([name, { fallback, rule, description }]) => {
+    const shown = fallback === undefined ? '' : `\`${fallback}\``;
+    return `| \`${name}\` | ${shown} | ${rule} | ${description} |`;
+  });
+  return ['| setting | default | rule | meaning |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+function parametersTable(): string {
+  const rows = Object.entries(reportParameters(defaultPageLimits)).map(
+    ([name, schema]) => `| \`${name}\` | ${descriptionOf(schema)} | ${ruleOf(schema)} |`,
+  );
+  return ['| parameter | meaning | rule |', '|---|---|---|', ...rows].join('\n');
+}
+
+function commandLine(): string {
+  const silent = { write: () => undefined };
+  return leavesOf(buildProgram({ stdout: silent, stderr: silent }))
+    .map(
+      ({ path, command }) =>
+        `## ${path}\n\n\`\`\`text\n${command.configureHelp({ helpWidth: 110 }).helpInformation().trim()}\n${examplesOf(command)}\`\`\``,
+    )
+    .join('\n\n');
+}
+
+interface Leaf {
+  readonly path: string;
+  readonly command: Command;
+}
+
+function leavesOf(command: Command, path = command.name()): Leaf[] {
+  const leaves = command.commands.flatMap((child) => leavesOf(child, `${path} ${child.name()}`));
+  return leaves.length > 0 ? leaves : [{ path, command }];
+}
+
+/** What a command adds after its help: the examples. */
+function examplesOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (more) => (text += more) });
+  command.outputHelp();
+  return text.slice(command.helpInformation().length);
+}
+
+if (import.meta.main) {
+  for (const file of Object.keys(generatedParts)) {
+    const url = new URL(`../${file}`, import.meta.url);
+    writeFileSync(url, withGeneratedPart(file, readFileSync(url, 'utf8')));
+  }
+}
