@@ -14,7 +14,7 @@ interface Step {
 const withTests = !process.argv.includes('--without-tests');
 
 const steps: readonly Step[] = [
-  { name: 'format, lint and arrows (biome)', run: () => command('biome', ['ci', '.']) },
+  { name: 'format, lint and arrows (biome)', run: () => command('biome', ['ci', '--colors=off', '.']) },
   { name: 'types (tsc)', run: () => command('tsc', []) },
   {
     name: 'contract under spectral:oas and OWASP rules',

@@ -1,5 +1,6 @@
 import type { Store } from '../storage/store.ts';
 import type { AuthKeys } from './auth-keys.ts';
+import type { FailureBudget } from './failure-budget.ts';
 
 /** Now, in whole UTC epoch seconds; injected so that tests own the time. */
 export type Clock = () => number;
@@ -22,6 +23,8 @@ export interface AuthSettings {
 export interface AuthContext {
   readonly store: Store;
   readonly keys: AuthKeys;
+  /** Failed attempts to authenticate at the token endpoint, by client id and address. */
+  readonly failures: FailureBudget;
   readonly settings: AuthSettings;
   readonly now: Clock;
 }

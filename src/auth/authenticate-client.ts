@@ -9,6 +9,8 @@ export interface ClientCredentials {
   readonly authorization: string | undefined;
   readonly clientId: string | undefined;
   readonly clientSecret: string | undefined;
+  /** Address that the request came from. */
+  readonly address: string;
 }
 
 /**
@@ -17,15 +19,31 @@ export interface ClientCredentials {
  */
 export async function authenticateClient(context: AuthContext, credentials: ClientCredentials): Promise<ClientRow> {
   const { clientId, clientSecret } = readCredentials(credentials);
+  const key = `${clientId} ${credentials.address}`;
+  const wait = context.failures.secondsToWait(key);
+  if (wait > 0) {
+    throw new TokenError('slow_down', 'Cannot authenticate the client now: too many attempts failed', wait);
+  }
+  const client = await findActiveClient(context, clientId, clientSecret);
+  if (client !== undefined) return client;
+  context.failures.count(key);
+  throw failed();
+}
+
+async function findActiveClient(
+  context: AuthContext,
+  clientId: string,
+  secret: string,
+): Promise<ClientRow | undefined> {
   const client = await findClient(context.store, clientId);
   if (client === undefined || client.disabledAt !== null) {
-    verifyNothing(clientSecret);
-    throw failed();
+    verifyNothing(secret);
+    return undefined;
   }
   for (const { hash } of await listSecrets(context.store, clientId, context.now())) {
-    if (await verifySecret(hash, clientSecret)) return client;
+    if (await verifySecret(hash, secret)) return client;
   }
-  throw failed();
+  return undefined;
 }
 
 const failed = () =>

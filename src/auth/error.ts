@@ -4,10 +4,13 @@ import type { TokenErrorCode } from '../contract/token.ts';
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly code: TokenErrorCode;
+  /** Seconds to wait before trying again, for `slow_down`. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: TokenErrorCode, message: string) {
+  constructor(code: TokenErrorCode, message: string, retryAfterSeconds?: number) {
     super(message);
     this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

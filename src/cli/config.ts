@@ -40,6 +40,12 @@ export const settings = {
     10,
     'Time in which a refresh that is repeated gets the same answer again; 0 is strict',
   ),
+  TOKEN_FAILURES_PER_MINUTE: wholeNumber(
+    0,
+    1_000_000,
+    20,
+    'Failed attempts a minute to get a token, for each client id and address; 0 is no limit',
+  ),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(
     0,
     300,

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
 import { loadAuthKeys } from '../auth/auth-keys.ts';
 import { createAuthorizer } from '../auth/authorize.ts';
+import { createFailureBudget } from '../auth/failure-budget.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
 import { apiPath, operations } from '../contract/operations.ts';
 import { buildServer } from '../http/server.ts';
@@ -25,6 +26,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
   const auth: AuthContext = {
     store,
     keys: await loadAuthKeys(store, nowSeconds()),
+    failures: createFailureBudget(config.TOKEN_FAILURES_PER_MINUTE, nowSeconds),
     now: nowSeconds,
     settings: {
       issuer: publicUrl,

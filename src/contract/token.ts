@@ -53,7 +53,7 @@ export const TokenResponse = Type.Object(
 );
 export type TokenResponse = Static<typeof TokenResponse>;
 
-/** Error codes of the token endpoint with their status (RFC 6749 §5.2; the last two are ours for conditions that it does not name). */
+/** Error codes of the token endpoint with their status (RFC 6749 §5.2; the last three are ours for conditions that it does not name). */
 export const tokenErrorTable = {
   invalid_request: { status: 400 },
   invalid_client: { status: 401 },
@@ -61,6 +61,7 @@ export const tokenErrorTable = {
   unauthorized_client: { status: 400 },
   unsupported_grant_type: { status: 400 },
   invalid_scope: { status: 400 },
+  slow_down: { status: 429 },
   server_error: { status: 500 },
   temporarily_unavailable: { status: 503 },
 } as const satisfies Record<string, { readonly status: number }>;

