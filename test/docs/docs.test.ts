@@ -32,7 +32,12 @@ describe('documentation and code say the same', () => {
 
   test('docs/errors.md lists every error code with its status, and no other', () => {
     const tables: Record<string, { status: number }> = { ...errorTable, ...tokenErrorTable };
-    expect(codeRows(read('docs/errors.md')).filter(([, status]) => status !== '').map(String).sort()).toEqual(
+    expect(
+      codeRows(read('docs/errors.md'))
+        .filter(([, status]) => status !== '')
+        .map(String)
+        .sort(),
+    ).toEqual(
       Object.entries(tables)
         .map(([code, { status }]) => `${code},${status}`)
         .sort(),

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Check } from 'typebox/value';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Subscription } from '../../src/contract/subscription.ts';
+import { freePort } from '../support/postgres-server.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const blocks = [...readme.matchAll(/```(sh|http)\n([\s\S]*?)```/g)].map(([, language = '', text = '']) => ({
+  language,
+  text,
+}));
+const blockWith = (word: string): string => blocks.find(({ text }) => text.includes(word))?.text ?? '';
+
+/** Header names and the shape of a body, as both the README and the service show them. */
+const headersOf = (answer: string): string[] =>
+  [...(answer.split(/\r?\n\r?\n/)[0] ?? '').matchAll(/^([a-z-]+):/gm)].map(([, name = '']) => name);
+const bodyOf = (answer: string): unknown => JSON.parse(answer.split(/\r?\n\r?\n/)[1] ?? '');
+
+describe('the commands of the README', () => {
+  let folder: string;
+  let service: ChildProcess;
+  let environment: NodeJS.ProcessEnv;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'subreport-readme-'));
+    for (const name of ['package.json', 'src', 'console', 'tsconfig.json', 'tsconfig.build.json'])
+      cpSync(join(root, name), join(folder, name), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    const port = await freePort();
+    environment = { ...process.env, PORT: String(port), NO_COLOR: '1' };
+    const [, start = ''] = blockWith('npm start').trim().split(' && '); // npm ci was run, or this test could not run
+    expect(start).toBe('npm start');
+    service = spawn('npm', ['start'], {
+      cwd: folder,
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    });
+    let printed = '';
+    service.stdout?.on('data', (chunk) => {
+      printed += chunk;
+    });
+    await vi.waitFor(() => expect(printed).toContain('Paste this to read a report'), { timeout: 30_000 });
+  });
+
+  afterAll(async () => {
+    const closed = once(service, 'close');
+    if (service.pid !== undefined) process.kill(-service.pid, 'SIGTERM'); // npm and what it started
+    await closed;
+    rmSync(folder, { recursive: true });
+  });
+
+  test('npm ci && npm start runs the demo, and the curl answers what is shown below it', () => {
+    const { stdout, status } = spawnSync('bash', ['-c', blockWith('curl')], {
+      cwd: folder,
+      env: environment,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 OK/);
+    const shown = blocks.find(({ language }) => language === 'http')?.text ?? '';
+    expect(headersOf(stdout)).toEqual(expect.arrayContaining(headersOf(shown)));
+    expect(headersOf(shown).length).toBeGreaterThan(6);
+    const [real, documented] = [bodyOf(stdout), bodyOf(shown)] as [Subscription[], Subscription[]];
+    for (const records of [real, documented]) {
+      expect(records).toHaveLength(1);
+      expect(records.every((record) => Check(Subscription, record) && record.status === 'DEPLETED')).toBe(true);
+    }
+    expect(Object.keys(documented[0] ?? {})).toEqual(Object.keys(real[0] ?? {}));
+  });
+
+  test('the commands under "Use it" work as they stand', () => {
+    const data = join(folder, 'own-data');
+    const lines = blockWith('npx subreport tenant create')
+      .trim()
+      .split('\n')
+      .filter((line) => !line.endsWith(' serve'));
+    expect(lines).toHaveLength(3);
+    spawnSync(
+      process.execPath,
+      ['src/cli/main.ts', 'generate', '--subscriptions', '10', '--output', 'subscriptions.ndjson'],
+      { cwd: folder, env: environment },
+    );
+    for (const line of lines) {
+      const { status, stderr } = spawnSync('bash', ['-c', line], {
+        cwd: folder,
+        env: { ...environment, DATA_DIR: data },
+        encoding: 'utf8',
+      });
+      expect([line, status, stderr.replaceAll(/^npm warn .*\n/gm, '')]).toEqual([line, 0, '']);
+    }
+  });
+
+  test('npm ci && npm test is the command of the tests, and CI runs it', () => {
+    expect(blockWith('npm test').trim()).toBe('npm ci && npm test');
+    expect(readFileSync(join(root, '.ci/run'), 'utf8')).toContain('npm ci && npm test');
+  });
+});
