@@ -1,0 +1,255 @@
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { AuthContext } from '../../src/auth/auth-context.ts';
+import { loadAuthKeys } from '../../src/auth/auth-keys.ts';
+import { createAuthorizer } from '../../src/auth/authorize.ts';
+import { clientCredentialsGrant } from '../../src/auth/client-credentials.ts';
+import { AccessError, TokenError } from '../../src/auth/error.ts';
+import { createFailureBudget } from '../../src/auth/failure-budget.ts';
+import { createClient, disableClientById } from '../../src/auth/manage-clients.ts';
+import { refreshTokenGrant } from '../../src/auth/refresh-token.ts';
+import type { TokenResponse } from '../../src/contract/token.ts';
+import { type ClientRow, findClient } from '../../src/storage/client.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+
+const start = 1_800_000_000;
+
+describe.each(engines)('tokens in the course of time on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let context: AuthContext;
+  let client: ClientRow;
+  let time = start;
+  let clients = 0;
+  const none = { scope: undefined, refreshToken: undefined };
+  const issue = () => clientCredentialsGrant.handle(context, client, none);
+  const refresh = (token: TokenResponse) =>
+    refreshTokenGrant.handle(context, client, { ...none, refreshToken: token.refresh_token });
+  const refused = (attempt: Promise<unknown>) =>
+    expect(attempt).rejects.toMatchObject({ name: 'TokenError', code: 'invalid_grant' });
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    await insertTenant(opened.store, 'acme', start);
+    const now = () => time;
+    context = {
+      store: opened.store,
+      keys: await loadAuthKeys(opened.store, start),
+      now,
+      failures: createFailureBudget(5, now),
+      settings: {
+        issuer: 'https://issuer.example',
+        audience: 'https://issuer.example/connect-api',
+        accessTokenSeconds: 300,
+        refreshTokenSeconds: 1_800,
+        refreshFamilySeconds: 36_000,
+        refreshGraceSeconds: 10,
+      },
+    };
+  });
+  afterAll(() => opened.close());
+  beforeEach(async () => {
+    time = start;
+    clients += 1;
+    const tenant = (await findTenant(opened.store, 'acme'))?.tenant;
+    if (tenant === undefined) throw new Error('no tenant');
+    await createClient(opened.store, start, { tenant, clientId: `client-${clients}` });
+    client = (await findClient(opened.store, `client-${clients}`)) as ClientRow;
+  });
+
+  test('33 (spec.md "Limits"): a refresh token is good for 30 minutes, to the second', async () => {
+    const token = await issue();
+    const other = await issue();
+    time = start + 1_799;
+    await refresh(token);
+    time = start + 1_800;
+    await refused(refresh(other));
+  });
+
+  test('33 (RFC 9700 §4.14.2): each use begins 30 new minutes, up to the cap of the family', async () => {
+    let token = await issue();
+    for (let step = 1; step <= 24; step += 1) {
+      time = start + step * 1_400;
+      token = await refresh(token);
+    }
+    expect(token.refresh_expires_in).toBe(1_800); // 33,600 of 36,000 seconds have passed
+    time = start + 35_000;
+    token = await refresh(token);
+    expect(token.refresh_expires_in).toBe(1_000);
+    time = start + 36_000;
+    await refused(refresh(token));
+  });
+
+  test('32: the token just replaced gets the same successor within the grace, and ends the family after it', async () => {
+    const first = await issue();
+    const second = await refresh(first);
+    time = start + 9;
+    expect((await refresh(first)).refresh_token).toBe(second.refresh_token);
+    time = start + 10;
+    await refused(refresh(first));
+    await refused(refresh(second));
+  });
+
+  test('31: within the grace too, once the successor was used', async () => {
+    const first = await issue();
+    const second = await refresh(first);
+    const third = await refresh(second);
+    await refused(refresh(first));
+    await refused(refresh(third));
+  });
+
+  test('28: a narrower client gets no more than it has now', async () => {
+    const token = await issue();
+    const narrowed = { ...client, scopes: [] };
+    await expect(
+      refreshTokenGrant.handle(context, narrowed, { ...none, refreshToken: token.refresh_token }),
+    ).rejects.toMatchObject({ code: 'invalid_scope' });
+  });
+
+  describe('at the API', () => {
+    const authorizer = () => createAuthorizer(context);
+    const bearer = (token: string) => `Bearer ${token}`;
+    const code = async (attempt: Promise<unknown>) =>
+      attempt.then(() => 'accepted').catch((error: unknown) => (error instanceof AccessError ? error.code : error));
+
+    test('51, 57, 60 (RFC 6750 §3.1, RFC 7519 §4.1.4): an access token is good for 5 minutes, kept verdicts no longer', async () => {
+      const authorize = authorizer();
+      const { access_token: token } = await issue();
+      expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
+      time = start + 299;
+      expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
+      time = start + 305; // 5 seconds for clocks that differ
+      expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
+      expect(await code(authorizer()(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
+    });
+
+    test('62: gives the client and the tenant of the client', async () => {
+      const { access_token: token } = await issue();
+      expect(await authorizer()(bearer(token), 'subscription:read')).toEqual({
+        clientId: client.clientId,
+        tenant: 'acme',
+      });
+    });
+
+    test('a client that was disabled is refused within a second, however good its token is', async () => {
+      const authorize = authorizer();
+      const { access_token: token } = await issue();
+      expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
+      await disableClientById(opened.store, time, client.clientId);
+      time = start + 1;
+      expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
+    });
+
+    test.each([
+      ['47', 'bearer lower', (token: string) => `bearer ${token}`, 'accepted'],
+      ['47', 'BEARER upper, two blanks', (token: string) => `BEARER  ${token}`, 'accepted'],
+      ['49', 'nothing', () => undefined, 'MISSING_TOKEN'],
+      ['49', 'another scheme', () => 'Basic YTpi', 'MISSING_TOKEN'],
+      ['50', 'no token', () => 'Bearer', 'MALFORMED'],
+      ['50', 'a blank', () => 'Bearer ', 'MALFORMED'],
+      ['50', 'two tokens', (token: string) => `Bearer ${token} ${token}`, 'MALFORMED'],
+      ['50', 'a comma', (token: string) => `Bearer ${token},x`, 'MALFORMED'],
+      ['51', 'not a JWT', () => 'Bearer abc', 'INVALID_TOKEN'],
+      ['51', 'a changed signature', (token: string) => `Bearer ${token.slice(0, -6)}AAAAAA`, 'INVALID_TOKEN'],
+      ['51', 'a token cut in two', (token: string) => `Bearer ${token.slice(0, 80)}`, 'INVALID_TOKEN'],
+    ])('%s (RFC 6750 §2.1, §3.1): %s', async (_item, _title, header, expected) => {
+      const { access_token: token } = await issue();
+      expect(await code(authorizer()(header(token), 'subscription:read'))).toBe(expected);
+    });
+
+    const [good, otherTime] = [
+      {
+        iss: 'https://issuer.example',
+        aud: 'https://issuer.example/connect-api',
+        scope: 'subscription:read',
+        jti: 'j',
+      },
+      start + 60,
+    ];
+    test.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
+      ['nothing wrong', {}, {}, 'accepted'],
+      ['55 (RFC 9068 §4): typ JWT', { typ: 'JWT' }, {}, 'INVALID_TOKEN'],
+      ['55 (RFC 9068 §4): no typ', { typ: undefined }, {}, 'INVALID_TOKEN'],
+      ['55 (RFC 9068 §4): typ application/at+jwt', { typ: 'application/at+jwt' }, {}, 'accepted'],
+      ['56 (RFC 8725 §3.8): another issuer', {}, { iss: 'https://issuer.example/' }, 'INVALID_TOKEN'],
+      ['56 (RFC 8725 §3.9): another audience', {}, { aud: 'https://other.example' }, 'INVALID_TOKEN'],
+      ['56 (RFC 8725 §3.9): us among the audiences', {}, { aud: ['https://other.example', good.aud] }, 'accepted'],
+      ['56 (RFC 8725 §3.9): no audience', {}, { aud: undefined }, 'INVALID_TOKEN'],
+      ['57 (RFC 7519 §4.1.4): no exp', {}, { exp: undefined }, 'INVALID_TOKEN'],
+      ['57 (RFC 7519 §4.1.5): not yet', {}, { nbf: start + 100 }, 'INVALID_TOKEN'],
+      ['58 (RFC 9068 §2.2): no client_id', {}, { client_id: undefined }, 'INVALID_TOKEN'],
+      ['58 (RFC 9068 §2.2): a client_id that is no text', {}, { client_id: 7 }, 'INVALID_TOKEN'],
+      ['58 (RFC 9068 §2.2): no jti', {}, { jti: undefined }, 'INVALID_TOKEN'],
+      ['58 (RFC 9068 §2.2): no scope', {}, { scope: undefined }, 'INVALID_TOKEN'],
+      ['52 (RFC 6750 §3.1): another scope', {}, { scope: 'subscription:write' }, 'INSUFFICIENT_SCOPE'],
+      ['62: a client that is not ours', {}, { client_id: 'nobody' }, 'INVALID_TOKEN'],
+      ['59 (RFC 7515 §4.1.11): an unknown crit', { crit: ['x'], x: 1 }, {}, 'INVALID_TOKEN'],
+      ['59 (RFC 7515 §4.1.4): a kid that is not ours', { kid: 'other' }, {}, 'INVALID_TOKEN'],
+    ])('%s', async (_title, header, claims, expected) => {
+      const [key] = context.keys.signing;
+      const payload = {
+        ...good,
+        sub: client.clientId,
+        client_id: client.clientId,
+        iat: start,
+        exp: otherTime,
+        ...claims,
+      };
+      const defined = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
+      const protectedHeader = { alg: 'ES256', kid: key.kid, typ: 'at+jwt', ...header } as { alg: string };
+      const token = await new SignJWT(defined)
+        .setProtectedHeader(protectedHeader)
+        .sign(key.privateKey, { crit: { x: true } })
+        .catch(() => '');
+      expect(token).not.toBe('');
+      expect(await code(authorizer()(bearer(token), 'subscription:read'))).toBe(expected);
+    });
+
+    test('54 (RFC 8725 §2.1, §3.1): alg none, and HS256 keyed with our public key, are refused', async () => {
+      const [key] = context.keys.signing;
+      const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+      const payload = { ...good, sub: client.clientId, client_id: client.clientId, iat: start, exp: otherTime };
+      const unsigned = `${encode({ alg: 'none', typ: 'at+jwt', kid: key.kid })}.${encode(payload)}.`;
+      const symmetric = await new SignJWT(payload)
+        .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key.kid })
+        .sign(Buffer.from(JSON.stringify(key.publicJwk)));
+      const authorize = authorizer();
+      expect(await code(authorize(bearer(unsigned), 'subscription:read'))).toBe('INVALID_TOKEN');
+      expect(await code(authorize(bearer(symmetric), 'subscription:read'))).toBe('INVALID_TOKEN');
+    });
+  });
+
+  test('keys are made once, whoever starts first, and found again', async () => {
+    const other = await openTestStore();
+    const again = other.openAgain();
+    const loaded = await Promise.all([other.store, again, other.store].map((store) => loadAuthKeys(store, start)));
+    expect(new Set(loaded.map(({ signing: [key] }) => key.kid)).size).toBe(1);
+    expect(new Set(loaded.map(({ refresh: [secret] }) => secret.toString('hex'))).size).toBe(1);
+    await other.close();
+  });
+});
+
+describe('the budget of failed attempts', () => {
+  test('19: is used up by so many failures, and new after a minute', () => {
+    let time = 0;
+    const budget = createFailureBudget(2, () => time);
+    budget.count('a 1');
+    expect(budget.secondsToWait('a 1')).toBe(0);
+    time = 10;
+    budget.count('a 1');
+    expect(budget.secondsToWait('a 1')).toBe(50);
+    expect(budget.secondsToWait('a 2')).toBe(0);
+    time = 60;
+    expect(budget.secondsToWait('a 1')).toBe(0);
+  });
+
+  test('0 is no limit', () => {
+    const budget = createFailureBudget(0, () => 0);
+    for (let attempt = 0; attempt < 100; attempt += 1) budget.count('a');
+    expect(budget.secondsToWait('a')).toBe(0);
+  });
+
+  test('TokenError carries the wait', () => {
+    expect(new TokenError('slow_down', 'x', 7).retryAfterSeconds).toBe(7);
+  });
+});

@@ -1,0 +1,477 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
+import type { TokenResponse } from '../../src/contract/token.ts';
+import { engines } from '../support/engines.ts';
+import { expectProblem, expectTokenError } from '../support/expect-error.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const now = (): number => Math.floor(Date.now() / 1000);
+const basic = ({ client_id, client_secret }: TestClient): string =>
+  `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
+
+// Titles carry the section of the standard, and the number of the rule in our checklist of the token endpoint.
+describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
+  let service: TestService;
+  let client: TestClient;
+  const grant = { grant_type: 'client_credentials' };
+  const post = (form: Record<string, string> | string, headers?: Record<string, string>) =>
+    service.postToken(form, headers);
+  const issue = async (given: TestClient = client, more: Record<string, string> = {}): Promise<TokenResponse> => {
+    const response = await post({ ...grant, ...given, ...more });
+    expect(response.status).toBe(200);
+    return (await response.json()) as TokenResponse;
+  };
+  const refresh = (token: string | undefined, given: TestClient = client, more: Record<string, string> = {}) =>
+    post({ grant_type: 'refresh_token', refresh_token: token ?? '', ...given, ...more });
+  const refreshed = async (token: string | undefined, given: TestClient = client): Promise<TokenResponse> => {
+    const response = await refresh(token, given);
+    expect(response.status).toBe(200);
+    return (await response.json()) as TokenResponse;
+  };
+  const newClient = async (options: Parameters<TestService['createClient']>[1] = {}): Promise<TestClient> =>
+    service.createClient(await service.createTenant('acme'), options);
+
+  beforeAll(async () => {
+    service = await startService(await openTestStore(), { TOKEN_FAILURES_PER_MINUTE: '1000' });
+    client = await newClient();
+  });
+  afterAll(() => service.close());
+
+  describe('requests', () => {
+    test.each(['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD'])(
+      '1 (RFC 6749 §3.2, RFC 9110 §15.5.6): %s is 405 with Allow, never a token',
+      async (method) => {
+        const response = await fetch(
+          `${service.url}/oauth2/token?grant_type=client_credentials&client_id=${client.client_id}`,
+          { method },
+        );
+        expect(response.status).toBe(405);
+        expect(response.headers.get('allow')).toBe('OPTIONS, POST');
+        expect(await response.text()).not.toContain('access_token');
+      },
+    );
+
+    test.each(['application/json', 'text/plain', 'multipart/form-data; boundary=x', ''])(
+      '2 (RFC 6749 App. B): a body of type %j is invalid_request',
+      async (type) => {
+        await expectTokenError(
+          await post(new URLSearchParams({ ...grant, ...client }).toString(), { 'content-type': type }),
+          'invalid_request',
+        );
+      },
+    );
+
+    test('2 (RFC 6749 App. B): parameters of the media type are fine', async () => {
+      const response = await post(
+        { ...grant, ...client },
+        { 'content-type': 'Application/X-WWW-Form-URLencoded; charset=UTF-8' },
+      );
+      expect(response.status).toBe(200);
+    });
+
+    test('3 (RFC 6749 §2.3.1): credentials in the URL are refused', async () => {
+      const response = await fetch(`${service.url}/oauth2/token?client_secret=${client.client_secret}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ ...grant, client_id: client.client_id }).toString(),
+      });
+      await expectTokenError(response, 'invalid_request');
+    });
+
+    test.each(['grant_type', 'client_id', 'client_secret', 'scope', 'refresh_token'])(
+      '4 (RFC 6749 §3.2): %s twice is invalid_request',
+      async (name) => {
+        const form = new URLSearchParams({ ...grant, ...client, scope: 'subscription:read', refresh_token: 'x' });
+        form.append(name, form.get(name) ?? '');
+        await expectTokenError(await post(form.toString()), 'invalid_request');
+      },
+    );
+
+    test('5 (RFC 6749 §3.2): an empty value counts as absent', async () => {
+      expect((await issue(client, { scope: '' })).scope).toBe('subscription:read');
+      await expectTokenError(await post({ ...client, grant_type: '' }), 'invalid_request');
+    });
+
+    test('6 (RFC 6749 §3.2): unknown parameters are ignored', async () => {
+      expect((await issue(client, { audience: 'x', resource: 'y' })).token_type).toBe('Bearer');
+    });
+
+    test.each([
+      ['a bad % escape', 'grant_type=%ZZ'],
+      ['bytes that are not UTF-8', 'grant_type=%ff'],
+      ['raw bytes outside of ASCII', 'grant_type=clé'],
+      ['a control character', 'grant_type=a\u0000b'],
+      ['a body of 100 kB', `grant_type=${'x'.repeat(100_000)}`],
+      ['no body', ''],
+    ])('8 (robustness): %s is a 4xx in JSON', async (_title, body) => {
+      const error = await expectTokenError(await post(body), 'invalid_request');
+      expect(error.error_description).toMatch(/^Cannot /);
+    });
+  });
+
+  describe('client authentication', () => {
+    test('9 (RFC 6749 §2.3.1): client_secret_post works', async () => {
+      expect((await issue()).access_token).toMatch(/^eyJ/);
+    });
+
+    test.each(['Basic', 'basic', 'BASIC'])(
+      '10 (RFC 6749 §2.3.1, RFC 9110 §11.1): client_secret_basic works, spelled %s',
+      async (scheme) => {
+        const response = await post(grant, { authorization: basic(client).replace('Basic', scheme) });
+        expect(response.status).toBe(200);
+      },
+    );
+
+    test('11 (RFC 6749 §2.3.1, RFC 7617 §2): both halves of Basic are form-encoded, split at the first colon', async () => {
+      const secret = 'p@ss: w+rd%20 with:colons';
+      const special = await newClient({ secret, clientId: `special:${Math.random()}` });
+      const encode = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
+      const header = `Basic ${Buffer.from(`${encode(special.client_id)}:${encode(secret)}`).toString('base64')}`;
+      expect((await post(grant, { authorization: header })).status).toBe(200);
+      expect((await post({ ...grant, ...special })).status).toBe(200);
+    });
+
+    test.each([
+      'Basic',
+      'Basic !!!',
+      'Basic bm9jb2xvbg==',
+      'Basic OnNlY3JldA==',
+      `Basic ${Buffer.from('a:%zz').toString('base64')}`,
+    ])('12: %s is invalid_client', async (authorization) => {
+      await expectTokenError(await post(grant, { authorization }), 'invalid_client');
+    });
+
+    test('13 (RFC 6749 §2.3): Basic and a secret in the body is invalid_request', async () => {
+      await expectTokenError(
+        await post({ ...grant, client_secret: client.client_secret }, { authorization: basic(client) }),
+        'invalid_request',
+      );
+    });
+
+    test('14 (RFC 6749 §3.2.1): client_id beside Basic must be the same', async () => {
+      expect((await post({ ...grant, client_id: client.client_id }, { authorization: basic(client) })).status).toBe(
+        200,
+      );
+      await expectTokenError(
+        await post({ ...grant, client_id: 'other' }, { authorization: basic(client) }),
+        'invalid_request',
+      );
+    });
+
+    test('15 (RFC 6749 §5.2): no authentication and other schemes are invalid_client', async () => {
+      await expectTokenError(await post(grant), 'invalid_client');
+      await expectTokenError(await post({ ...grant, client_id: client.client_id }), 'invalid_client');
+      await expectTokenError(await post(grant, { authorization: 'Bearer abc' }), 'invalid_client');
+      await expectTokenError(await post(grant, { authorization: 'Digest username="x"' }), 'invalid_client');
+    });
+
+    test('15, 20 (RFC 6749 §5.2, §10.4): unknown, wrong and disabled are told the same, byte by byte', async () => {
+      const disabled = await newClient();
+      const token = (await issue(disabled)).refresh_token;
+      await disableClientById(service.store, now(), disabled.client_id);
+      const answers = await Promise.all([
+        post({ ...grant, client_id: 'nobody', client_secret: 'x' }),
+        post({ ...grant, client_id: client.client_id, client_secret: 'x' }),
+        post({ ...grant, ...disabled }),
+        refresh(token, disabled),
+      ]);
+      const bodies = await Promise.all(answers.map((answer) => answer.text()));
+      expect(new Set(bodies).size).toBe(1);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    });
+
+    test('16 (RFC 6749 §5.2, RFC 9110 §15.5.2): every 401 carries a challenge that names the error', async () => {
+      const response = await post({ ...grant, client_id: 'nobody', client_secret: 'x' });
+      expect(response.headers.get('www-authenticate')).toMatch(/^Basic realm="subreport", error="invalid_client"/);
+    });
+
+    test('18 (RFC 6749 §10.10): generated secrets are 256 random bits in base64url, and stored hashed', async () => {
+      const made = await newClient();
+      expect(made.client_secret).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      expect(made.client_id).toMatch(/^[A-Za-z0-9_-]+$/);
+      const rows = await service.store.readDirectory('select hash from client_secret');
+      expect(JSON.stringify(rows)).not.toContain(made.client_secret);
+    });
+
+    test('a secret that a person may have chosen is kept as argon2id, and works', async () => {
+      const moved = await newClient({ secret: 'correct horse battery', clientId: `moved-${Math.random()}` });
+      expect((await issue(moved)).token_type).toBe('Bearer');
+      await expectTokenError(
+        await post({ ...grant, client_id: moved.client_id, client_secret: 'correct horse' }),
+        'invalid_client',
+      );
+      const rows = await service.store.readDirectory('select hash from client_secret where client_id = $1', [
+        moved.client_id,
+      ]);
+      expect(rows[0]?.hash).toMatch(/^argon2id\$/);
+    });
+
+    test('both secrets work while a client moves from the old to the new, then only the new', async () => {
+      const moving = await newClient();
+      const rotated = await rotateClientSecret(service.store, now(), moving.client_id, { overlapSeconds: 60 });
+      await issue(moving);
+      await issue(rotated);
+      const last = await rotateClientSecret(service.store, now(), moving.client_id, { overlapSeconds: 0 });
+      await expectTokenError(await post({ ...grant, ...moving }), 'invalid_client');
+      await expectTokenError(await post({ ...grant, ...rotated }), 'invalid_client');
+      await issue(last);
+    });
+  });
+
+  describe('grants', () => {
+    test('21 (RFC 6749 §5.2): grant_type missing is invalid_request', async () => {
+      await expectTokenError(await post({ ...client }), 'invalid_request');
+    });
+
+    test.each([
+      'password',
+      'authorization_code',
+      'Client_Credentials',
+      'CLIENT_CREDENTIALS',
+      '__proto__',
+      'constructor',
+      'toString',
+      ' client_credentials',
+    ])('21 (RFC 6749 §5.2): grant_type %j is unsupported_grant_type', async (grantType) => {
+      await expectTokenError(await post({ grant_type: grantType, ...client }), 'unsupported_grant_type');
+    });
+
+    test('22 (RFC 6749 §5.2): a grant that the client may not use is unauthorized_client', async () => {
+      const limited = await newClient({ grants: ['client_credentials'] });
+      await expectTokenError(await refresh('x', limited), 'unauthorized_client');
+    });
+
+    test('24 (RFC 6749 §4.4.3): a client without the refresh grant gets no refresh token, and refresh_expires_in 0', async () => {
+      const limited = await newClient({ grants: ['client_credentials'] });
+      const token = await issue(limited);
+      expect(token).not.toHaveProperty('refresh_token');
+      expect(token.refresh_expires_in).toBe(0);
+    });
+
+    test.each(['admin', 'subscription:read admin', 'Subscription:Read', 'subscription:read  ', ' '])(
+      '25 (RFC 6749 §3.3): scope %j is invalid_scope',
+      async (scope) => {
+        await expectTokenError(await post({ ...grant, ...client, scope }), 'invalid_scope');
+      },
+    );
+
+    test('25 (RFC 6749 §5.1): scope is always told', async () => {
+      expect((await issue(client, { scope: 'subscription:read' })).scope).toBe('subscription:read');
+      expect((await issue()).scope).toBe('subscription:read');
+    });
+
+    test("26 (RFC 6749 §6): another client's token is invalid_grant and stays good for its owner", async () => {
+      const other = await newClient();
+      const { refresh_token: token } = await issue();
+      await expectTokenError(await refresh(token, other), 'invalid_grant');
+      await refreshed(token);
+    });
+
+    test('26 (RFC 6749 §6): a refresh needs the client to authenticate', async () => {
+      const { refresh_token: token } = await issue();
+      await expectTokenError(await post({ grant_type: 'refresh_token', refresh_token: token ?? '' }), 'invalid_client');
+      await refreshed(token);
+    });
+
+    test('27 (RFC 6749 §5.2): a missing refresh_token is invalid_request', async () => {
+      await expectTokenError(await post({ grant_type: 'refresh_token', ...client }), 'invalid_request');
+    });
+
+    test('27, 34 (RFC 6749 §5.2, §10.4): unknown, forged and cut tokens are invalid_grant, with one text for all', async () => {
+      const { refresh_token: token = '' } = await issue();
+      const [family = '', generation = '', mac = ''] = token.split('.');
+      const forged = [
+        'x',
+        `${family}.${generation}`,
+        `${family}.2.${mac}`,
+        `${'A'.repeat(22)}.1.${mac}`,
+        token.slice(0, -1),
+        `${token}A`,
+        `${family}.${generation}.${mac.slice(0, -1)}${mac.endsWith('A') ? 'E' : 'A'}`,
+        ' '.repeat(1_000),
+      ];
+      const errors = await Promise.all(
+        forged.map(async (each) => expectTokenError(await refresh(each), 'invalid_grant')),
+      );
+      expect(new Set(errors.map(({ error_description }) => error_description)).size).toBe(1);
+      expect(token).toMatch(/^[\x20-\x7e]+$/);
+      await refreshed(token); // none of them has used it up
+    });
+
+    test('28 (RFC 6749 §6): a wider scope is invalid_scope and does not use the token up', async () => {
+      const { refresh_token: token } = await issue();
+      await expectTokenError(await refresh(token, client, { scope: 'subscription:read admin' }), 'invalid_scope');
+      await refreshed(token);
+    });
+
+    test('29 (spec.md "Authentication" item 6): each refresh gives a new access token and a new refresh token', async () => {
+      const first = await issue();
+      const second = await refreshed(first.refresh_token);
+      expect(second.access_token).not.toBe(first.access_token);
+      expect(second.refresh_token).not.toBe(first.refresh_token);
+      const third = await refreshed(second.refresh_token);
+      expect(third.refresh_token).not.toBe(second.refresh_token);
+    });
+
+    test('30: a wrong secret does not use the token up', async () => {
+      const { refresh_token: token } = await issue();
+      await expectTokenError(await refresh(token, { ...client, client_secret: 'wrong' }), 'invalid_client');
+      await refreshed(token);
+    });
+
+    test('31 (RFC 9700 §4.14.2): reuse of a used token ends its family and no other', async () => {
+      const first = await issue();
+      const other = await issue();
+      const second = await refreshed(first.refresh_token);
+      const third = await refreshed(second.refresh_token);
+      await expectTokenError(await refresh(first.refresh_token), 'invalid_grant');
+      await expectTokenError(await refresh(third.refresh_token), 'invalid_grant');
+      await refreshed(other.refresh_token);
+    });
+
+    test('32: ten at once within the grace all get the same successor', async () => {
+      const { refresh_token: token } = await issue();
+      const answers = await Promise.all(Array.from({ length: 10 }, () => refreshed(token)));
+      expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
+      await refreshed(answers[0]?.refresh_token);
+      await expectTokenError(await refresh(token), 'invalid_grant');
+    });
+
+    test('35 (RFC 6749 §1.5): an access token is no refresh token, and a refresh token is no access token', async () => {
+      const token = await issue();
+      await expectTokenError(await refresh(token.access_token), 'invalid_grant');
+      await expectProblem(await service.get('/v1/subscription', token.refresh_token ?? ''), 'UNAUTHORISED');
+    });
+  });
+
+  describe('answers', () => {
+    test('37 (RFC 6749 §5.1): 200 JSON with numbers for times', async () => {
+      const response = await post({ ...grant, ...client });
+      expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(await response.json()).toEqual({
+        access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+        token_type: 'Bearer',
+        expires_in: 300,
+        refresh_token: expect.stringMatching(/^[\w-]{22}\.1\.[\w-]{43}$/),
+        refresh_expires_in: 1800,
+        scope: 'subscription:read',
+      });
+    });
+
+    test('38 (RFC 6749 §5.1): no-store on success too', async () => {
+      const response = await post({ ...grant, ...client });
+      expect([response.headers.get('cache-control'), response.headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
+    });
+
+    test('39 (RFC 6749 §5.2): a description does not echo the input', async () => {
+      const error = await expectTokenError(
+        await post({ grant_type: 'evil<script>', ...client }),
+        'unsupported_grant_type',
+      );
+      expect(error.error_description).not.toContain('evil');
+    });
+
+    test('40 (RFC 6750 §5.2): no token, secret or form is in the log', () => {
+      const log = service.logText();
+      expect(log.length).toBeGreaterThan(1_000);
+      for (const secret of [client.client_secret, 'eyJ', 'grant_type=', 'evil<script>', 'Basic '])
+        expect(log).not.toContain(secret);
+      expect(log).not.toMatch(/[\w-]{22}\.\d+\.[\w-]{43}/);
+    });
+  });
+
+  describe('access tokens', () => {
+    test('42 (RFC 9068 §2.1): header typ at+jwt, ES256, kid of the key set', async () => {
+      const header = decodeProtectedHeader((await issue()).access_token);
+      const { keys } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as { keys: { kid: string }[] };
+      expect(header).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: keys[0]?.kid });
+    });
+
+    test('43, 44 (RFC 9068 §2.2, §3): the claims, with the API as audience', async () => {
+      const { access_token: token, expires_in: expiresIn } = await issue();
+      const claims = decodeJwt(token);
+      expect(claims).toEqual({
+        iss: service.url,
+        aud: service.baseUrl,
+        sub: client.client_id,
+        client_id: client.client_id,
+        scope: 'subscription:read',
+        sid: expect.stringMatching(/^[\w-]{22}$/),
+        jti: expect.stringMatching(/^[\w-]{22}$/),
+        iat: expect.any(Number),
+        exp: expect.any(Number),
+      });
+      expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(expiresIn);
+    });
+
+    test('67 (RFC 7517): the key set has no private member', async () => {
+      const { keys } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as { keys: Record<string, string>[] };
+      expect(keys).toHaveLength(1);
+      expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    });
+
+    test('64, 65, 66 (RFC 8414 §2, §3): both discovery documents say the same, with the issuer to the letter', async () => {
+      const documents = await Promise.all(
+        ['openid-configuration', 'oauth-authorization-server'].map(async (name) =>
+          (await fetch(`${service.url}/.well-known/${name}`)).json(),
+        ),
+      );
+      expect(documents[0]).toEqual(documents[1]);
+      expect(documents[0]).toMatchObject({
+        issuer: service.url,
+        token_endpoint: `${service.url}/oauth2/token`,
+        jwks_uri: `${service.url}/oauth2/jwks`,
+        response_types_supported: [],
+        grant_types_supported: ['client_credentials', 'refresh_token'],
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      });
+      expect(documents[0]).not.toHaveProperty('authorization_endpoint');
+    });
+  });
+});
+
+describe('time at the token endpoint', () => {
+  const form = (client: TestClient, token: string | undefined) => ({
+    grant_type: 'refresh_token',
+    refresh_token: token ?? '',
+    ...client,
+  });
+  const start = async (environment: Record<string, string>) => {
+    const service = await startService(await engines[0].openTestStore(), environment);
+    const client = await service.createClient(await service.createTenant('acme'));
+    const token = async (request: Record<string, string>): Promise<TokenResponse> =>
+      (await (await service.postToken(request)).json()) as TokenResponse;
+    return { service, client, token };
+  };
+
+  test('32 with REFRESH_GRACE_SECONDS=0: of ten at once one succeeds at most, and then the family is dead', async () => {
+    const { service, client, token } = await start({ REFRESH_GRACE_SECONDS: '0' });
+    const first = await token({ grant_type: 'client_credentials', ...client });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => service.postToken(form(client, first.refresh_token))),
+    );
+    const good = answers.filter(({ status }) => status === 200);
+    expect(good.length).toBeLessThanOrEqual(1);
+    for (const answer of good)
+      await expectTokenError(
+        await service.postToken(form(client, ((await answer.json()) as TokenResponse).refresh_token)),
+        'invalid_grant',
+      );
+    await service.close();
+  });
+
+  test('19 (RFC 6749 §2.3.1): too many failures are 429 with Retry-After, and the client is not locked out elsewhere', async () => {
+    const { service, client } = await start({ TOKEN_FAILURES_PER_MINUTE: '3' });
+    const guess = () =>
+      service.postToken({ grant_type: 'client_credentials', client_id: client.client_id, client_secret: 'guess' });
+    for (let attempt = 0; attempt < 3; attempt += 1) await expectTokenError(await guess(), 'invalid_client');
+    const refused = await guess();
+    const wait = Number(refused.headers.get('retry-after'));
+    expect(wait > 0 && wait <= 60).toBe(true);
+    await expectTokenError(refused, 'slow_down');
+    const other = await service.createClient(await service.createTenant('globex'));
+    expect((await service.postToken({ grant_type: 'client_credentials', ...other })).status).toBe(200);
+    await service.close();
+  });
+});
