@@ -19,6 +19,7 @@ export interface ClientCredentials {
  */
 export async function authenticateClient(context: AuthContext, credentials: ClientCredentials): Promise<ClientRow> {
   const { clientId, clientSecret } = readCredentials(credentials);
+  if (!visible.test(clientId)) throw failed();
   const key = `${clientId} ${credentials.address}`;
   const wait = context.failures.secondsToWait(key);
   if (wait > 0) {
@@ -45,6 +46,9 @@ async function findActiveClient(
   }
   return undefined;
 }
+
+/** Characters of a client_id (RFC 6749 Appendix A.1). */
+const visible = /^[\x20-\x7e]+$/;
 
 const failed = () =>
   new TokenError(

@@ -2,13 +2,19 @@ import type { FastifyRequest } from 'fastify';
 import { RequestError } from './error.ts';
 
 /** Longest request target that is read, in characters; a report's longest sensible query is a tenth of it. */
-const urlLengthMax = 8_192;
+export const urlLengthMax = 8_192;
 
 /** Headers that must not stand twice: which of two would count is what request smuggling lives on. */
 const singleHeaders = ['host', 'authorization'];
 
+/** A host with an optional port (RFC 9110 §7.2, RFC 3986 §3.2.2). */
+const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;
+
 /** Refuses requests that Node's parser lets through but whose meaning is open to doubt (RFC 9112 §3.2). */
 export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
+  if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
+    throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1');
+  }
   const url = raw.url ?? '';
   if (!url.startsWith('/')) {
     throw new RequestError(
@@ -31,7 +37,11 @@ export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
       );
     }
   }
-  if (raw.httpVersion === '1.1' && !names.includes('host')) {
-    throw new RequestError('INVALID_HTTP_MESSAGE', "Cannot read the request: it must carry the header 'host'");
+  const { host } = raw.headers;
+  if ((raw.httpVersion === '1.1' && host === undefined) || !hostForm.test(host ?? '')) {
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      "Cannot read the request: it must carry the header 'host', a name with an optional port, such as reports.example:8080",
+    );
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { operations } from '../contract/operations.ts';
 import { RequestError } from './error.ts';
+import { unknownPath } from './send-error.ts';
 
 /** Path patterns of the operations with the methods that each allows. */
 const allowedByPath = (() => {
@@ -24,7 +25,7 @@ export async function answerUnrouted(request: FastifyRequest, reply: FastifyRepl
   const path = request.url.split('?', 1)[0] ?? '';
   const allow = allowedByPath.find(({ pattern }) => pattern.test(path))?.allow;
   if (allow === undefined) {
-    throw new RequestError('NOT_FOUND', 'Cannot find anything here: the path must be one of those in /openapi.json');
+    throw new RequestError('NOT_FOUND', unknownPath);
   }
   if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
   throw new RequestError('METHOD_NOT_ALLOWED', `Cannot use this method here: it must be one of ${allow}`, { allow });

@@ -11,6 +11,9 @@ interface ErrorAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What is said of a path that leads nowhere. */
+export const unknownPath = 'Cannot find anything here: the path must be one of those in /openapi.json';
+
 /** Seconds after which a client may try again when the store cannot answer. */
 export const retryAfterSeconds = '2';
 
@@ -61,14 +64,18 @@ function describeFrameworkError(error: unknown): ErrorAnswer {
   };
 }
 
-const frameworkCodes: Readonly<Record<number, ErrorCode>> = Object.fromEntries(
-  (['INVALID_HTTP_MESSAGE', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const).map((code) => [
-    errorTable[code].status,
-    code,
-  ]),
-);
+const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
+  ...Object.fromEntries(
+    (['INVALID_HTTP_MESSAGE', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const).map((code) => [
+      errorTable[code].status,
+      code,
+    ]),
+  ),
+  [errorTable.ACCESS_DENIED.status]: 'NOT_FOUND', // the static files' way to say that a path leads out of its folder
+};
 
 const frameworkMessages: Partial<Record<ErrorCode, string>> = {
+  NOT_FOUND: unknownPath,
   INVALID_HTTP_MESSAGE:
     'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must be as long as it says',
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',

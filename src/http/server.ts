@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import accepts from '@fastify/accepts';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
@@ -7,7 +8,7 @@ import { answerClientError } from './client-error.ts';
 import { addConsoleRoutes } from './console.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 import { addDocsRoutes } from './docs.ts';
-import { guardRequest } from './guard-request.ts';
+import { guardRequest, urlLengthMax } from './guard-request.ts';
 import { addHealthRoutes, type Readiness } from './health.ts';
 import { addMetadataRoutes } from './metadata.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
@@ -37,7 +38,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       sendError(error, request, reply);
     },
     clientErrorHandler: answerClientError,
-    routerOptions: { maxParamLength: 1_024, querystringParser: () => ({}) }, // the report reads the query string itself
+    routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) }, // the report reads the query string itself
     requestTimeout: 10_000,
     http: {
       headersTimeout: 5_000,
@@ -53,6 +54,9 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     if (options.isDraining()) reply.header('connection', 'close');
   });
   app.addHook('onRequest', guardRequest);
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnrouted(request, reply) : undefined)); // before a body is read
+  app.server.on('checkExpectation', app.routing); // an expectation may be ignored (RFC 9110 §10.1.1)
+  app.server.on('connect', (_request, socket: Socket) => answerClientError(new Error('CONNECT'), socket));
   addAccessLog(app);
   await app.register(accepts);
   if (options.rateLimitPerMinute > 0) {

@@ -9,6 +9,7 @@ import { parseForm, repeatedNames } from '../contract/form.ts';
 import { operations } from '../contract/operations.ts';
 import { type TokenErrorBody, tokenErrorTable } from '../contract/token.ts';
 import { StorageError } from '../report/error.ts';
+import { RequestError } from './error.ts';
 import { retryAfterSeconds as storeRetrySeconds } from './send-error.ts';
 
 const bodyBytesMax = 65_536;
@@ -123,6 +124,7 @@ function describeTokenError(
   error: unknown,
 ): Pick<TokenError, 'code' | 'message'> & { retryAfterSeconds?: number | undefined } {
   if (error instanceof TokenError) return error;
+  if (error instanceof RequestError) return { code: 'invalid_request', message: error.message };
   if (error instanceof StorageError && error.code !== 'UNUSABLE') {
     return { code: 'temporarily_unavailable', message: 'Cannot issue a token now: try again shortly' };
   }

@@ -1,3 +1,5 @@
+import { fitsText } from '../contract/schema.ts';
+import { SubscriptionId } from '../contract/subscription.ts';
 import type { SubscriptionKey } from '../storage/subscription-page.ts';
 
 /** A position in a report as `X-Next-Page` and `X-Previous-Page` carry it. */
@@ -31,7 +33,7 @@ export function decodeCursor(text: string): Cursor | undefined {
   const [, forward, date, id, page, query] = fields;
   const numbers = [forward, date, page].every(Number.isSafeInteger) && page >= 0;
   if (!numbers || (forward !== 0 && forward !== 1)) return undefined;
-  if (typeof id !== 'string' || typeof query !== 'string') return undefined;
+  if (typeof id !== 'string' || !fitsText(SubscriptionId, id) || typeof query !== 'string') return undefined;
   const cursor: Cursor = { direction: forward === 1 ? 'after' : 'before', key: { date, id }, page, query };
   return encodeCursor(cursor) === text ? cursor : undefined; // one text for one cursor
 }

@@ -70,10 +70,7 @@ export function parseReport(queryString: string, limits: PageLimits): ReportQuer
   const filters = pairs.filter(({ name }) => !positionParameters.has(name));
   const mark = fingerprint(JSON.stringify([values.size, filters.map(({ name, value }) => [name, value]).sort()]));
   if (faults.length === 0) faults.push(...contradictions(values, mark));
-  if (faults.length > 0) {
-    const code = unreadable ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS';
-    throw new ReportError(code, faults.map(faultSentence), faults);
-  }
+  refuse(faults, unreadable);
   const page = values.cursor?.page ?? values.page ?? limits.firstPage;
   return { ...defined(values), page, filters, mark };
 }
@@ -83,15 +80,27 @@ export function parseNoParameters(queryString: string): void {
   const { pairs, malformed } = parseForm(queryString);
   const faults = [
     ...malformed.map(malformedFault),
-    ...pairs.map(({ name, value }) => ({
+    ...pairs.map(({ name }) => ({
       parameter: shorten(name),
-      value: shorten(value),
+      value: null,
       rule: 'left out: this operation has no query parameters',
     })),
   ];
+  refuse(faults, malformed.length > 0);
+}
+
+/** The most faults that one answer lists, as its contract says. */
+const faultsMax = 256;
+
+/** Fails with every fault that was found, if any; `unreadable` when one of them is about how a value is written. */
+function refuse(faults: readonly Fault[], unreadable: boolean): void {
   if (faults.length === 0) return;
-  const code = malformed.length > 0 ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS';
-  throw new ReportError(code, faults.map(faultSentence), faults);
+  const listed = faults.slice(0, faultsMax);
+  throw new ReportError(
+    unreadable ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS',
+    listed.map(faultSentence),
+    listed,
+  );
 }
 
 const dateParameters: ReadonlySet<string> = new Set(['before', 'after']);
@@ -111,9 +120,10 @@ function nameFaults(pairs: readonly FormPair[], known: readonly string[]): Fault
   ];
 }
 
+/** What cannot be decoded is not shown: whether it is personal cannot be told. */
 const malformedFault = (part: string): Fault => ({
   parameter: shorten(part.split('=', 1)[0] ?? ''),
-  value: shorten(part),
+  value: null,
   rule: 'UTF-8 in percent-encoding, such as %2B for +',
 });
 

@@ -1,0 +1,908 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ErrorCode } from '../../src/contract/error.ts';
+import type { TokenErrorCode } from '../../src/contract/token.ts';
+import { decodeCursor, encodeCursor } from '../../src/report/cursor.ts';
+import { engines } from '../support/engines.ts';
+import { expectProblem, expectTokenError } from '../support/expect-error.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const report = '/connect-api/v1/subscription';
+const date = '2024-05-01T00:00:00Z';
+const form = 'application/x-www-form-urlencoded';
+const formHeader = `Content-Type: ${form}`;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const basic = (credentials: string): string => `Basic ${Buffer.from(credentials).toString('base64')}`;
+
+/** Values that are no whole number in plain digits, or are too small or too large, percent-encoded. */
+const notWholeNumbers = `
+  0 -1 -0 1.5 5.0 1e2 1E2 0x10 0b11 0o7 Infinity -Infinity NaN 1e400 05 00 %2B5 +5 %205 5%20 1_000 1,000 1%C2%A0000 null
+  true %EF%BC%95 %D9%A3 5%00 5%E2%80%8B %27%20or%201=1-- 99999999999999999999 9007199254740993 9223372036854775808
+`;
+
+/** Values that are no date-time, percent-encoded. */
+const notDates = `
+  2024-02-30T00:00:00Z 2023-02-29T00:00:00Z 2024-04-31T00:00:00Z 2024-13-01T00:00:00Z 2024-00-01T00:00:00Z
+  2024-05-00T00:00:00Z 2024-05-01T24:00:00Z 2024-05-01T12:60:00Z 2024-05-01T12:00:60Z 2024-05-01T12:00:61Z
+  0000-01-01T00:00:00Z 10000-01-01T00:00:00Z %2B010000-01-01T00:00:00Z -000001-01-01T00:00:00Z
+  0001-01-01T00:00:00%2B01:00 9999-12-31T23:59:59-01:00 2024-05-01 2024-05 2024 2024-05-01T00:00Z 2024-05-01T00:00:00
+  2024-5-1T0:0:0Z 2024-W18-3T00:00:00Z 2024-122T00:00:00Z 20240501T000000Z 1714521600 1714521600000 -1
+  2024-05-01%2000:00:00Z 2024-05-01+00:00:00Z 2024-05-01t00:00:00z 2024-05-01T00:00:00z 2024-05-01T00:00:00.Z
+  2024-05-01T00:00:00.0123456789Z 2024-05-01T00:00:00,5Z 2024-05-01T00:00:00%2B25:00 2024-05-01T00:00:00%2B00:60
+  2024-05-01T00:00:00%2B2 2024-05-01T00:00:00%2B02 2024-05-01T00:00:00ZZ 2024-05-01T00:00:00Z%5BUTC%5D
+  2024-05-01T00:00:00%2B02:00%5BEurope/Berlin%5D %202024-05-01T00:00:00Z 2024-05-01T00:00:00Z%20 2024-05-01T00:00:00Z%00
+  2024-05-01T00:00:00Z%0A %EF%BC%92%EF%BC%90%EF%BC%92%EF%BC%94-05-01T00:00:00Z Wed,%2001%20May%202024%2000:00:00%20GMT
+  now yesterday null %00 %F0%9F%98%80
+`;
+
+/** Wrong values of each parameter of the report, percent-encoded; the empty one is wrong for all of them. */
+const wrongValues: Readonly<Record<string, string>> = {
+  size: `${notWholeNumbers} 1001`,
+  page: `${notWholeNumbers} 1000000001`,
+  before: notDates,
+  after: notDates,
+  iccid: `12345678901234 12345678901234567890123 89445OO102198304826 8944500102198304826F %F0%9F%98%80 %00
+    8944500102198304%00 %208944500102198304826 8944500102198304826%0A 8944-5001-0219-8304 +8944500102198304826 ${'8'.repeat(7_000)}
+    ${'%EF%BC%98'.repeat(19)} 8944500102198304826,8944500102198304827 %27%20or%201=1--`,
+  status: `active Active ACTIVE, ,ACTIVE , ACTIVE,,DEPLETED ACTIVE,%20DEPLETED ACTIVE;DEPLETED ACTIVE%20 %00 ACTIVE%00 1ACTIVE _A
+    %C3%84CTIVE * ${'A'.repeat(33)} ${Array(17).fill('ACTIVE').join()} ACTIVE%27%29--`,
+  email: `%20 ada%20lovelace@example.com ada+lovelace@example.com ada@example.com%0D%0ABcc:%20eve@example.com ada%00@example.com
+    ada@exa%09mple.com ${'a'.repeat(288)}@example.com ada%E2%80%A8@example.com`,
+  'product-id': `%00 a%00b %0A a%0D%0Ab a%7Fb %1B%5B2J ${'p'.repeat(129)}`,
+  'date-field': 'created%20 createdDate Created CREATED updated __proto__ constructor toString created,activation',
+  sort: `created id - --createdDate +createdDate %2BcreatedDate createddate CREATEDDATE createdDate,id createdDate%20desc
+    __proto__ constructor`,
+  cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
+};
+const wrongParameters = Object.entries(wrongValues).flatMap(([name, values]) =>
+  ['', ...values.trim().split(/\s+/)].map((value) => ({ name, value, shown: value.slice(0, 60) })),
+);
+
+/** A right value of each parameter. */
+const rightValues: Readonly<Record<string, string>> = {
+  iccid: '8944500102198304826',
+  email: 'ada%40example.com',
+  'product-id': 'product-1',
+  status: 'ACTIVE',
+  before: date,
+  after: date,
+  'date-field': 'created',
+  sort: 'createdDate',
+  size: '5',
+  page: '1',
+};
+
+/** Splits the bytes of one answer; fails when there is none, or another one behind it. */
+function readAnswer(bytes: Buffer): Response {
+  const text = bytes.toString('latin1');
+  const [, statusText, fields] = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n(.*?)\r\n\r\n/s.exec(text) ?? [];
+  if (statusText === undefined || fields === undefined) throw new Error(`no answer but '${text}'`);
+  const headers = new Headers();
+  for (const field of fields.split('\r\n')) headers.append(field.split(':', 1)[0] ?? '', field.replace(/^[^:]*:/, ''));
+  const body = bytes.subarray(text.indexOf('\r\n\r\n') + 4);
+  const status = Number(statusText);
+  if (body.length > 0) expect(String(body.length), text).toBe(headers.get('content-length'));
+  return new Response(status === 204 ? null : body.toString(), { status, headers });
+}
+
+/** Sends bytes over a connection of their own and reads what comes until the service closes it; fails when it never does. */
+function exchange(url: string, bytes: string | Buffer): Promise<Response> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    const chunks: Uint8Array[] = [];
+    let failure: Error | undefined;
+    socket.setTimeout(20_000, () => socket.destroy(new Error('the service left the connection open')));
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('error', (error) => {
+      failure = error;
+    });
+    socket.on('close', () => {
+      try {
+        if (failure !== undefined && chunks.length === 0) throw failure; // a reset behind an answer is no fault
+        resolve(readAnswer(Buffer.concat(chunks)));
+      } catch (error) {
+        reject(error);
+      }
+    });
+    socket.write(bytes);
+  });
+}
+
+const headersWithout = (response: Response, ...names: string[]) =>
+  Object.fromEntries([...response.headers].filter(([name]) => !names.includes(name)));
+
+describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
+  let service: TestService;
+  let client: TestClient;
+  let token: string;
+  let refreshToken: string;
+  let cursor: string;
+  /** What was sent and must not be in the log. */
+  const sent = new Set<string>();
+
+  /** Sends a request whose start line and headers are to the letter; `Host` and a good token unless told otherwise. */
+  const send = (
+    start: string,
+    headers: readonly string[] = [],
+    { host = 'Host: localhost', authorization = `Authorization: Bearer ${token}`, body = '' } = {},
+  ): Promise<Response> => {
+    const [, query] = start.split('?');
+    if (query !== undefined) sent.add(query.replace(/ HTTP\/.*$/, ''));
+    const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}`;
+    const fields = [host, 'Connection: close', authorization, length, ...headers].filter((field) => field !== '');
+    return exchange(service.url, `${[start, ...fields].join('\r\n')}\r\n\r\n${body}`);
+  };
+  const get = (query: string, headers?: readonly string[]) => send(`GET ${report}?${query} HTTP/1.1`, headers);
+  const postToken = (body: string, headers: readonly string[] = [formHeader], target = '/oauth2/token') => {
+    if (body !== '') sent.add(body);
+    return send(`POST ${target} HTTP/1.1`, headers, { authorization: '', body });
+  };
+  const credentials = () => new URLSearchParams({ ...client }).toString();
+  const readable = async (response: Response): Promise<void> => {
+    expect(response.status).toBe(200);
+    expect(await response.json()).toHaveLength(5);
+  };
+
+  beforeAll(async () => {
+    service = await startService(await openTestStore(), { TOKEN_FAILURES_PER_MINUTE: '0' });
+    const acme = await service.createTenant('acme');
+    const globex = await service.createTenant('globex');
+    client = await service.createClient(acme);
+    const rows = ['a', 'b', 'c', 'd', 'e'].map((id, n) => subscriptionRow({ id, createdDate: 1_700_000_000 + n }));
+    await service.store.loadSubscriptions(acme, rows);
+    await service.store.loadSubscriptions(globex, [subscriptionRow({ id: 'of-globex' })]);
+    const answer = await service.postToken({ grant_type: 'client_credentials', ...client });
+    ({ access_token: token, refresh_token: refreshToken } = (await answer.json()) as Record<string, string> & {
+      access_token: string;
+      refresh_token: string;
+    });
+    const first = await service.get('/v1/subscription?size=2', token);
+    cursor = new URL(first.headers.get('x-next-page') ?? '').searchParams.get('cursor') ?? '';
+    for (const secret of [token, refreshToken, client.client_secret]) sent.add(secret);
+  });
+  afterAll(() => service.close());
+
+  describe('parameters of the report', () => {
+    test.each(wrongParameters)('$name=$shown is refused with its rule', async ({ name, value }) => {
+      const isDate = name === 'before' || name === 'after';
+      const code = isDate ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS';
+      const problem = await expectProblem(await get(`${name}=${value}`), code);
+      const decoded = decodeURIComponent(value.replaceAll('+', ' '));
+      const shown = decoded.length > 64 ? `${decoded.slice(0, 64)}…` : decoded;
+      expect(problem.errors).toEqual([
+        { parameter: name, value: name === 'email' ? null : shown, rule: expect.stringContaining(', such as ') },
+      ]);
+      expect(problem.messages[0]).toMatch(new RegExp(`^Cannot use parameter '${name}': it must be `));
+      if (isDate) expect(problem.errors[0]?.rule).toContain(date);
+      if (name === 'email') expect(JSON.stringify(problem)).not.toMatch(/lovelace|eve@|aaa/);
+    });
+
+    test.each(Object.keys(wrongValues))('%s without a value and without = is refused', async (name) => {
+      const response = await get(name);
+      const problem = (await response.clone().json()) as { type: ErrorCode };
+      expect(['INVALID_HTTP_MESSAGE', 'INVALID_REQUEST_PARAMS']).toContain(problem.type);
+      expect((await expectProblem(response, problem.type)).errors).toMatchObject([
+        { parameter: name, value: name === 'email' ? null : '' },
+      ]);
+    });
+
+    test.each([
+      ['before earlier than after', `before=2024-05-01T00:00:00Z&after=2024-05-02T00:00:00Z`],
+      ['before equal to after', `before=${date}&after=${date}`],
+      ['before equal to after in another zone', `before=2024-05-01T01:00:00%2B01:00&after=${date}`],
+      ['before a fraction earlier than after', 'before=2024-05-01T00:00:00.001Z&after=2024-05-01T00:00:00.002Z'],
+    ])('%s is refused', async (_title, query) => {
+      const { errors } = await expectProblem(await get(query), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: 'before' }]);
+    });
+
+    test.each([
+      ['foo', undefined],
+      ['productid', 'product-id'],
+      ['product_id', 'product-id'],
+      ['SIZE', 'size'],
+      ['Page', 'page'],
+      ['ICCID', 'iccid'],
+      ['size[]', 'size'],
+      ['size[0]', 'size'],
+      ['befor', 'before'],
+      ['e-mail', 'email'],
+      ['__proto__', undefined],
+      ['constructor[prototype][size]', undefined],
+      ['access_token', undefined],
+      ['size ', undefined],
+      ['\u0000', undefined],
+      ['😀', undefined],
+    ])('a parameter named %j is refused, with what was meant when that is near', async (name, meant) => {
+      const problem = await expectProblem(await get(`${encodeURIComponent(name)}=5`), 'INVALID_REQUEST_PARAMS');
+      expect(problem.errors).toMatchObject([{ parameter: name, value: null }]);
+      expect(problem.messages[0]).toContain('one of iccid, email, product-id, status, before, after');
+      if (meant !== undefined) expect(problem.messages[0]).toContain(`did you mean '${meant}'?`);
+      else if (name !== 'size ') expect(problem.messages[0]).not.toContain('did you mean');
+    });
+
+    test.each(Object.entries(rightValues))('%s given twice is refused, equal values too', async (name, value) => {
+      const { errors } = await expectProblem(await get(`${name}=${value}&${name}=${value}`), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toEqual([{ parameter: name, value: null, rule: 'given only once' }]);
+    });
+
+    test('cursor given twice is refused', async () => {
+      const query = `size=2&cursor=${cursor}&cursor=${cursor}`;
+      const { errors } = await expectProblem(await get(query), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toEqual([{ parameter: 'cursor', value: null, rule: 'given only once' }]);
+    });
+
+    test('size spelt with percent-encoding counts as size: given twice', async () => {
+      const { errors } = await expectProblem(await get('size=1&%73ize=1000'), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: 'size' }]);
+    });
+
+    test.each([
+      ['size=%ZZ', 'size'],
+      ['size=%', 'size'],
+      ['size=5%', 'size'],
+      ['size=%5', 'size'],
+      ['iccid=%E0%A4%A', 'iccid'],
+      ['iccid=%ff', 'iccid'],
+      ['iccid=%u0038', 'iccid'],
+      ['product-id=%C0%80', 'product-id'],
+      ['product-id=%ED%A0%80', 'product-id'],
+      ['%ZZ=1', '%ZZ'],
+      ['%E0%A4%A=1', '%E0%A4%A'],
+      ['%ff=1', '%ff'],
+      ['si%zze=1', 'si%zze'],
+      ['%', '%'],
+    ])('the encoding of %s is refused', async (query, parameter) => {
+      const { errors } = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
+      expect(errors).toMatchObject([{ parameter }]);
+    });
+
+    test('an e-mail is not shown back, however it was sent', async () => {
+      const wrong = ['email=grace%40example.com%ZZ', 'email=grace%40example.com&email=grace%40example.com&size=0'];
+      for (const query of [...wrong, 'EMAIL=grace%40example.com', 'email=grace%40example.com%20x']) {
+        const response = await get(query);
+        expect(response.status).toBe(400);
+        expect(await response.text()).not.toContain('grace');
+      }
+      const one = await send(`GET ${report}/a?email=grace%40example.com HTTP/1.1`);
+      expect(await one.text()).not.toContain('grace');
+    });
+
+    test('all faults of a request are in one answer', async () => {
+      const query =
+        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=active&email=&product-id=%00&sort=x&date-field=x&cursor=x&foo=1&SIZE=1&%ZZ=1';
+      const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
+      const parameters = Object.keys(wrongValues);
+      expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
+        [...parameters, 'foo', 'SIZE', '%ZZ'].sort(),
+      );
+      expect(problem.messages).toHaveLength(14);
+      const readableQuery = query.replace(/&(before|after)=[^&]*/g, '').replace('&%ZZ=1', '');
+      expect((await expectProblem(await get(readableQuery), 'INVALID_REQUEST_PARAMS')).errors).toHaveLength(11);
+    });
+
+    test('a thousand unknown parameters are one answer of bounded size', async () => {
+      const query = Array.from({ length: 1_000 }, (_, n) => `x${n}=1`).join('&');
+      const response = await get(query);
+      expect(response.status).toBe(400);
+      expect((await response.json()) as object).toMatchObject({ type: 'INVALID_REQUEST_PARAMS' });
+    });
+
+    test('the operation for one record has no parameters', async () => {
+      const response = await send(`GET ${report}/a?size=5&foo=1 HTTP/1.1`);
+      const { errors } = await expectProblem(response, 'INVALID_REQUEST_PARAMS');
+      expect(errors.map(({ parameter }) => parameter)).toEqual(['size', 'foo']);
+    });
+  });
+
+  describe('cursors', () => {
+    test('the cursor of a page leads on', async () => {
+      expect((await get(`size=2&cursor=${cursor}`)).status).toBe(200);
+    });
+
+    test.each([
+      ['another size', 'size=3'],
+      ['the default size', ''],
+      ['a filter more', 'size=2&status=ACTIVE'],
+      ['another order', 'size=2&sort=-createdDate'],
+    ])('with %s it is refused', async (_title, query) => {
+      const { errors } = await expectProblem(await get(`${query}&cursor=${cursor}`), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: 'cursor', value: null }]);
+    });
+
+    test('with another page than its own it is refused', async () => {
+      const { errors } = await expectProblem(await get(`size=2&page=7&cursor=${cursor}`), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: 'page', value: '7' }]);
+    });
+
+    test('cut anywhere, lengthened or with one letter changed it is refused', async () => {
+      const cuts = Array.from({ length: cursor.length - 1 }, (_, end) => cursor.slice(0, end + 1));
+      const middle = Math.floor(cursor.length / 2);
+      const changed = `${cursor.slice(0, middle)}${cursor[middle] === 'A' ? 'B' : 'A'}${cursor.slice(middle + 1)}`;
+      for (const wrong of [...cuts, `${cursor}A`, `${cursor}=`, `=${cursor}`, changed]) {
+        const { errors } = await expectProblem(await get(`size=2&cursor=${wrong}`), 'INVALID_REQUEST_PARAMS');
+        expect(errors).toMatchObject([{ parameter: 'cursor' }]);
+      }
+    });
+
+    test('forged with an id that no record can have it is refused', async () => {
+      const real = decodeCursor(cursor);
+      if (real === undefined) throw new TypeError('the cursor of a page cannot be read');
+      for (const id of ['\u0000', 'a\u0000', "a' or '1'='1", '\ud800', 'a b', 'ä', 'a'.repeat(400), '']) {
+        const forged = encodeCursor({ ...real, key: { ...real.key, id } });
+        const { errors } = await expectProblem(await get(`size=2&cursor=${forged}`), 'INVALID_REQUEST_PARAMS');
+        expect(errors).toMatchObject([{ parameter: 'cursor' }]);
+      }
+    });
+  });
+
+  describe('values that are right but far off', () => {
+    test.each([
+      'page=1000000000&size=1000',
+      'after=9999-12-31T23:59:59.999999999Z',
+      'before=0001-01-01T00:00:00Z',
+      'before=2016-12-31T23:59:60Z',
+      'iccid=000000000000000',
+      'status=NO_SUCH_STATUS',
+      'email=%27%3B%20drop%20table%20subscription%3B--'.replaceAll('%20', ''),
+      'product-id=%27%20or%20%271%27=%271',
+      'product-id=%25',
+      'product-id=..%2F..%2Fetc%2Fpasswd',
+      'product-id=%F0%9F%98%80',
+      `product-id=${'p'.repeat(128)}`,
+      'product-id=%5Cu0000',
+    ])('%s gives an empty page', async (query) => {
+      const response = await get(query);
+      expect([response.status, await response.json()]).toEqual([200, []]);
+    });
+  });
+
+  describe('targets', () => {
+    test.each([
+      '/',
+      '/connect-api',
+      '/connect-api/v1',
+      '/connect-api/v1/',
+      '/connect-api/v1/subscriptions',
+      '/connect-api/v2/subscription',
+      '/v1/subscription',
+      `${report}/`,
+      `${report}//`,
+      `${report}/a/`,
+      `${report}/a/b`,
+      `/${report}`,
+      '/connect-api//v1/subscription',
+      '/connect-api/V1/subscription',
+      '/CONNECT-API/v1/subscription',
+      '/connect-api/v1/%2e%2e/v1/subscription',
+      '/connect-api/v1/../v1/subscription',
+      '/connect-api/./v1/subscription',
+      '/connect-api%2Fv1%2Fsubscription',
+      `${report}%00`,
+      `${report}%20`,
+      `${report}%3Fsize=5`,
+      `${report};size=5`,
+      `${report}/%00`,
+      `${report}/..%2F..%2Fpackage.json`,
+      `${report}/%F0%9F%98%80`,
+      '/oauth2/token/',
+      '/docs/static/..%2f..%2f..%2fpackage.json',
+      '/docs/%2e%2e/%2e%2e/package.json',
+      '/console/static/%2e%2e/%2e%2e/package.json',
+      '/console/static/..%5c..%5cpackage.json',
+      '/.env',
+      '/.git/config',
+      '/wp-login.php',
+    ])('GET %s is not found', async (target) => {
+      await expectProblem(await send(`GET ${target} HTTP/1.1`), 'NOT_FOUND');
+    });
+
+    test.each([131, 1_024, 1_025, 8_000])('an id of %i characters is not found', async (length) => {
+      await expectProblem(await send(`GET ${report}/${'a'.repeat(length)} HTTP/1.1`), 'NOT_FOUND');
+    });
+
+    test.each([`${report}/%ZZ`, `${report}/%E0%A4%A`, `${report}/%ff`, `${report}%ZZ`, '/%', '/console/static/%ff'])(
+      'the encoding of GET %s is refused',
+      async (target) => {
+        await expectProblem(await send(`GET ${target} HTTP/1.1`), 'INVALID_HTTP_MESSAGE');
+      },
+    );
+
+    test.each([
+      ['absolute', `http://evil.example${report}`],
+      ['absolute and ours', `http://localhost${report}`],
+      ['asterisk', '*'],
+    ])('the %s form is refused', async (_title, target) => {
+      await expectProblem(await send(`GET ${target} HTTP/1.1`), 'INVALID_HTTP_MESSAGE');
+    });
+
+    test('a URL of 8,192 characters is read, a longer one is too long', async () => {
+      const start = `${report}?foo=`;
+      const longest = `${start}${'a'.repeat(8_192 - start.length)}`;
+      await expectProblem(await send(`GET ${longest} HTTP/1.1`), 'INVALID_REQUEST_PARAMS');
+      await expectProblem(await send(`GET ${longest}a HTTP/1.1`), 'URI_TOO_LONG');
+      await expectProblem(await send(`GET /${'a'.repeat(8_192)} HTTP/1.1`), 'URI_TOO_LONG');
+    });
+
+    test.each([
+      ['one header of 17 kB', [`X-Filler: ${'a'.repeat(17_000)}`]],
+      ['thousands of small headers', Array.from({ length: 3_000 }, (_, n) => `X-${n}: ${n}`)],
+      ['a token of 17 kB', [`Authorization: Bearer ${'a'.repeat(17_000)}`]],
+    ])('%s is too large', async (_title, headers) => {
+      const request = send(`GET ${report} HTTP/1.1`, headers, { authorization: '' });
+      await expectProblem(await request, 'HEADERS_TOO_LARGE');
+    });
+
+    test('a URL of 20 kB is refused before it is read', async () => {
+      await expectProblem(await get(`foo=${'a'.repeat(20_000)}`), 'HEADERS_TOO_LARGE');
+    });
+  });
+
+  describe('methods', () => {
+    const allowed = (response: Response) => response.headers.get('allow')?.split(', ').sort();
+
+    test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'QUERY', 'PROPFIND', 'PURGE'])(
+      '%s on the report is not allowed, with or without a token',
+      async (method) => {
+        for (const authorization of [`Authorization: Bearer ${token}`, '']) {
+          const response = await send(`${method} ${report} HTTP/1.1`, [], { authorization });
+          await expectProblem(response, 'METHOD_NOT_ALLOWED');
+          expect(allowed(response)).toEqual(['GET', 'HEAD', 'OPTIONS']);
+        }
+        const one = await send(`${method} ${report}/a?foo=1 HTTP/1.1`);
+        await expectProblem(one, 'METHOD_NOT_ALLOWED');
+        expect(allowed(one)).toEqual(['GET', 'HEAD', 'OPTIONS']);
+      },
+    );
+
+    test.each([
+      ['JSON', 'application/json', '{"size":5}'],
+      ['JSON that is none', 'application/json', '{size'],
+      ['a form', form, 'size=5'],
+      ['a type that does not exist', 'no/such-type', 'x'],
+      ['no type', '', 'x'],
+      ['100 kB', 'application/json', `"${'a'.repeat(100_000)}"`],
+    ])('POST and DELETE on the report with a body of %s are not allowed', async (_title, type, body) => {
+      for (const method of ['POST', 'DELETE']) {
+        const headers = type === '' ? [] : [`Content-Type: ${type}`];
+        const response = await send(`${method} ${report} HTTP/1.1`, headers, { body });
+        await expectProblem(response, 'METHOD_NOT_ALLOWED');
+        expect(allowed(response)).toEqual(['GET', 'HEAD', 'OPTIONS']);
+      }
+    });
+
+    test('OPTIONS says what is allowed, without a token', async () => {
+      const response = await send(`OPTIONS ${report}?foo=%ZZ HTTP/1.1`, [], { authorization: '' });
+      expect([response.status, allowed(response), await response.text()]).toEqual([
+        204,
+        ['GET', 'HEAD', 'OPTIONS'],
+        '',
+      ]);
+    });
+
+    test('OPTIONS of a path that does not exist is not found', async () => {
+      await expectProblem(await send('OPTIONS /no/such/path HTTP/1.1'), 'NOT_FOUND');
+    });
+
+    test.each(['GET', 'HEAD', 'PUT', 'DELETE'])('%s on the token endpoint is not allowed', async (method) => {
+      const response = await send(`${method} /oauth2/token HTTP/1.1`);
+      expect([response.status, allowed(response)]).toEqual([405, ['OPTIONS', 'POST']]);
+      if (method !== 'HEAD') await expectProblem(response, 'METHOD_NOT_ALLOWED');
+    });
+
+    test('HEAD has the headers of GET and no body', async () => {
+      for (const [query, status] of [
+        ['size=2', 200],
+        ['size=0', 400],
+      ] as const) {
+        const answers = await Promise.all(
+          ['GET', 'HEAD'].map((method) => send(`${method} ${report}?${query} HTTP/1.1`, ['X-Correlation-ID: same'])),
+        );
+        const [full, head] = answers as [Response, Response];
+        expect([full.status, head.status]).toEqual([status, status]);
+        const changing = ['date', 'server-timing'];
+        expect(headersWithout(head, ...changing)).toEqual(headersWithout(full, ...changing));
+        expect(full.headers.get('content-length')).toBe(String((await full.arrayBuffer()).byteLength));
+        expect((await head.arrayBuffer()).byteLength).toBe(0);
+      }
+    });
+  });
+
+  describe('credentials', () => {
+    const challengeOf = (response: Response) => response.headers.get('www-authenticate') ?? '';
+
+    test.each([
+      ['no header', ''],
+      ['an empty header', 'Authorization:'],
+      ['HTTP Basic', `Authorization: ${basic('ada:secret-of-ada')}`],
+      ['another scheme', 'Authorization: Digest username="ada"'],
+      ['a token without a scheme', 'Authorization: eyJhbGciOiJub25lIn0'],
+      ['a scheme that begins alike', 'Authorization: BearerToken abc'],
+    ])('%s is 401 without an error in the challenge (RFC 6750 §3)', async (_title, authorization) => {
+      const response = await send(`GET ${report} HTTP/1.1`, [], { authorization });
+      await expectProblem(response, 'UNAUTHORISED');
+      expect(challengeOf(response)).toBe('Bearer realm="subreport"');
+    });
+
+    test('a token in the URL does not count, and is neither shown nor taken for a filter (RFC 6750 §2.3)', async () => {
+      const start = `GET ${report}?access_token=${token} HTTP/1.1`;
+      const alone = await send(start, [], { authorization: '' });
+      expect(challengeOf(alone)).toBe('Bearer realm="subreport"');
+      await expectProblem(alone, 'UNAUTHORISED');
+      const both = await expectProblem(await send(start), 'INVALID_REQUEST_PARAMS');
+      expect(JSON.stringify(both)).not.toContain(token.slice(0, 20));
+      const one = await send(start.replace(report, `${report}/a`));
+      expect(await one.clone().text()).not.toContain(token.slice(0, 20));
+      await expectProblem(one, 'INVALID_REQUEST_PARAMS');
+    });
+
+    test.each(['Bearer', 'Bearer ', 'bearer', 'Bearer a b', 'Bearer a,b', 'Bearer "a"', 'Bearer a=b', 'Bearer ä'])(
+      'Authorization: %s is 400 invalid_request (RFC 6750 §3.1)',
+      async (value) => {
+        const response = await send(`GET ${report} HTTP/1.1`, [], { authorization: `Authorization: ${value}` });
+        await expectProblem(response, 'INVALID_HTTP_MESSAGE');
+        expect(challengeOf(response)).toMatch(/^Bearer realm="subreport", error="invalid_request", /);
+      },
+    );
+
+    test('tokens that are none of ours are 401 invalid_token (RFC 6750 §3.1)', async () => {
+      const [head, payload, signature] = token.split('.') as [string, string, string];
+      const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const header = JSON.parse(Buffer.from(head, 'base64url').toString()) as object;
+      const wrong = [
+        'garbage',
+        '...',
+        `${'a'.repeat(10_000)}`,
+        refreshToken,
+        `${head}.${payload}`,
+        `${head}.${payload}.`,
+        `${head}.${payload}.${signature.slice(1)}`,
+        `${encode({ alg: 'none', typ: 'at+jwt' })}.${payload}.`,
+        `${encode({ ...header, alg: 'none' })}.${payload}.${signature}`,
+        `${encode({ ...header, kid: '__proto__' })}.${payload}.${signature}`,
+        `${encode({ ...header, kid: null })}.${payload}.${signature}`,
+        `${head}.${encode({ client_id: client.client_id, scope: 'subscription:read' })}.${signature}`,
+        `${Buffer.from('\u0000').toString('base64url')}.${payload}.${signature}`,
+        `${Buffer.from('[').toString('base64url')}.${payload}.${signature}`,
+      ];
+      for (const each of wrong) {
+        if (each.length > 8) sent.add(each);
+        const response = await send(`GET ${report} HTTP/1.1`, [], { authorization: `Authorization: Bearer ${each}` });
+        await expectProblem(response, 'UNAUTHORISED');
+        expect(challengeOf(response)).toMatch(/^Bearer realm="subreport", error="invalid_token", /);
+      }
+    });
+
+    test("another tenant's record is told like one that nobody has", async () => {
+      const [theirs, nobodys] = (await Promise.all(
+        ['of-globex', 'of-nobody'].map((id) => send(`GET ${report}/${id} HTTP/1.1`, ['X-Correlation-ID: same'])),
+      )) as [Response, Response];
+      expect(headersWithout(theirs, 'date')).toEqual(headersWithout(nobodys, 'date'));
+      expect(await theirs.clone().text()).toBe(await nobodys.clone().text());
+      await expectProblem(theirs, 'NOT_FOUND');
+      await expectProblem(nobodys, 'NOT_FOUND');
+    });
+  });
+
+  describe('headers', () => {
+    test.each([
+      'text/html',
+      'application/xml',
+      'text/*',
+      'application/json;q=0',
+      '*/*;q=0',
+      'application/problem+json',
+    ])('Accept: %s fits nothing', async (accept) => {
+      await expectProblem(await get('', [`Accept: ${accept}`]), 'UNACCEPTABLE');
+    });
+
+    test.each(['', '*/*', 'application/*', 'text/html, application/json;q=0.1', 'text/html;q=1, */*;q=0.001'])(
+      'Accept: %s is fine',
+      async (accept) => {
+        await readable(await get('', [`Accept: ${accept}`]));
+      },
+    );
+
+    test.each([
+      ['Content-Type: application/json'],
+      ['Content-Type: no/such-type'],
+      ['Content-Type: ;;;'],
+      ['Cache-Control: no-cache'],
+      ['Pragma: no-cache'],
+      ['Accept-Encoding: br;q=0, gzip;q=abc, *;q=0'],
+      ['Accept-Language: \xff'],
+      ['Range: bytes=0-0'],
+      ['If-None-Match: *'],
+      ['If-Modified-Since: yesterday'],
+      ['If-Match: "x"'],
+      ['Cookie: session=1; session=2'],
+      ['Origin: https://evil.example'],
+      ['X-HTTP-Method-Override: DELETE'],
+      ['X-Forwarded-Host: evil.example'],
+      ['Forwarded: host=evil.example'],
+      ['Upgrade: websocket'],
+      ['TE: trailers'],
+      ['Max-Forwards: 0'],
+    ])('%s changes nothing', async (header) => {
+      const response = await get('', [header]);
+      expect(response.headers.get('link')).not.toContain('evil');
+      await readable(response);
+    });
+
+    test('an expectation that does not exist is ignored or refused in the agreed shape', async () => {
+      const response = await get('', ['Expect: the-unexpected']);
+      if (response.status === 200) await readable(response);
+      else await expectProblem(response, 'INVALID_HTTP_MESSAGE');
+    });
+
+    test('a GET may have a body', async () => {
+      await readable(await send(`GET ${report} HTTP/1.1`, ['Content-Type: application/json'], { body: '{"size":' }));
+      await readable(await send(`GET ${report} HTTP/1.1`, [formHeader], { body: 'size=0&page=x' }));
+    });
+
+    test.each([
+      ['300 characters', 'a'.repeat(300)],
+      ['257 characters', 'a'.repeat(257)],
+      ['no character', ''],
+      ['non-ASCII characters', 'café'],
+      ['a tab', 'a\tb'],
+    ])('an X-Correlation-ID of %s is replaced by one of ours', async (_title, given) => {
+      const response = await get('', [`X-Correlation-ID: ${given}`]);
+      expect(response.headers.get('x-correlation-id')).toMatch(uuid);
+      await readable(response);
+      const problem = await expectProblem(
+        await get('size=0', [`X-Correlation-ID: ${given}`]),
+        'INVALID_REQUEST_PARAMS',
+      );
+      expect(problem.correlation_id).toMatch(uuid);
+    });
+
+    test.each(['a'.repeat(256), '","level":60,"x":"', '<script>alert(1)</script>', '%0d%0aSet-Cookie:a=b', '../../x'])(
+      'X-Correlation-ID: %s is echoed and stays one value of one log line',
+      async (given) => {
+        const response = await get('', [`X-Correlation-ID: ${given}`]);
+        expect(response.headers.get('x-correlation-id')).toBe(given);
+        await readable(response);
+        await expect.poll(() => service.log.filter((line) => line.correlation_id === given)).toHaveLength(1);
+      },
+    );
+  });
+
+  describe('messages that are not HTTP as it should be', () => {
+    const line = `GET ${report} HTTP/1.1`;
+
+    test.each<[string, string, string[]]>([
+      ['two Host headers', line, ['Host: evil.example']],
+      ['two equal Host headers', line, ['Host: localhost']],
+      ['two Authorization headers', line, ['Authorization: Bearer x']],
+      ['two Authorization headers, one in capitals', line, ['AUTHORIZATION: Basic eDp5']],
+      ['a blank before the colon', line, ['X : b']],
+      ['a header without a name', line, [': b']],
+      ['a header without a colon', line, ['no colon']],
+      ['NUL in a header', line, ['X-A: a\0b']],
+      ['NUL in the name of a header', line, ['X\0A: b']],
+      ['a bare CR in a header', line, ['X-A: a\rb']],
+      ['a bare LF between headers', line, ['X-A: a\nX-B: b']],
+      ['a folded header', line, ['X-A: a\r\n b']],
+      ['a control character in a header', line, ['X-A: a\x01b']],
+      ['Content-Length and Transfer-Encoding', line, ['Content-Length: 5', 'Transfer-Encoding: chunked']],
+      ['Transfer-Encoding and Content-Length', line, ['Transfer-Encoding: chunked', 'Content-Length: 5']],
+      ['two Content-Lengths', line, ['Content-Length: 0', 'Content-Length: 5']],
+      ['a negative Content-Length', line, ['Content-Length: -1']],
+      ['a Content-Length with a sign', line, ['Content-Length: +1']],
+      ['a Content-Length that is no number', line, ['Content-Length: x']],
+      ['a Content-Length beyond all numbers', line, ['Content-Length: 99999999999999999999']],
+      ['a Transfer-Encoding that does not exist', line, ['Transfer-Encoding: x']],
+      ['a Transfer-Encoding spelt askew', line, ['Transfer-Encoding: chunked, identity']],
+      ['HTTP/9.9', `GET ${report} HTTP/9.9`, []],
+      ['HTTP/2.0', `GET ${report} HTTP/2.0`, []],
+      ['HTTP/0.9', `GET ${report} HTTP/0.9`, []],
+      ['HTTP/1.1.1', `GET ${report} HTTP/1.1.1`, []],
+      ['a version in small letters', `GET ${report} http/1.1`, []],
+      ['another protocol', `GET ${report} ICY/1.1`, []],
+      ['no version', `GET ${report}`, []],
+      ['no target', 'GET HTTP/1.1', []],
+      ['a blank in the target', `GET ${report}?size= 5 HTTP/1.1`, []],
+      ['a control character in the target', `GET ${report}?size=\x01 HTTP/1.1`, []],
+      ['a non-ASCII target', `GET ${report}?iccid=٣ HTTP/1.1`, []],
+      ['backslashes in the target', 'GET \\connect-api\\v1\\subscription HTTP/1.1', []],
+      ['a target without a slash', `GET ${report.slice(1)} HTTP/1.1`, []],
+      ['a method in small letters', `get ${report} HTTP/1.1`, []],
+      ['a method that does not exist', `FETCH ${report} HTTP/1.1`, []],
+      ['CONNECT', 'CONNECT localhost:80 HTTP/1.1', []],
+      ['a blank before the method', ` GET ${report} HTTP/1.1`, []],
+    ])('%s: 400', async (_title, start, headers) => {
+      await expectProblem(await send(start, headers), 'INVALID_HTTP_MESSAGE');
+    });
+
+    test.each(['', 'Host: a b', 'Host: a/b', 'Host: a@b', 'Host: a:b', 'Host: a, b'])(
+      "no Host, or one that is none (RFC 9112 §3.2), '%s': 400",
+      async (host) => {
+        await expectProblem(await send(line, [], { host }), 'INVALID_HTTP_MESSAGE');
+      },
+    );
+
+    test.each([
+      ['bare LF throughout', `GET ${report} HTTP/1.1\nHost: localhost\nConnection: close\n\n`],
+      ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+      ['the beginning of TLS', Buffer.from('16030100c8010000c40303', 'hex')],
+      ['NUL bytes', Buffer.alloc(64)],
+      ['bytes of every value', Buffer.from(Array.from({ length: 256 }, (_, byte) => 255 - byte))],
+      ['another protocol', 'SSH-2.0-OpenSSH_9.7\r\n'],
+      ['SMTP', 'EHLO evil.example\r\nMAIL FROM:<a@evil.example>\r\n'],
+      ['Redis', '*1\r\n$8\r\nFLUSHALL\r\n'],
+      ['JSON', '{"method":"GET"}\r\n\r\n'],
+      ['an endless first line', 'A'.repeat(20_000)],
+    ])('%s: 400', async (_title, bytes) => {
+      const response = await exchange(service.url, bytes);
+      await expectProblem(response, 'INVALID_HTTP_MESSAGE');
+      expect(response.headers.get('connection')).toBe('close');
+    });
+
+    test('a request hidden behind one that is refused is not answered', async () => {
+      const hidden = `0\r\n\r\nGET ${report} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+      const headers = ['Content-Length: 5', 'Transfer-Encoding: chunked'];
+      const bytes = [`POST /oauth2/token HTTP/1.1`, 'Host: localhost', formHeader, ...headers, '', hidden].join('\r\n');
+      await expectProblem(await exchange(service.url, bytes), 'INVALID_HTTP_MESSAGE'); // `readAnswer` allows one answer only
+    });
+  });
+
+  describe('token requests', () => {
+    const grant = 'grant_type=client_credentials';
+
+    test.each<[string, TokenErrorCode, (good: string) => string]>([
+      ['an empty form', 'invalid_request', () => ''],
+      ['no grant_type', 'invalid_request', (good) => good],
+      ['an empty grant_type', 'invalid_request', (good) => `grant_type=&${good}`],
+      ['grant_type without =', 'invalid_request', (good) => `grant_type&${good}`],
+      ['grant_type __proto__', 'unsupported_grant_type', (good) => `grant_type=__proto__&${good}`],
+      ['grant_type constructor', 'unsupported_grant_type', (good) => `grant_type=constructor&${good}`],
+      ['grant_type toString', 'unsupported_grant_type', (good) => `grant_type=toString&${good}`],
+      ['grant_type password', 'unsupported_grant_type', (good) => `grant_type=password&${good}`],
+      ['grant_type in capitals', 'unsupported_grant_type', (good) => `grant_type=CLIENT_CREDENTIALS&${good}`],
+      ['grant_type in mixed case', 'unsupported_grant_type', (good) => `grant_type=Client_Credentials&${good}`],
+      ['grant_type with a blank', 'unsupported_grant_type', (good) => `grant_type=client_credentials+&${good}`],
+      ['grant_type with NUL', 'unsupported_grant_type', (good) => `${grant}%00&${good}`],
+      ['GRANT_TYPE', 'invalid_request', (good) => `GRANT_TYPE=client_credentials&${good}`],
+      ['grant_type twice', 'invalid_request', (good) => `${grant}&${grant}&${good}`],
+      ['grant_type twice, once encoded', 'invalid_request', (good) => `${grant}&grant%5Ftype=refresh_token&${good}`],
+      ['client_id twice', 'invalid_request', (good) => `${grant}&${good}&client_id=x`],
+      ['client_secret twice', 'invalid_request', (good) => `${grant}&${good}&client_secret=x`],
+      ['scope twice', 'invalid_request', (good) => `${grant}&${good}&scope=a&scope=a`],
+      ['a bad % in a value', 'invalid_request', (good) => `${grant}&${good}&scope=%ZZ`],
+      ['a bad % in a name', 'invalid_request', (good) => `${grant}&${good}&%ZZ=1`],
+      ['UTF-8 cut off', 'invalid_request', (good) => `${grant}&${good}&scope=%E0%A4%A`],
+      ['bytes that are not UTF-8', 'invalid_request', (good) => `${grant}&${good}&scope=%ff`],
+      ['raw UTF-8', 'invalid_request', (good) => `${grant}&${good}&scope=é`],
+      ['a raw NUL', 'invalid_request', (good) => `${grant}&${good}&scope=\0`],
+      ['a raw line end', 'invalid_request', (good) => `${grant}&${good}\r\n`],
+      ['100 kB', 'invalid_request', (good) => `${grant}&${good}&x=${'a'.repeat(100_000)}`],
+      ['no secret', 'invalid_client', () => `${grant}&client_id=x`],
+      ['no client', 'invalid_client', () => grant],
+      ['a client that does not exist', 'invalid_client', () => `${grant}&client_id=x&client_secret=y`],
+      ['a client_id __proto__', 'invalid_client', () => `${grant}&client_id=__proto__&client_secret=y`],
+      ['a client_id with NUL', 'invalid_client', () => `${grant}&client_id=%00&client_secret=y`],
+      ['a client_id with NUL behind it', 'invalid_client', (good) => `${grant}&${good.replace('&', '%00&')}`],
+      ['a client_id of emoji', 'invalid_client', () => `${grant}&client_id=%F0%9F%98%80&client_secret=y`],
+      ['a client_id of 60 kB', 'invalid_client', () => `${grant}&client_id=${'a'.repeat(60_000)}&client_secret=y`],
+      ['a client_id that is SQL', 'invalid_client', () => `${grant}&client_id=%27+or+1=1--&client_secret=y`],
+      ['a client_secret with NUL', 'invalid_client', (good) => `${grant}&${good}%00`],
+      ['an unknown scope', 'invalid_scope', (good) => `${grant}&${good}&scope=admin`],
+      ['a scope with NUL', 'invalid_scope', (good) => `${grant}&${good}&scope=%00`],
+      ['a scope __proto__', 'invalid_scope', (good) => `${grant}&${good}&scope=__proto__`],
+      ['no refresh_token', 'invalid_request', (good) => `grant_type=refresh_token&${good}`],
+      ['a garbage refresh_token', 'invalid_grant', (good) => `grant_type=refresh_token&refresh_token=x&${good}`],
+      ['NUL for a refresh_token', 'invalid_grant', (good) => `grant_type=refresh_token&refresh_token=%00&${good}`],
+      [
+        'a forged refresh_token',
+        'invalid_grant',
+        (good) => `grant_type=refresh_token&refresh_token=${'A'.repeat(22)}.9999999999.${'A'.repeat(43)}&${good}`,
+      ],
+    ])('%s is %s', async (_title, error, bodyOf) => {
+      await expectTokenError(await postToken(bodyOf(credentials())), error);
+    });
+
+    test.each([
+      ['JSON', 'Content-Type: application/json'],
+      ['text', 'Content-Type: text/plain'],
+      ['multipart', 'Content-Type: multipart/form-data; boundary=x'],
+      ['no type', 'X-No-Type: 1'],
+      ['a type that is none', 'Content-Type: ;;;'],
+    ])('a body said to be %s is invalid_request', async (_title, type) => {
+      const body = JSON.stringify({ grant_type: 'client_credentials', ...client });
+      await expectTokenError(await postToken(body, [type]), 'invalid_request');
+      await expectTokenError(await postToken(`${grant}&${credentials()}`, [type]), 'invalid_request');
+    });
+
+    test('no body is invalid_request', async () => {
+      await expectTokenError(await postToken('', []), 'invalid_request');
+      await expectTokenError(await postToken('', ['Content-Length: 0']), 'invalid_request');
+      await expectTokenError(await postToken('', ['Content-Type: application/json']), 'invalid_request');
+    });
+
+    test('parameters in the URL are invalid_request, whole or in part (RFC 6749 §2.3.1)', async () => {
+      const whole = `/oauth2/token?${grant}&${credentials()}`;
+      await expectTokenError(await postToken('', [formHeader], whole), 'invalid_request');
+      await expectTokenError(await postToken(`${grant}&${credentials()}`, [formHeader], whole), 'invalid_request');
+      const secret = `/oauth2/token?client_secret=${client.client_secret}`;
+      await expectTokenError(await postToken(grant, [formHeader], secret), 'invalid_request');
+      const long = `/oauth2/token?x=${'a'.repeat(9_000)}`;
+      await expectTokenError(await postToken(`${grant}&${credentials()}`, [formHeader], long), 'invalid_request');
+    });
+
+    test.each([
+      'Basic',
+      'Basic ',
+      'Basic !!!',
+      'Basic YWJj',
+      'Basic Og==',
+      'Basic YTo=',
+      'Basic OmI=',
+      'Basic a b',
+      `Basic ${'A'.repeat(10_000)}`,
+      basic('%ZZ:x'),
+      basic('x:%ZZ'),
+      basic('\u0000:x'),
+      basic('%00:x'),
+      basic('__proto__:x'),
+      'Bearer abc',
+      'Digest username="x"',
+      'Basic ä',
+    ])('Authorization: %s is invalid_client', async (value) => {
+      await expectTokenError(await postToken(grant, [formHeader, `Authorization: ${value}`]), 'invalid_client');
+    });
+
+    test('two ways to authenticate at once are invalid_request (RFC 6749 §2.3)', async () => {
+      const good = `Authorization: ${basic(`${client.client_id}:${client.client_secret}`)}`;
+      sent.add(good.replace(/^.* /, ''));
+      const body = `${grant}&client_secret=${client.client_secret}`;
+      await expectTokenError(await postToken(body, [formHeader, good]), 'invalid_request');
+      await expectTokenError(await postToken(`${grant}&client_id=x`, [formHeader, good]), 'invalid_request');
+    });
+
+    test('two Authorization or Host headers, or no Host, are invalid_request', async () => {
+      const good = `Authorization: ${basic(`${client.client_id}:${client.client_secret}`)}`;
+      await expectTokenError(await postToken(grant, [formHeader, good, good]), 'invalid_request');
+      await expectTokenError(await postToken(grant, [formHeader, good, 'Host: evil.example']), 'invalid_request');
+      const withoutHost = { authorization: good, host: '', body: grant };
+      const response = await send('POST /oauth2/token HTTP/1.1', [formHeader], withoutHost);
+      await expectTokenError(response, 'invalid_request');
+    });
+
+    test('a body in chunks that are none is refused before it is read', async () => {
+      const head = ['POST /oauth2/token HTTP/1.1', 'Host: localhost', formHeader, 'Transfer-Encoding: chunked'];
+      const response = await exchange(service.url, `${head.join('\r\n')}\r\n\r\nZZ\r\nabc`);
+      await expectProblem(response, 'INVALID_HTTP_MESSAGE');
+    });
+
+    test('after all of that the same client gets a token', async () => {
+      const response = await postToken(`${grant}&${credentials()}`);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ token_type: 'Bearer' });
+    });
+  });
+
+  describe('afterwards', () => {
+    test('reports are answered', async () => {
+      await readable(await get(''));
+      expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    });
+
+    test('no log line is of level error', () => {
+      expect(service.log.length).toBeGreaterThan(600);
+      expect(service.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+    });
+
+    test('no log line holds a token, a secret, an e-mail or a query string that was sent', () => {
+      const log = service.logText();
+      const found = [...sent].filter((text) => (text.includes('=') || text.length > 20) && log.includes(text));
+      expect(sent.size).toBeGreaterThan(400);
+      expect(found).toEqual([]);
+      for (const personal of ['@example.com', '%40example.com', 'lovelace', 'secret-of-ada', 'Bearer ', 'Basic ']) {
+        expect(log).not.toContain(personal);
+      }
+    });
+  });
+});
