@@ -35,7 +35,7 @@ export function* syntheticRows({ count, seed, until }: SyntheticOptions): Genera
     const sim = Math.floor(random() * simCount);
     const product = pick(products, random);
     const renews = random() < 0.4;
-    const activated = created + pick([-4, 0, 0, 2, 3, 5, 3_600, 2 * day], random);
+    const activated = created + pick([-4, 0, 0, 2, 3, 5, 3_600, 2 * day, 20 * day], random); // the last: bought ahead
     const expires = expirationOf(activated, product, renews, until);
     const usedUp = random() < 0.15;
     const status = statusOf(activated, expires, usedUp, until);

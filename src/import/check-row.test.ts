@@ -1,0 +1,149 @@
+import { describe, expect, test } from 'vitest';
+import { checkRow } from './check-row.ts';
+
+const right = {
+  id: 'c3Vic2NyaXB0aW9uLTAwMDE=',
+  status: 'ACTIVE',
+  activationDate: '2024-05-01T08:00:00Z',
+  expirationDate: '2024-05-31T08:00:00Z',
+  createdDate: '2024-05-01T07:59:00Z',
+  product: { id: 'p', name: 'Europe 5 GB', period: 30, period_unit: 'DAYS', plan_id: 'plan' },
+  iccid: '8944500102198304826',
+  device_id: 'device-1',
+  auto_renew: 'true',
+};
+
+function rowOf(value: unknown) {
+  const checked = checkRow(value);
+  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  return checked.row;
+}
+
+function faultsOf(value: unknown) {
+  const checked = checkRow(value);
+  return 'faults' in checked ? checked.faults : [];
+}
+
+describe('a row that is right', () => {
+  test('gives the columns that filters compare, and its finished text', () => {
+    expect(rowOf({ ...right, email: ' Ada@Example.COM ' })).toEqual({
+      id: right.id,
+      createdDate: Date.parse(right.createdDate) / 1000,
+      activationDate: Date.parse(right.activationDate) / 1000,
+      expirationDate: Date.parse(right.expirationDate) / 1000,
+      status: 'ACTIVE',
+      productId: 'p',
+      iccid: right.iccid,
+      email: 'ada@example.com',
+      record: JSON.stringify(right),
+    });
+  });
+
+  test('is written in the order of the contract, whatever the order of the source', () => {
+    const { product, ...fields } = right;
+    const turned = Object.fromEntries(
+      Object.entries({ ...fields, product: Object.fromEntries(Object.entries(product).toReversed()) }).toReversed(),
+    );
+    expect(rowOf(turned).record).toBe(JSON.stringify(right));
+  });
+
+  test.each([
+    [true, 'true'],
+    [false, 'false'],
+    ['false', 'false'],
+  ])('auto_renew %j is the word %j', (given, word) => {
+    expect(JSON.parse(rowOf({ ...right, auto_renew: given }).record)).toHaveProperty('auto_renew', word);
+  });
+
+  test('no status, and a status that is null, are a record without one', () => {
+    const { status: _status, ...without } = right;
+    for (const value of [without, { ...right, status: null }]) {
+      expect([rowOf(value).status, rowOf(value).record]).toEqual([null, JSON.stringify(without)]);
+    }
+  });
+
+  test.each([
+    ['2024-05-01T10:00:00+02:00', '2024-05-01T08:00:00Z'],
+    ['2024-05-01T08:00:00.999Z', '2024-05-01T08:00:00Z'],
+    ['1969-12-31T23:59:59.5Z', '1969-12-31T23:59:59Z'],
+    ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
+    ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
+  ])('date %s is kept as %s', (given, written) => {
+    const row = rowOf({ ...right, createdDate: given });
+    expect(JSON.parse(row.record)).toHaveProperty('createdDate', written);
+    expect(row.createdDate).toBe(Date.parse(written) / 1000);
+  });
+
+  test('an e-mail that is absent or null is none', () => {
+    expect(rowOf(right).email).toBeNull();
+    expect(rowOf({ ...right, email: null }).email).toBeNull();
+  });
+
+  test('createdDate later than activationDate is normal', () => {
+    expect(faultsOf({ ...right, createdDate: '2024-06-01T00:00:00Z' })).toEqual([]);
+  });
+});
+
+describe('a row that is wrong', () => {
+  test.each([
+    ['id', 'a b', '"a b"'],
+    ['id', 5, '5'],
+    ['id', `${'a'.repeat(200)}`, `"${'a'.repeat(79)}…`],
+    ['status', 'active', '"active"'],
+    ['status', 7, '7'],
+    ['createdDate', '2024-02-30T00:00:00Z', '"2024-02-30T00:00:00Z"'],
+    ['createdDate', 1_714_521_600, '1714521600'],
+    ['iccid', 8_944_500_102_198_304, '8944500102198304'],
+    ['iccid', '1234', '"1234"'],
+    ['device_id', 'a\nb', '"a\\nb"'],
+    ['auto_renew', 'yes', '"yes"'],
+    ['auto_renew', 1, '1'],
+    ['product', 'p', '"p"'],
+    ['product', null, 'null'],
+  ])('%s %j: its field, its value and the rule with an example', (field, value, shown) => {
+    expect(faultsOf({ ...right, [field]: value })).toEqual([{ field, value: shown, rule: expect.any(String) }]);
+    if (field !== 'product') expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain(', such as ');
+  });
+
+  test('a wrong e-mail is named and not shown', () => {
+    expect(faultsOf({ ...right, email: 'not an address' })).toEqual([
+      { field: 'email', value: null, rule: expect.stringContaining('such as') },
+    ]);
+  });
+
+  test('a field that nobody knows is named, with what was meant', () => {
+    const faults = faultsOf({ ...right, auto_renews: 'true' });
+    expect(faults).toMatchObject([{ field: 'auto_renews' }]);
+    expect(faults[0]?.rule).toContain("did you mean 'auto_renew'?");
+  });
+
+  test('fields of the product have a path', () => {
+    const product = { ...right.product, period: 1.5, extra: 1 };
+    const fields = faultsOf({ ...right, product }).map(({ field }) => field);
+    expect(fields.toSorted()).toEqual(['product.extra', 'product.period']);
+  });
+
+  test('all faults are told at once', () => {
+    const fields = faultsOf({ product: {}, email: 5, foo: 1, iccid: 'x' }).map(({ field }) => field);
+    expect(fields.toSorted()).toEqual(
+      [
+        ...[
+          'id',
+          'activationDate',
+          'expirationDate',
+          'createdDate',
+          'iccid',
+          'device_id',
+          'auto_renew',
+          'email',
+          'foo',
+        ],
+        ...['product.id', 'product.name', 'product.period', 'product.period_unit', 'product.plan_id'],
+      ].toSorted(),
+    );
+  });
+
+  test.each([null, 5, 'text', [right], true])('%j is no row', (value) => {
+    expect(faultsOf(value)).toMatchObject([{ field: '', rule: expect.stringContaining('JSON object') }]);
+  });
+});

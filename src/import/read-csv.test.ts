@@ -1,0 +1,106 @@
+import { stringify } from 'csv-stringify/sync';
+import { describe, expect, test } from 'vitest';
+import { csvColumns } from './csv-columns.ts';
+import { readCsv } from './read-csv.ts';
+import type { SourceRow } from './source-row.ts';
+
+const header = csvColumns.join(',');
+const cells: Readonly<Record<string, string>> = {
+  id: 'a',
+  status: 'ACTIVE',
+  activationDate: '2024-05-01T08:00:00Z',
+  expirationDate: '2024-05-31T08:00:00Z',
+  createdDate: '2024-05-01T07:59:00Z',
+  'product.id': 'p',
+  'product.name': 'Europe, "big"',
+  'product.period': '30',
+  'product.period_unit': 'DAYS',
+  'product.plan_id': 'plan',
+  iccid: '8944500102198304826',
+  device_id: '',
+  auto_renew: 'TRUE',
+  email: '',
+};
+const lineOf = (changed: Readonly<Record<string, string>> = {}): string =>
+  stringify([csvColumns.map((column) => changed[column] ?? cells[column] ?? '')]).trimEnd();
+const value = {
+  id: 'a',
+  status: 'ACTIVE',
+  activationDate: '2024-05-01T08:00:00Z',
+  expirationDate: '2024-05-31T08:00:00Z',
+  createdDate: '2024-05-01T07:59:00Z',
+  product: { id: 'p', name: 'Europe, "big"', period: 30, period_unit: 'DAYS', plan_id: 'plan' },
+  iccid: '8944500102198304826',
+  device_id: '',
+  auto_renew: 'true',
+};
+
+async function read(text: string | Buffer): Promise<SourceRow[]> {
+  const source = (async function* () {
+    yield Buffer.from(text as string);
+  })();
+  return Array.fromAsync(readCsv(source));
+}
+
+describe('CSV', () => {
+  test('has a row for each record, as the value that it would be in NDJSON', async () => {
+    const rows = await read(`${header}\n${lineOf()}\n`);
+    expect(rows).toEqual([{ line: 2, raw: lineOf(), content: { value } }]);
+  });
+
+  test.each([
+    ['line ends of Windows', `${header}\r\n${lineOf()}\r\n`],
+    ['a byte order mark', `\ufeff${header}\n${lineOf()}`],
+    ['blank lines', `${header}\n\n${lineOf()}\n\n`],
+    [
+      'its columns in any order',
+      `auto_renew,${header.replace(',auto_renew', '')}\ntrue,${lineOf().replace(',TRUE', '')}`,
+    ],
+  ])('may have %s', async (_title, text) => {
+    expect((await read(text)).map(({ content }) => content)).toEqual([{ value }]);
+  });
+
+  test('lines are counted through quoted line ends', async () => {
+    const rows = await read(`${header}\n${lineOf({ device_id: 'two\nlines' })}\n${lineOf()}\n`);
+    expect(rows.map(({ line }) => line)).toEqual([2, 4]);
+  });
+
+  test('a record of too few or too many cells is a row with its fault, and the next one is read', async () => {
+    const rows = await read(`${header}\na,b\n${lineOf()},more\n${lineOf()}\n`);
+    expect(rows.map(({ line, content }) => [line, 'faults' in content])).toEqual([
+      [2, true],
+      [3, true],
+      [4, false],
+    ]);
+  });
+
+  test('bytes that are not UTF-8 are a row with its fault', async () => {
+    const latin = Buffer.from(`${header}\n${lineOf({ device_id: 'caf\u00e9' })}\n`, 'latin1');
+    expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: 'UTF-8 text' }] });
+  });
+
+  test('a period that is no number stays as it is, for the check to refuse', async () => {
+    const [row] = await read(`${header}\n${lineOf({ 'product.period': '3 weeks' })}`);
+    expect(row?.content).toMatchObject({ value: { product: { period: '3 weeks' } } });
+  });
+
+  test('a header with unknown, repeated and missing columns is refused with all of them', async () => {
+    await expect(read('id,id,Status,iccidd\n')).rejects.toMatchObject({
+      code: 'UNREADABLE',
+      message: expect.stringMatching(
+        /'Status' is not a column.*did you mean 'status'.*'iccidd'.*'iccid'.*'id' stands twice.*'createdDate' is missing/,
+      ),
+    });
+  });
+
+  test.each([
+    ['a quotation that never ends', `${header}\n${lineOf()}\n"a`],
+    ['text behind a quotation', `${header}\n${lineOf()}\n"a"b,c`],
+  ])('%s ends the reading with its line', async (_title, text) => {
+    await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringContaining('line 3') });
+  });
+
+  test('an empty source has no row', async () => {
+    expect(await read('')).toEqual([]);
+  });
+});

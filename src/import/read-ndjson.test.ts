@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readNdjson } from './read-ndjson.ts';
+import { rowBytesMax, type SourceRow } from './source-row.ts';
+
+async function read(...chunks: (string | Uint8Array)[]): Promise<SourceRow[]> {
+  const source = (async function* () {
+    for (const chunk of chunks) yield Buffer.from(chunk as string);
+  })();
+  return Array.fromAsync(readNdjson(source));
+}
+const values = (rows: readonly SourceRow[]) =>
+  rows.map(({ line, content }) => [line, 'value' in content ? content.value : content.faults[0]?.rule]);
+
+describe('NDJSON', () => {
+  test('has a row for each line that is not blank, with the number of its line', async () => {
+    expect(values(await read('{"a":1}\n\n  \n{"a":2}'))).toEqual([
+      [1, { a: 1 }],
+      [4, { a: 2 }],
+    ]);
+  });
+
+  test.each([
+    ['line ends of Windows', '{"a":1}\r\n{"a":2}\r\n'],
+    ['a byte order mark', '\ufeff{"a":1}\n{"a":2}'],
+  ])('may have %s', async (_title, text) => {
+    expect(values(await read(text))).toEqual([
+      [1, { a: 1 }],
+      [2, { a: 2 }],
+    ]);
+  });
+
+  test('cut into chunks anywhere, in the middle of a letter too, is the same', async () => {
+    const text = '{"a":"ä日🛰"}\n{"b":2}\n\n{"c":"x"}\n';
+    const whole = await read(text);
+    const bytes = Buffer.from(text);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 6 }), async (cuts) => {
+        const ends = [0, ...cuts.toSorted((a, b) => a - b), bytes.length];
+        const chunks = ends.slice(1).map((end, index) => bytes.subarray(ends[index], end));
+        expect(await read(...chunks)).toEqual(whole);
+      }),
+    );
+  });
+
+  test('lines that cannot be read are rows with their fault, and the next ones are read', async () => {
+    const rows = await read('{"a":\n', Buffer.from([0x22, 0xff, 0x22, 0x0a]), 'nonsense\n{"a":1}\n');
+    expect(values(rows)).toEqual([
+      [1, expect.stringMatching(/^a JSON object on one line/)],
+      [2, 'UTF-8 text'],
+      [3, expect.stringMatching(/^a JSON object on one line/)],
+      [4, { a: 1 }],
+    ]);
+    expect(rows[2]?.raw).toBe('nonsense');
+  });
+
+  test('a line longer than allowed is a row with its fault, shortened, and the next one is read', async () => {
+    const long = `"${'a'.repeat(3 * rowBytesMax)}"`;
+    const rows = await read(long.slice(0, 1_000_000), long.slice(1_000_000), '\n{"a":1}');
+    expect(values(rows)).toEqual([
+      [1, `at most ${rowBytesMax} bytes long`],
+      [2, { a: 1 }],
+    ]);
+    expect(rows[0]?.raw.length).toBeLessThan(100);
+  });
+
+  test('a line of just the allowed length is read', async () => {
+    const text = `"${'a'.repeat(rowBytesMax - 2)}"`;
+    expect((await read(`${text}\n`))[0]?.content).toEqual({ value: text.slice(1, -1) });
+  });
+
+  test('a JSON array is refused with the way to convert it', async () => {
+    await expect(read('[{"a":1}]')).rejects.toMatchObject({
+      code: 'UNREADABLE',
+      message: expect.stringContaining('jq'),
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { checkRow } from './check-row.ts';
+import { syntheticRows } from './synthetic-rows.ts';
+
+const until = Date.parse('2026-01-01T00:00:00Z') / 1000;
+const day = 86_400;
+const rows = [...syntheticRows({ count: 2_000, seed: 2026, until })];
+const secondsOf = (date: string): number => Date.parse(date) / 1000;
+const share = (fits: (row: (typeof rows)[number]) => boolean): number => rows.filter(fits).length / rows.length;
+
+describe('synthetic rows', () => {
+  test('all fit the contract, with ids of their own', () => {
+    expect(rows.filter((row) => 'faults' in checkRow(row))).toEqual([]);
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(2_000);
+  });
+
+  test('the same seed makes the same ones, another seed others', () => {
+    expect([...syntheticRows({ count: 2_000, seed: 2026, until })]).toEqual(rows);
+    expect([...syntheticRows({ count: 2_000, seed: 2027, until })]).not.toEqual(rows);
+  });
+
+  test('were created within the three years before', () => {
+    const created = rows.map((row) => secondsOf(row.createdDate));
+    expect(Math.min(...created)).toBeGreaterThan(until - 3 * 366 * day);
+    expect(Math.max(...created)).toBeLessThanOrEqual(until);
+    expect(Math.max(...created) - Math.min(...created)).toBeGreaterThan(2.5 * 365 * day);
+  });
+
+  test('have every known status, and some have none', () => {
+    for (const status of ['ACTIVE', 'DEPLETED', 'EXPIRED', 'PENDING', undefined])
+      expect([status, share((row) => row.status === status) > 0]).toEqual([status, true]);
+    expect(share((row) => row.status === undefined)).toBeLessThan(0.06);
+  });
+
+  test('have products of 30, 15 and 7 days', () => {
+    expect(new Set(rows.map(({ product }) => product.period))).toEqual(new Set([30, 15, 7]));
+  });
+
+  test('include some that expire next week, several on one SIM, and padded ids', () => {
+    const soon = (row: (typeof rows)[number]) =>
+      secondsOf(row.expirationDate) > until && secondsOf(row.expirationDate) < until + 7 * day;
+    expect(share(soon)).toBeGreaterThan(0.005);
+    expect(new Set(rows.map(({ iccid }) => iccid)).size).toBeLessThan(1_000);
+    expect(share(({ id }) => id.endsWith('='))).toBeGreaterThan(0);
+  });
+
+  test('ICCIDs carry their check digit (ITU-T E.118)', () => {
+    for (const { iccid } of rows) {
+      const sum = [...iccid]
+        .toReversed()
+        .map((digit, index) => Number(digit) * (1 + (index % 2)))
+        .reduce((total, n) => total + (n > 9 ? n - 9 : n), 0);
+      expect([iccid, sum % 10]).toEqual([iccid, 0]);
+    }
+  });
+});

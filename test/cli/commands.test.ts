@@ -1,0 +1,300 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { settings } from '../../src/cli/config.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { type CommandOptions, type CommandResult, runCommand } from '../support/run-command.ts';
+
+const launcher = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
+const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
+const good = JSON.stringify(row);
+const lines = (...texts: string[]): string => texts.map((text) => `${text}\n`).join('');
+/** A sentence, and nothing of the code that says it. */
+const sentence = /^Cannot [^\n]+\n$/;
+
+describe('wrong use', () => {
+  test.each([
+    [[], 'Usage: subreport'],
+    [['sevre'], 'Did you mean serve?'],
+    [['serve', '--dmeo'], 'Did you mean --demo?'],
+    [['tenant', 'create', 'Acme'], 'must be 1 to 63 of a-z'],
+    [['client', 'create'], "required option '--tenant <tenant>' not specified"],
+    [['client', 'create', '--tenant', 't', '--grants', 'password'], 'client_credentials,refresh_token'],
+    [['client', 'rotate', '--client-id', 'c', '--overlap-hours', 'soon'], 'a number of hours, such as 24'],
+    [['import', 'a.xlsx', '--tenant', 't'], 'must end in .csv, .ndjson or .jsonl'],
+    [['import', 'a.csv', '--tenant', 't', '--format', 'xml'], 'Allowed choices are ndjson, csv'],
+    [['import', 'a.csv'], "required option '--tenant <tenant>' not specified"],
+    [['generate', '--subscriptions', 'many', '--tenant', 't'], 'a whole number, such as 1000'],
+    [['generate', '--subscriptions', '5'], 'either --tenant or --output must be given'],
+    [['generate', '--subscriptions', '5', '--until', 'noon', '--output', '-'], 'ISO 8601'],
+  ])('%j ends with 2 and says what is right', async (args, said) => {
+    const { code, stdout, stderr } = await runCommand(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(said);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  test('bad settings end every command with 2, all of them named at once', async () => {
+    const environment = { PORT: 'eighty', FIRST_PAGE: '2', SUBREPORT_PORT: '80', DATABASE_URL: 'mysql://u:hidden@h/d' };
+    for (const args of [['serve'], ['migrate'], ['config'], ['tenant', 'list']]) {
+      const { code, stderr } = await runCommand(args, { environment });
+      expect(code).toBe(2);
+      for (const name of Object.keys(environment)) expect(stderr).toContain(`Cannot use ${name}: it must be`);
+      expect(stderr).toContain("did you mean 'PORT'?");
+      expect(stderr).not.toContain('hidden');
+    }
+  });
+
+  test('--help of every command shows an example', async () => {
+    const paths = ['serve', 'migrate', 'config', 'import', 'generate'].map((name) => [name]);
+    for (const name of ['create', 'list']) paths.push(['tenant', name]);
+    for (const name of ['create', 'list', 'rotate', 'disable']) paths.push(['client', name]);
+    for (const path of paths) {
+      const { code, stdout } = await runCommand([...path, '--help']);
+      expect([path, code]).toEqual([path, 0]);
+      expect(stdout).toMatch(/\nExamples?:\n {2}.*subreport /);
+      expect(stdout).toContain('--json');
+    }
+  });
+
+  test('--version is the one of the package', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect((await runCommand(['--version'])).stdout).toBe(`${version}\n`);
+  });
+});
+
+describe('config', () => {
+  test('lists every setting with its value and origin, passwords masked', async () => {
+    const environment = { PORT: '9000', DATABASE_URL: 'postgres://u:hidden@h/d?sslpassword=hidden' };
+    const { code, stdout } = await runCommand(['config', '--json'], { environment });
+    const shown = JSON.parse(stdout) as { name: string; value: string; origin: string }[];
+    expect(code).toBe(0);
+    expect(shown.map(({ name }) => name)).toEqual(Object.keys(settings));
+    expect(shown.find(({ name }) => name === 'PORT')).toMatchObject({ value: '9000', origin: 'environment' });
+    expect(shown.find(({ name }) => name === 'HOST')).toMatchObject({ value: '127.0.0.1', origin: 'default' });
+    expect(stdout).not.toContain('hidden');
+    const table = (await runCommand(['config'], { environment })).stdout;
+    for (const name of Object.keys(settings)) expect(table).toContain(`\n${name} `);
+  });
+});
+
+describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
+  let opened: TestStore;
+  let folder: string;
+  const run = (args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> =>
+    runCommand(args, { ...options, environment: { ...opened.environment, ...options.environment } });
+  const json = async (args: readonly string[], options?: CommandOptions) => {
+    const { code, stdout, stderr } = await run([...args, '--json'], options);
+    expect([code, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout);
+  };
+  const fileOf = (name: string, text: string): string => {
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return file;
+  };
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    folder = mkdtempSync(join(tmpdir(), 'subreport-commands-'));
+    for (const name of ['acme', 'globex']) await json(['tenant', 'create', name]);
+  });
+  afterAll(async () => {
+    await opened.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('migrate says what it applied, and then that there is nothing to do', async () => {
+    expect(await json(['migrate'])).toEqual({ applied: [], current: expect.stringMatching(/^\d{4}-/) });
+    expect((await run(['migrate'])).stdout).toMatch(/^Nothing to do: the schema is at \d{4}-/);
+  });
+
+  test('tenant create and list', async () => {
+    expect(await json(['tenant', 'create', 'initech'])).toEqual({ tenant: 'initech' });
+    expect(await json(['tenant', 'create'])).toEqual({ tenant: expect.stringMatching(/^tenant-[0-9a-f]{12}$/) });
+    const again = await run(['tenant', 'create', 'initech']);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    const tenants = (await json(['tenant', 'list'])) as { tenant: string }[];
+    expect(tenants.map(({ tenant }) => tenant)).toEqual(expect.arrayContaining(['acme', 'globex', 'initech']));
+    expect((await run(['tenant', 'list'])).stdout).toMatch(/^TENANT +CREATED +REVISION\n(.*\n)*acme /);
+  });
+
+  test('client create prints a secret once, and list none', async () => {
+    const created = await json(['client', 'create', '--tenant', 'acme']);
+    expect(created).toEqual({ client_id: expect.any(String), client_secret: expect.stringMatching(/.{43,}/) });
+    const listed = await run(['client', 'list', '--tenant', 'acme', '--json']);
+    expect(listed.stdout).toContain(created.client_id);
+    expect(listed.stdout).not.toContain(created.client_secret);
+    expect((await run(['client', 'list', '--tenant', 'globex', '--json'])).stdout).toBe('[]\n');
+  });
+
+  test('client create takes an id, a secret and grants of a client that moves in', async () => {
+    const secret = 'kept: since 2019, with "quotes" & +%';
+    const moved = await json(
+      [
+        'client',
+        'create',
+        '--tenant',
+        'acme',
+        '--client-id',
+        'old-one',
+        '--secret-stdin',
+        '--grants',
+        'client_credentials',
+      ],
+      { input: `${secret}\n` },
+    );
+    expect(moved).toEqual({ client_id: 'old-one', client_secret: secret });
+    const [client] = ((await json(['client', 'list'])) as { client_id: string }[]).filter(
+      ({ client_id }) => client_id === 'old-one',
+    );
+    expect(client).toMatchObject({ tenant: 'acme', grants: ['client_credentials'], disabled_at: null });
+    const again = await run(['client', 'create', '--tenant', 'acme', '--client-id', 'old-one']);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+  });
+
+  test.each([
+    ['no text', ''],
+    ['too short a secret', 'short'],
+  ])('client create --secret-stdin refuses %s', async (_title, input) => {
+    const { code, stderr } = await run(['client', 'create', '--tenant', 'acme', '--secret-stdin'], { input });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    if (input !== '') expect(stderr).not.toContain(input === 'short' ? "'short'" : input);
+  });
+
+  test('client rotate gives a new secret, client disable shuts out', async () => {
+    const { client_id: id, client_secret: first } = await json(['client', 'create', '--tenant', 'globex']);
+    const rotated = await json(['client', 'rotate', '--client-id', id]);
+    expect(rotated).toMatchObject({ client_id: id });
+    expect(rotated.client_secret).not.toBe(first);
+    const foreign = await run(['client', 'disable', '--client-id', id, '--tenant', 'acme']);
+    expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    expect(await json(['client', 'disable', '--client-id', id])).toEqual({ client_id: id, disabled: true });
+    for (const action of ['rotate', 'disable']) {
+      const { code, stderr } = await run(['client', action, '--client-id', 'nobody']);
+      expect([action, code, stderr]).toEqual([action, 1, expect.stringMatching(sentence)]);
+    }
+  });
+
+  test('a tenant that does not exist is told with the nearest name', async () => {
+    for (const args of [
+      ['client', 'create'],
+      ['import', fileOf('one.ndjson', lines(good))],
+      ['generate', '--subscriptions', '1'],
+    ]) {
+      const { code, stderr } = await run([...args, '--tenant', 'acmee']);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect(stderr).toContain("did you mean 'acme'?");
+    }
+  });
+
+  describe('import', () => {
+    test('twice: the second changes nothing', async () => {
+      const file = fileOf('twice.ndjson', lines(good));
+      const tenant = await json(['tenant', 'create', 'twice']);
+      const summary = { tenant: 'twice', dry_run: false, read: 1, accepted: 1, rejected: 0, updated: 0, errors: [] };
+      expect(tenant).toEqual({ tenant: 'twice' });
+      expect(await json(['import', file, '--tenant', 'twice'])).toMatchObject({
+        ...summary,
+        inserted: 1,
+        unchanged: 0,
+      });
+      expect(await json(['import', file, '--tenant', 'twice'])).toMatchObject({
+        ...summary,
+        inserted: 0,
+        unchanged: 1,
+      });
+    });
+
+    test('a bad row is told with line, field, value and rule, the good ones are loaded, and the end is 1', async () => {
+      await json(['tenant', 'create', 'bad']);
+      const file = fileOf('bad.ndjson', lines(good, JSON.stringify({ ...row, iccid: '12' })));
+      const { code, stdout, stderr } = await run(['import', file, '--tenant', 'bad']);
+      expect(code).toBe(1);
+      expect(stderr).toBe(
+        'line 2: iccid must be 15 to 22 digits, such as 8944500102198304826: current value is "12"\n',
+      );
+      expect(stdout).toMatch(/^Tenant bad: 2 rows read in .* s: 1 inserted, 0 updated, 0 unchanged, 1 rejected\.\n$/);
+    });
+
+    test('--strict loads nothing when one row is bad, from a file and from standard input', async () => {
+      await json(['tenant', 'create', 'strict']);
+      const text = lines(good, '{}');
+      for (const [file, options] of [
+        [fileOf('strict.ndjson', text), {}],
+        ['-', { input: text }],
+      ] as const) {
+        const args = ['import', file, '--tenant', 'strict', '--strict', '--format', 'ndjson', '--json'];
+        const { code, stdout, stderr } = await run(args, options);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+        expect(JSON.parse(stdout)).toMatchObject({ read: 2, accepted: 1, rejected: 1, inserted: 0 });
+      }
+      const right = ['import', '-', '--tenant', 'strict', '--strict', '--format', 'ndjson'];
+      expect(await json(right, { input: lines(good) })).toMatchObject({ inserted: 1, rejected: 0 });
+    });
+
+    test('--dry-run loads nothing', async () => {
+      await json(['tenant', 'create', 'dry']);
+      const args = ['import', '-', '--format', 'ndjson', '--tenant', 'dry'];
+      const options = { input: lines(good) };
+      expect(await json([...args, '--dry-run'], options)).toMatchObject({ dry_run: true, accepted: 1, inserted: 0 });
+      expect(await json(args, options)).toMatchObject({ dry_run: false, accepted: 1, inserted: 1 });
+    });
+
+    test('--errors writes every rejected row to a file of its own, for its user alone', async () => {
+      const errors = join(folder, 'rejected.ndjson');
+      const text = lines(...Array.from({ length: 50 }, (_, n) => `{"id":"${n}"}`));
+      const args = ['import', '-', '--format', 'ndjson', '--tenant', 'acme', '--errors', errors];
+      const { code, stderr, stdout } = await run(args, { input: text });
+      expect(code).toBe(1);
+      expect(stderr.match(/^line /gm)).toHaveLength(20);
+      expect(stdout).toContain('50 rejected (20 of them shown; --errors FILE writes all)');
+      const written = readFileSync(errors, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(written).toHaveLength(50);
+      expect(written[49]).toEqual({ line: 50, errors: expect.any(Array), raw: '{"id":"49"}' });
+      expect(statSync(errors).mode & 0o777).toBe(0o600);
+    });
+
+    test.each([
+      ['a file that is not there', ['import', '/no/such/file.csv'], 'ENOENT'],
+      ['a folder', ['import', '/tmp', '--format', 'csv'], 'EISDIR'],
+      ['errors that cannot be written', ['import', '-', '--format', 'csv', '--errors', '/no/such/folder/x'], 'ENOENT'],
+    ])('%s ends with 1 and a sentence', async (_title, args, reason) => {
+      const { code, stderr } = await run([...args, '--tenant', 'acme']);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect(stderr).toContain(reason);
+    });
+
+    test('a JSON array, and a CSV file without its header, end with 1 and the way out', async () => {
+      const array = await run(['import', '-', '--format', 'ndjson', '--tenant', 'acme'], { input: '[{}]' });
+      expect([array.code, array.stderr]).toEqual([1, expect.stringMatching(/jq -c/)]);
+      const csv = await run(['import', '-', '--format', 'csv', '--tenant', 'acme'], { input: 'a,b\n1,2\n' });
+      expect([csv.code, csv.stderr]).toEqual([1, expect.stringMatching(/^Cannot import the CSV file: its first line/)]);
+    });
+  });
+
+  test('generate makes the same rows in a tenant and in a file', async () => {
+    const file = join(folder, 'generated.ndjson');
+    const args = ['generate', '--subscriptions', '300', '--seed', '9', '--until', '2026-01-01T00:00:00Z'];
+    await json(['tenant', 'create', 'generated']);
+    expect(await json([...args, '--tenant', 'generated'])).toMatchObject({ inserted: 300 });
+    expect((await run([...args, '--output', file])).code).toBe(0);
+    expect((await run([...args, '--output', '-'])).stdout).toBe(readFileSync(file, 'utf8'));
+    expect(await json(['import', file, '--tenant', 'generated'])).toMatchObject({ inserted: 0, unchanged: 300 });
+  });
+
+  test('the launcher runs under any Node from 20 on', async () => {
+    const nodes = engine === 'sqlite' ? [process.execPath, '/usr/bin/node', '/usr/local/bin/node'] : [process.execPath];
+    for (const node of nodes) {
+      if (!statSync(node, { throwIfNoEntry: false })) continue;
+      const { code, stdout } = await run(['tenant', 'list'], { program: [node, launcher] });
+      expect([node, code, stdout]).toEqual([node, 0, expect.stringContaining('acme')]);
+    }
+  });
+});

@@ -1,0 +1,204 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Check } from 'typebox/value';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Subscription } from '../../src/contract/subscription.ts';
+import { engines } from '../support/engines.ts';
+import { freePort } from '../support/postgres-server.ts';
+import {
+  type CommandOptions,
+  type RunningCommand,
+  runCommand,
+  startCommand,
+  untilWritten,
+} from '../support/run-command.ts';
+
+const sentence = /^Cannot [^\n]+\n$/;
+const pasteLine = 'Paste this to read a report';
+let folder: string;
+let environment: Record<string, string>;
+const started: RunningCommand[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-serve-'));
+  environment = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+});
+afterEach(async () => {
+  for (const command of started.splice(0)) {
+    command.child.kill('SIGKILL');
+    await command.ended;
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function start(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const command = startCommand(args, { ...options, environment: { ...environment, ...options.environment } });
+  started.push(command);
+  return command;
+}
+
+async function startDemo(options?: CommandOptions): Promise<RunningCommand> {
+  const command = start(['serve', '--demo'], options);
+  await untilWritten(command, pasteLine);
+  return command;
+}
+
+const modeOf = (...path: string[]): string => (statSync(join(folder, 'data', ...path)).mode & 0o777).toString(8);
+const demoClient = () =>
+  JSON.parse(readFileSync(join(folder, 'data', 'demo-client.json'), 'utf8')) as Record<string, string> & {
+    readonly base_url: string;
+    readonly token_url: string;
+  };
+
+/** Every record of the demo's report. */
+async function readAll(): Promise<Subscription[]> {
+  const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+  const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
+    access_token: string;
+  };
+  const records: Subscription[] = [];
+  for (let url: string | null = `${baseUrl}/v1/subscription?size=1000`; url !== null; ) {
+    const response: Response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    expect(response.status).toBe(200);
+    records.push(...((await response.json()) as Subscription[]));
+    url = response.headers.get('x-next-page');
+  }
+  return records;
+}
+
+describe('serve --demo', () => {
+  test('makes 2,000 believable records and a client, and prints what a newcomer needs', async () => {
+    const command = await startDemo();
+    const url = `http://127.0.0.1:${environment.PORT}`;
+    for (const place of ['/connect-api/v1/subscription', '/oauth2/token', '/console', '/docs'])
+      expect(command.stdout()).toContain(`${url}${place}\n`);
+    expect(demoClient()).toEqual({
+      base_url: `${url}/connect-api`,
+      token_url: `${url}/oauth2/token`,
+      client_id: expect.any(String),
+      client_secret: expect.any(String),
+      tenant: 'demo',
+    });
+    const records = await readAll();
+    expect(records).toHaveLength(2_000);
+    expect(records.filter((record) => !Check(Subscription, record))).toEqual([]);
+    const now = new Date().toISOString();
+    const nextWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
+    expect(records.some(({ expirationDate: end }) => end > now && end < nextWeek)).toBe(true);
+    expect(records.some(({ status }) => status === undefined)).toBe(true);
+    expect(new Set(records.map(({ product }) => product.period))).toEqual(new Set([30, 15, 7]));
+    expect([modeOf(), modeOf('subreport.db'), modeOf('subreport.db-wal'), modeOf('demo-client.json')]).toEqual([
+      ...['700', '600', '600', '600'],
+    ]);
+  });
+
+  test('the printed curl reads a report', async () => {
+    const printed = (await startDemo()).stdout();
+    const pasted = printed.slice(printed.indexOf(pasteLine)).split('\n').slice(1).join('\n');
+    const answer = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
+  });
+
+  test('at a second start has the same client and the same records', async () => {
+    const first = await startDemo();
+    const [client, records] = [demoClient(), await readAll()];
+    first.child.kill('SIGTERM');
+    expect((await first.ended).code).toBe(0);
+    await startDemo();
+    expect([demoClient(), await readAll()]).toEqual([client, records]);
+  });
+
+  test('without --demo there is no tenant, no client and no file of it', async () => {
+    const command = start(['serve']);
+    await untilWritten(command, '"serving"');
+    const { stdout } = await runCommand(['tenant', 'list', '--json'], { environment });
+    expect(JSON.parse(stdout)).toEqual([]);
+    expect(statSync(join(folder, 'data', 'demo-client.json'), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test('--json announces it as one line', async () => {
+    const command = start(['serve', '--demo', '--json']);
+    await untilWritten(command, '"report"');
+    const [line = ''] = command
+      .stdout()
+      .split('\n')
+      .filter((each) => each.includes('"report"'));
+    expect(JSON.parse(line)).toMatchObject({ report: `${demoClient().base_url}/v1/subscription`, tenant: 'demo' });
+    expect(command.stdout()).not.toContain(demoClient().client_secret);
+  });
+});
+
+describe('what keeps a service from starting is a sentence, exit 1 and no stack', () => {
+  const failure = async (options: CommandOptions = {}) => {
+    const began = performance.now();
+    const result = await start(['serve'], options).ended;
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    return result.stderr;
+  };
+
+  test('a port in use', async () => {
+    const server = createServer().listen(Number(environment.PORT), '127.0.0.1');
+    expect(await failure()).toContain(`127.0.0.1:${environment.PORT}: the port must be free`);
+    server.close();
+  });
+
+  test('an address that is not of this machine', async () => {
+    expect(await failure({ environment: { HOST: '192.0.2.1' } })).toContain('HOST must be an address of this machine');
+  });
+
+  test('a data folder that cannot be made', async () => {
+    const below = join(import.meta.filename, 'data');
+    expect(await failure({ environment: { DATA_DIR: below } })).toContain(`'${below}'`);
+  });
+
+  test.runIf(process.getuid?.() === 0)('a data folder that this user cannot write', async () => {
+    chmodSync(folder, 0o755);
+    mkdirSync(join(folder, 'data'), { mode: 0o755 });
+    expect(await failure({ uid: 65_534 })).toContain(join(folder, 'data'));
+  });
+
+  test('a file in the place of the store that is none', async () => {
+    mkdirSync(join(folder, 'data', 'subreport.db'), { recursive: true });
+    expect(await failure()).toContain(`'${join(folder, 'data')}'`);
+  });
+
+  test('a PostgreSQL that is not there, its password not shown', async () => {
+    const url = `postgres://subreport:hidden@127.0.0.1:${await freePort()}/subreport`;
+    const said = await failure({ environment: { DATABASE_URL: url } });
+    expect(said).toContain('DATABASE_URL');
+    expect(said).not.toContain('hidden');
+  });
+});
+
+describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
+  test('SIGTERM while requests are under way: each that was sent is answered, then the process ends with 0', async () => {
+    const opened = await openTestStore();
+    const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
+    const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
+    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+    const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
+      access_token: string;
+    };
+    const read = () =>
+      fetch(`${baseUrl}/v1/subscription?size=1000`, { headers: { authorization: `Bearer ${token}` } }).then(
+        async (response) => [response.status, ((await response.json()) as unknown[]).length],
+      );
+    await read();
+    const underWay = Array.from({ length: 20 }, read);
+    await sleep(5);
+    command.child.kill('SIGTERM');
+    expect(await Promise.all(underWay)).toEqual(underWay.map(() => [200, 1_000]));
+    const { code, stdout } = await command.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('"stopped"');
+    await expect(read()).rejects.toThrow();
+    await opened.close();
+  });
+});

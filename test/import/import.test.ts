@@ -1,0 +1,136 @@
+import { stringify } from 'csv-stringify/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { csvColumns } from '../../src/import/csv-columns.ts';
+import { type ImportFormat, importRecords, type RejectedRow } from '../../src/import/import-records.ts';
+import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { readRecord } from '../../src/storage/subscription-page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+
+const rows = [...syntheticRows({ count: 2_500, seed: 3, until: 1_767_225_600 })];
+const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+const csv = (values: readonly SyntheticRow[]): string =>
+  stringify(
+    values.map(({ product, ...row }) => ({
+      ...row,
+      ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
+    })),
+    { header: true, columns: [...csvColumns] },
+  );
+const recordOf = ({ email: _email, ...record }: SyntheticRow) => record;
+
+describe.each(engines)('an import into $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  const makeTenant = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    const found = await findTenant(store, name);
+    if (found === undefined) throw new Error(`no tenant ${name}`);
+    return found.tenant;
+  };
+  const load = async (tenant: TenantId, text: string, format: ImportFormat = 'ndjson', dryRun = false) => {
+    const rejected: RejectedRow[] = [];
+    const source = (async function* () {
+      for (let start = 0; start < text.length; start += 65_536) yield Buffer.from(text.slice(start, start + 65_536));
+    })();
+    const onRejected = (row: RejectedRow): void => {
+      rejected.push(row);
+    };
+    return { ...(await importRecords(store, tenant, source, { format, dryRun, onRejected })), errors: rejected };
+  };
+  const stored = (tenant: TenantId): Promise<unknown[]> =>
+    store.readTenant(tenant, async (reader) =>
+      (await reader.all('select record from subscription where tenant_id = $1 order by id', [])).map(({ record }) =>
+        JSON.parse(String(record)),
+      ),
+    );
+  const revisionOf = async (tenant: TenantId) => (await findTenant(store, tenant))?.revision;
+  const sorted = (values: readonly SyntheticRow[]) => values.map(recordOf).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+  });
+  afterAll(() => opened.close());
+
+  test.each(['ndjson', 'csv'] as const)(
+    'of %s loads every row as its record, and once more changes nothing',
+    async (format) => {
+      const tenant = await makeTenant(`twice-${format}`);
+      const text = format === 'csv' ? csv(rows) : ndjson(rows);
+      const counts = { read: 2_500, accepted: 2_500, rejected: 0, updated: 0, errors: [] };
+      expect(await load(tenant, text, format)).toEqual({ ...counts, inserted: 2_500, unchanged: 0 });
+      expect(await stored(tenant)).toEqual(sorted(rows));
+      const revision = await revisionOf(tenant);
+      expect(await load(tenant, text, format)).toEqual({ ...counts, inserted: 0, unchanged: 2_500 });
+      expect(await revisionOf(tenant)).toBe(revision);
+    },
+  );
+
+  test('updates what has changed, and that alone', async () => {
+    const tenant = await makeTenant('updates');
+    await load(tenant, ndjson(rows.slice(0, 10)));
+    const changed = rows.slice(0, 10).map((row, index) => (index < 3 ? { ...row, status: 'DEPLETED_TWICE' } : row));
+    expect(await load(tenant, ndjson(changed))).toMatchObject({ inserted: 0, updated: 3, unchanged: 7 });
+    expect(await stored(tenant)).toEqual(sorted(changed));
+  });
+
+  test('an e-mail that alone has changed is an update', async () => {
+    const tenant = await makeTenant('emails');
+    await load(tenant, ndjson(rows.slice(0, 2)));
+    const moved = rows.slice(0, 2).map((row) => ({ ...row, email: 'moved@example.com' }));
+    expect(await load(tenant, ndjson(moved))).toMatchObject({ inserted: 0, updated: 2, unchanged: 0 });
+  });
+
+  test('of several rows with one id loads the last', async () => {
+    const tenant = await makeTenant('last');
+    const [row] = rows as [SyntheticRow];
+    const versions = ['A', 'B', 'C'].map((status) => ({ ...row, status }));
+    expect(await load(tenant, ndjson(versions))).toMatchObject({ accepted: 3, inserted: 1, updated: 2 });
+    expect(await stored(tenant)).toEqual([recordOf(versions[2] as SyntheticRow)]);
+  });
+
+  test('leaves bad rows out, tells each with its line, and loads the good ones around them', async () => {
+    const tenant = await makeTenant('bad-rows');
+    const [one, two, three] = rows as [SyntheticRow, SyntheticRow, SyntheticRow];
+    const text = `${ndjson([one])}nonsense\n${ndjson([{ ...two, iccid: 'x', id: '' }])}\n${ndjson([three])}`;
+    const { errors, ...counts } = await load(tenant, text);
+    expect(counts).toEqual({ read: 4, accepted: 2, rejected: 2, inserted: 2, updated: 0, unchanged: 0 });
+    expect(errors.map(({ line, errors: faults }) => [line, faults.map(({ field }) => field).toSorted()])).toEqual([
+      [2, ['']],
+      [3, ['iccid', 'id']],
+    ]);
+    expect(errors[0]?.raw).toBe('nonsense');
+    expect(await stored(tenant)).toEqual(sorted([one, three]));
+  });
+
+  test('in a dry run checks all and loads nothing', async () => {
+    const tenant = await makeTenant('dry');
+    const summary = await load(tenant, `${ndjson(rows)}{}\n`, 'ndjson', true);
+    expect(summary).toMatchObject({ read: 2_501, accepted: 2_500, rejected: 1, inserted: 0, updated: 0 });
+    expect(await stored(tenant)).toEqual([]);
+  });
+
+  test('of a source that breaks half-way keeps what was loaded, fails, and can be run again', async () => {
+    const tenant = await makeTenant('breaks');
+    const broken = (async function* () {
+      yield Buffer.from(ndjson(rows.slice(0, 1_500)));
+      throw new Error('the disk went away');
+    })();
+    const options = { format: 'ndjson', dryRun: false, onRejected: () => undefined } as const;
+    await expect(importRecords(store, tenant, broken, options)).rejects.toThrow('the disk went away');
+    expect(await stored(tenant)).toHaveLength(1_000);
+    expect(await load(tenant, ndjson(rows))).toMatchObject({ inserted: 1_500, unchanged: 1_000 });
+    expect(await stored(tenant)).toEqual(sorted(rows));
+  });
+
+  test('is for its tenant alone: the same ids of another tenant are other records', async () => {
+    const [here, there] = [await makeTenant('here'), await makeTenant('there')];
+    const [row] = rows as [SyntheticRow];
+    await load(here, ndjson([row]));
+    expect(await load(there, ndjson([{ ...row, status: 'OTHER' }]))).toMatchObject({ inserted: 1 });
+    const text = await store.readTenant(here, (reader) => readRecord(reader, row.id));
+    expect(JSON.parse(text ?? '')).toEqual(recordOf(row));
+  });
+});
