@@ -39,7 +39,11 @@ async function readOrCreate(
 ): Promise<JWK[]> {
   let rows = await listAuthKeys(store, purpose);
   if (rows.length === 0) {
-    await insertAuthKey(store, { purpose, sequence: 1, jwk: JSON.stringify(await create()), createdAt: nowSeconds });
+    const jwk = await create();
+    const kid = await calculateJwkThumbprint(jwk);
+    const alg = purpose === 'access' ? signingAlgorithm : 'HS256';
+    const made = { purpose, sequence: 1, kid, alg, jwk: JSON.stringify(jwk), createdAt: nowSeconds, activatesAt: 0 };
+    await insertAuthKey(store, made);
     rows = await listAuthKeys(store, purpose);
   }
   return rows.map(({ jwk }) => JSON.parse(jwk) as JWK);

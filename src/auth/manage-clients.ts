@@ -48,6 +48,7 @@ export async function createClient(
     scopes: wanted.scopes ?? scopes,
     createdAt: nowSeconds,
     disabledAt: null,
+    lastUsedAt: null,
   };
   if (!(await insertClient(store, client, hash))) {
     throw new ClientError(`Cannot create the client: its id must not be in use: current value is '${clientId}'`);

@@ -10,6 +10,8 @@ export interface ClientRow {
   readonly createdAt: number;
   /** When it was disabled, in UTC epoch seconds; `null` while it is in use. */
   readonly disabledAt: number | null;
+  /** When it last got a token, to the minute, in UTC epoch seconds; `null` when it never did. */
+  readonly lastUsedAt: number | null;
 }
 
 /** A hashed secret of a client; `expiresAt` in UTC epoch seconds, `null` when it has no end. */
@@ -40,7 +42,7 @@ export async function insertClient(store: Store, client: ClientRow, secretHash: 
 /** The client of an id, disabled ones too, or `undefined`. */
 export async function findClient(store: Store, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await store.readDirectory(
-    'select client_id, tenant_id, grants, scopes, created_at, disabled_at from client where client_id = $1',
+    'select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at from client where client_id = $1',
     [clientId],
   );
   return row === undefined ? undefined : toClient(row);
@@ -49,7 +51,7 @@ export async function findClient(store: Store, clientId: string): Promise<Client
 /** The clients of a tenant, or of all, by id. */
 export async function listClients(store: Store, tenant?: TenantId): Promise<readonly ClientRow[]> {
   const rows = await store.readDirectory(
-    `select client_id, tenant_id, grants, scopes, created_at, disabled_at from client
+    `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at from client
      where tenant_id = $1 or $1 is null order by tenant_id, client_id`,
     [tenant ?? null],
   );
@@ -117,5 +119,6 @@ function toClient(row: Row): ClientRow {
     scopes: String(row.scopes).split(' '),
     createdAt: Number(row.created_at),
     disabledAt: row.disabled_at === null ? null : Number(row.disabled_at),
+    lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
   };
 }

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { StorageError } from './error.ts';
 import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
 import { toStorageError } from './postgres-error.ts';
+import { changeChannel, PostgresListener } from './postgres-listener.ts';
 import { bypassesRowSecurity, ensureTenantRole, tenantRole } from './postgres-role.ts';
 import type {
   DirectorySql,
@@ -44,12 +45,18 @@ type Client = pg.ClientBase;
 class PostgresStore implements Store {
   readonly engine = 'postgres';
   readonly #pool: pg.Pool;
+  readonly #listener: PostgresListener;
   readonly #url: string;
   readonly #names = new Map<string, string>();
   #stepDown: Promise<boolean> | undefined;
 
   constructor({ url, poolSize, onConnectionError }: PostgresOptions) {
     this.#url = url;
+    this.#listener = new PostgresListener({
+      connectionString: url,
+      keepAlive: true,
+      application_name: 'subreport-listen',
+    });
     this.#pool = new pg.Pool({
       connectionString: url,
       max: poolSize,
@@ -80,7 +87,8 @@ class PostgresStore implements Store {
       ]);
       const inserted = Number(loaded[0]?.inserted ?? 0);
       const updated = Number(loaded[0]?.updated ?? 0);
-      if (inserted + updated > 0) await this.#query(client, growRevision, [tenant]);
+      if (inserted + updated > 0)
+        await Promise.all([this.#query(client, growRevision, [tenant]), client.query(announceChange)]);
       return { inserted, updated, unchanged: rows.length - inserted - updated };
     });
   }
@@ -92,14 +100,27 @@ class PostgresStore implements Store {
     return this.#withClient((client) => this.#query(client, sql, values));
   }
 
-  async writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
-    return this.#withClient((client) =>
-      inTransaction(client, [client.query('begin')], async () => {
+  async writeDirectory(
+    statements: readonly DirectoryStatement[],
+    { announce } = { announce: false },
+  ): Promise<readonly (readonly Row[])[]> {
+    return this.#withClient((client) => {
+      const opening = [client.query('begin')];
+      if (announce) opening.push(client.query(announceChange));
+      return inTransaction(client, opening, async () => {
         const results: (readonly Row[])[] = [];
         for (const { sql, values } of statements) results.push(await this.#query(client, sql, values));
         return results;
-      }),
-    );
+      });
+    });
+  }
+
+  watch(): void {
+    this.#listener.start();
+  }
+
+  changeMark(): number | undefined {
+    return this.#listener.mark();
   }
 
   async migrate(): Promise<MigrationResult> {
@@ -129,8 +150,9 @@ class PostgresStore implements Store {
     }
   }
 
-  close(): Promise<void> {
-    return this.#pool.end();
+  async close(): Promise<void> {
+    await this.#listener.close();
+    await this.#pool.end();
   }
 
   /** A transaction in which row-level security lets one tenant's rows through, whatever role we connected as. */
@@ -278,5 +300,8 @@ const upsertRows = `with loaded as (
     where s.record <> excluded.record or s.email is distinct from excluded.email
     returning (xmax = 0) as inserted)
   select count(*) filter (where inserted) as inserted, count(*) filter (where not inserted) as updated from loaded`;
+
+/** Told to listeners when the transaction commits; the same text many times in one transaction is told once. */
+const announceChange = `select pg_notify('${changeChannel}', '')`;
 
 const growRevision = 'update tenant set revision = revision + 1 where id = $1';

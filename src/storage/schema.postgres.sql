@@ -1,8 +1,11 @@
 create table auth_key (
   purpose text collate "C" not null,
   sequence bigint not null,
+  kid text collate "C" not null,
+  alg text not null,
   jwk text not null,
-  created_at bigint not null
+  created_at bigint not null,
+  activates_at bigint not null
 );
 
 create table client (
@@ -11,7 +14,8 @@ create table client (
   grants text not null,
   scopes text not null,
   created_at bigint not null,
-  disabled_at bigint
+  disabled_at bigint,
+  last_used_at bigint
 );
 
 create table client_secret (
@@ -79,6 +83,10 @@ alter table tenant add constraint tenant_pkey PRIMARY KEY (id);
 CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);
 
 CREATE INDEX refresh_family_cap ON public.refresh_family USING btree (cap_at);
+
+CREATE INDEX refresh_family_revoked ON public.refresh_family USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
+
+CREATE INDEX refresh_family_rotated ON public.refresh_family USING btree (client_id, rotated_at);
 
 CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id);
 

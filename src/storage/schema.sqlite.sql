@@ -1,8 +1,11 @@
 CREATE TABLE auth_key (
   purpose text not null,
   sequence integer not null,
+  kid text not null,
+  alg text not null,
   jwk text not null,
   created_at integer not null,
+  activates_at integer not null,
   primary key (purpose, sequence)
 ) strict;
 
@@ -12,7 +15,9 @@ CREATE TABLE client (
   grants text not null,
   scopes text not null,
   created_at integer not null,
-  disabled_at integer
+  disabled_at integer,
+  -- When it last got a token, to the minute.
+  last_used_at integer
 ) strict;
 
 CREATE INDEX client_tenant on client (tenant_id, client_id);
@@ -38,6 +43,10 @@ CREATE TABLE refresh_family (
 ) strict;
 
 CREATE INDEX refresh_family_cap on refresh_family (cap_at);
+
+CREATE INDEX refresh_family_revoked on refresh_family (revoked_at) where revoked_at is not null;
+
+CREATE INDEX refresh_family_rotated on refresh_family (client_id, rotated_at);
 
 CREATE TABLE schema_migration (name text not null primary key, checksum text not null) strict;
 

@@ -64,8 +64,21 @@ export interface Store {
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts>;
   /** One reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** Statements about tenants, clients or keys in one transaction, durable when it resolves; the rows that each returned. */
-  writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]>;
+  /**
+   * Statements about tenants, clients or keys in one transaction, durable when it resolves; the rows that each returned. With `announce`, other
+   * processes learn of it by their `changeMark`.
+   */
+  writeDirectory(
+    statements: readonly DirectoryStatement[],
+    options?: { readonly announce: boolean },
+  ): Promise<readonly (readonly Row[])[]>;
+  /** Begins to follow changes that other processes make, for `changeMark`; until `close`. */
+  watch(): void;
+  /**
+   * A number that differs from an earlier one when something that was announced, or a tenant's records, may have changed since, by any process; `undefined`
+   * when that cannot be known now without asking the store.
+   */
+  changeMark(): number | undefined;
   /** Brings the schema to what this version needs, under a lock; safe when two do it at once or one is killed half-way. */
   migrate(): Promise<MigrationResult>;
   /** Resolves when a report could be answered now: the store is reachable and its schema is the one this version needs. */

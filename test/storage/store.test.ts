@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertAuthKey, listAuthKeys } from '../../src/storage/auth-key.ts';
+import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/auth-key.ts';
 import {
   disableClient,
   findClient,
@@ -178,6 +178,7 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
         scopes: ['subscription:read'],
         createdAt: 5,
         disabledAt: null,
+        lastUsedAt: null,
       };
       expect(await insertClient(store, client, 'hash-1')).toBe(true);
       expect(await insertClient(store, client, 'hash-2')).toBe(false);
@@ -204,6 +205,7 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
         scopes: ['subscription:read'],
         createdAt: 5,
         disabledAt: null,
+        lastUsedAt: null,
       };
       const other = opened.openAgain();
       const made = await Promise.all([insertClient(store, client, 'hash-a'), insertClient(other, client, 'hash-b')]);
@@ -215,7 +217,15 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
       const tenant = await tenantOf('families');
       await insertClient(
         store,
-        { clientId: 'c2', tenant, grants: ['refresh_token'], scopes: ['s'], createdAt: 5, disabledAt: null },
+        {
+          clientId: 'c2',
+          tenant,
+          grants: ['refresh_token'],
+          scopes: ['s'],
+          createdAt: 5,
+          disabledAt: null,
+          lastUsedAt: null,
+        },
         'h',
       );
       const family = {
@@ -249,11 +259,13 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
     });
 
     test('the first key of a number stays', async () => {
-      for (const jwk of ['{"k":"1"}', '{"k":"2"}'])
-        await insertAuthKey(store, { purpose: 'refresh', sequence: 1, jwk, createdAt: 1 });
-      expect(await listAuthKeys(store, 'refresh')).toEqual([
-        { purpose: 'refresh', sequence: 1, jwk: '{"k":"1"}', createdAt: 1 },
-      ]);
+      const key = { purpose: 'refresh', sequence: 1, kid: 'k', alg: 'HS256', createdAt: 1, activatesAt: 2 } as const;
+      const inserted: boolean[] = [];
+      for (const jwk of ['{"k":"1"}', '{"k":"2"}']) inserted.push(await insertAuthKey(store, { ...key, jwk }));
+      expect(inserted).toEqual([true, false]);
+      expect(await listAuthKeys(store, 'refresh')).toEqual([{ ...key, jwk: '{"k":"1"}' }]);
+      await rewriteAuthKey(store, { ...key, jwk: 'encrypted' });
+      expect(await listAuthKeys(store, 'refresh')).toEqual([{ ...key, jwk: 'encrypted' }]);
     });
 
     test('statements of one transaction stand or fall together', async () => {

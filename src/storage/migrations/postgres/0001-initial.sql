@@ -36,7 +36,9 @@ create table client (
   grants text not null,
   scopes text not null,
   created_at bigint not null,
-  disabled_at bigint
+  disabled_at bigint,
+  -- When it last got a token, to the minute.
+  last_used_at bigint
 );
 
 create index client_tenant on client (tenant_id, client_id);
@@ -65,12 +67,20 @@ create table refresh_family (
 
 create index refresh_family_cap on refresh_family (cap_at);
 
--- Keys of the service: purpose 'access' signs access tokens, 'refresh' protects refresh tokens.
+create index refresh_family_rotated on refresh_family (client_id, rotated_at);
+
+create index refresh_family_revoked on refresh_family (revoked_at) where revoked_at is not null;
+
+-- Keys of the service: purpose 'access' signs access tokens, 'refresh' protects refresh tokens. A key is known to every process before it is used,
+-- from activates_at on. The JWK is encrypted when the operator has set a secret for it.
 create table auth_key (
   purpose text collate "C" not null,
   sequence bigint not null,
+  kid text collate "C" not null,
+  alg text not null,
   jwk text not null,
   created_at bigint not null,
+  activates_at bigint not null,
   primary key (purpose, sequence)
 );
 

@@ -1,0 +1,92 @@
+import pg from 'pg';
+
+/** Name of the channel that changes are announced on. */
+export const changeChannel = 'subreport_change';
+
+const heartbeatMs = 1_000;
+/** A listener whose last heartbeat is older is not taken for alive; with the time a beat may take, a change is noticed within two of these. */
+const silenceMsMax = 2_000;
+const reconnectMsMax = 10_000;
+
+/**
+ * Listens for announced changes on a connection of its own (LISTEN belongs to a session). `mark` says `undefined` whenever the connection is not proved
+ * alive by a recent heartbeat, so that whoever relies on it asks the database instead.
+ */
+export class PostgresListener {
+  readonly #options: pg.ClientConfig;
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #mark = 1;
+  #aliveAt = Number.NEGATIVE_INFINITY;
+  #reconnectMs = heartbeatMs;
+  #closed = false;
+
+  constructor(options: pg.ClientConfig) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#timer === undefined && !this.#closed) this.#schedule(0);
+  }
+
+  /** Grows with each change that was announced, and with each new connection, as changes may have been missed before it. */
+  mark(): number | undefined {
+    return performance.now() - this.#aliveAt < silenceMsMax ? this.#mark : undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#disconnect();
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => void this.#beat(), delayMs);
+    this.#timer.unref();
+  }
+
+  /** Connects when there is no connection, proves it alive when there is one. */
+  async #beat(): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      if (this.#client === undefined) await this.#connect();
+      else await this.#client.query('select 1');
+      this.#aliveAt = startedAt; // it was alive at least when it was asked
+      this.#reconnectMs = heartbeatMs;
+      this.#schedule(heartbeatMs);
+    } catch {
+      await this.#disconnect(); // requests ask the database meanwhile, and report what is wrong with it
+      this.#schedule(this.#reconnectMs);
+      this.#reconnectMs = Math.min(this.#reconnectMs * 2, reconnectMsMax);
+    }
+  }
+
+  async #connect(): Promise<void> {
+    const client = new pg.Client({
+      ...this.#options,
+      query_timeout: heartbeatMs,
+      connectionTimeoutMillis: silenceMsMax,
+    });
+    this.#client = client;
+    client.on('error', () => this.#lose(client));
+    client.on('end', () => this.#lose(client));
+    client.on('notification', () => {
+      this.#mark += 1;
+    });
+    await client.connect();
+    await client.query(`listen ${changeChannel}`);
+    this.#mark += 1;
+  }
+
+  #lose(client: pg.Client): void {
+    if (this.#client === client) this.#aliveAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async #disconnect(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#aliveAt = Number.NEGATIVE_INFINITY;
+    await client?.end().catch(() => undefined); // broken already: there is nothing left to close
+  }
+}
