@@ -13,11 +13,17 @@ export interface ClientCredentials {
   readonly address: string;
 }
 
+/** A client that has proved who it is. */
+export type AuthenticatedClient = ClientRow;
+
 /**
  * Finds out which client sent a token request, by HTTP Basic or by form fields (RFC 6749 §2.3.1). An unknown client, a wrong secret and a disabled client
  * are told the same in the same time.
  */
-export async function authenticateClient(context: AuthContext, credentials: ClientCredentials): Promise<ClientRow> {
+export async function authenticateClient(
+  context: AuthContext,
+  credentials: ClientCredentials,
+): Promise<AuthenticatedClient> {
   const { clientId, clientSecret } = readCredentials(credentials);
   if (!visible.test(clientId)) throw failed();
   const key = `${clientId} ${credentials.address}`;

@@ -1,7 +1,8 @@
 import { insertRefreshFamily, type RefreshFamily } from '../storage/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import type { Grant } from './grant.ts';
-import { issueToken, randomId } from './issue-token.ts';
+import { issueToken } from './issue-token.ts';
+import { randomId } from './random-id.ts';
 import { chooseScopes } from './scope.ts';
 
 /**
@@ -31,6 +32,6 @@ async function startFamily(context: AuthContext, clientId: string, scopes: reado
     capAt: now + settings.refreshFamilySeconds,
     revokedAt: null,
   };
-  await insertRefreshFamily(store, family);
+  await insertRefreshFamily(store, family, settings.refreshFamiliesMax);
   return family;
 }

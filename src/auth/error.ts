@@ -14,6 +14,11 @@ export class TokenError extends Error {
   }
 }
 
+/** Keys of the service that cannot be read or replaced. The message says what to do. */
+export class KeyError extends Error {
+  override readonly name = 'KeyError';
+}
+
 /**
  * Why a request with an access token is refused (RFC 6750 §3.1).
  * - `MISSING_TOKEN`: no `Authorization: Bearer` was sent; the challenge carries no error then.

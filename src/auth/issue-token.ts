@@ -1,15 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { TokenResponse } from '../contract/token.ts';
 import type { RefreshFamily } from '../storage/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
-import { signingAlgorithm } from './auth-keys.ts';
+import { randomId } from './random-id.ts';
 import { writeRefreshToken } from './refresh-token-text.ts';
-
-/** An identifier of 128 random bits in base64url, 22 characters. */
-export function randomId(): string {
-  return randomBytes(16).toString('base64url');
-}
 
 /**
  * Issues an access token (RFC 9068 §2) for a client, with the living refresh token of its family when it has one, as a token answer (RFC 6749 §5.1).
@@ -23,9 +17,9 @@ export async function issueToken(
   const { settings, keys, now } = context;
   const issuedAt = now();
   const scope = scopes.join(' ');
-  const [key] = keys.signing;
+  const key = await keys.signingKey();
   const accessToken = await new SignJWT({ client_id: clientId, scope, ...(family && { sid: family.id }) })
-    .setProtectedHeader({ alg: signingAlgorithm, kid: key.kid, typ: 'at+jwt' })
+    .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt' })
     .setIssuer(settings.issuer)
     .setAudience(settings.audience)
     .setSubject(clientId)
@@ -38,9 +32,13 @@ export async function issueToken(
     token_type: 'Bearer',
     expires_in: settings.accessTokenSeconds,
     ...(family && {
-      refresh_token: writeRefreshToken({ family: family.id, generation: family.generation }, keys.refresh[0]),
+      refresh_token: writeRefreshToken(
+        { family: family.id, generation: family.generation },
+        (await keys.refreshSecrets())[0],
+      ),
     }),
     refresh_expires_in: family === undefined ? 0 : family.expiresAt - issuedAt,
     scope,
+    ...(settings.keycloakMembers && { 'not-before-policy': 0, ...(family && { session_state: family.id }) }),
   };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantType, grantTypes, type Scope, scopes } from '../contract/token.ts';
 import { disableClient, findClient, insertClient, replaceSecret } from '../storage/client.ts';
+import { revokeRefreshFamilies } from '../storage/refresh-family.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
 
@@ -56,16 +57,17 @@ export async function createClient(
   return { client_id: clientId, client_secret: secret };
 }
 
-/** Gives a client a new secret; the old one stays good for `overlapSeconds` more. Fails with `ClientError` when there is no such client. */
+/** Gives a client a new secret; the old one stays good for `overlapSeconds` more, its refresh tokens unless they are to be revoked (RFC 9700 §4.14.2). Fails with `ClientError` when there is no such client. */
 export async function rotateClientSecret(
   store: Store,
   nowSeconds: number,
   clientId: string,
-  options: { secret?: string; overlapSeconds: number },
+  options: { secret?: string; overlapSeconds: number; revokeTokens: boolean },
 ): Promise<ClientCredentialsOnce> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
   const { secret, hash } = await chooseSecret(options.secret);
   await replaceSecret(store, clientId, hash, nowSeconds, nowSeconds + options.overlapSeconds);
+  if (options.revokeTokens) await revokeRefreshFamilies(store, clientId, nowSeconds);
   return { client_id: clientId, client_secret: secret };
 }
 

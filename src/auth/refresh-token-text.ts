@@ -17,6 +17,9 @@ export function writeRefreshToken({ family, generation }: RefreshTokenContent, s
   return `${content}.${sign(content, secret).toString('base64url')}`;
 }
 
+/** Whether a text is spelled like a refresh token. */
+export const isRefreshTokenForm = (text: string): boolean => form.test(text);
+
 /** Reads a refresh token that one of our secrets signed, or gives `undefined`. */
 export function readRefreshToken(text: string, secrets: readonly Buffer[]): RefreshTokenContent | undefined {
   const [, family, generation, mac] = form.exec(text) ?? [];

@@ -8,7 +8,7 @@ import type { AuthContext } from './auth-context.ts';
 import { TokenError } from './error.ts';
 import type { Grant } from './grant.ts';
 import { issueToken } from './issue-token.ts';
-import { readRefreshToken } from './refresh-token-text.ts';
+import { readOwnRefreshToken } from './read-own-refresh-token.ts';
 import { chooseScopes } from './scope.ts';
 
 /**
@@ -21,7 +21,7 @@ export const refreshTokenGrant: Grant = {
     if (refreshToken === undefined) {
       throw new TokenError('invalid_request', 'Cannot refresh: refresh_token must be given');
     }
-    const content = readRefreshToken(refreshToken, context.keys.refresh);
+    const content = await readOwnRefreshToken(context, refreshToken);
     if (content === undefined) throw refused();
     const key = { clientId: client.clientId, id: content.family, generation: content.generation };
     const family = await findRefreshFamily(context.store, key.clientId, key.id);

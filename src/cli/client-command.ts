@@ -84,15 +84,22 @@ function addList(client: Command, output: Output): void {
         scopes: each.scopes,
         created_at: formatInstant(each.createdAt),
         disabled_at: each.disabledAt === null ? null : formatInstant(each.disabledAt),
+        last_used_at: each.lastUsedAt === null ? null : formatInstant(each.lastUsedAt),
       }));
       const cells = rows.map((row) => [
         row.client_id,
         row.tenant,
         row.grants.join(','),
         row.created_at,
+        row.last_used_at ?? '-',
         row.disabled_at ?? '-',
       ]);
-      writeResult(output, json, rows, formatTable(['CLIENT', 'TENANT', 'GRANTS', 'CREATED', 'DISABLED'], cells));
+      writeResult(
+        output,
+        json,
+        rows,
+        formatTable(['CLIENT', 'TENANT', 'GRANTS', 'CREATED', 'LAST USED', 'DISABLED'], cells),
+      );
     });
 }
 
@@ -104,6 +111,7 @@ function addRotate(client: Command, output: Output): void {
     .option('--tenant <tenant>', 'the tenant it must belong to')
     .addOption(secretOption())
     .option('--overlap-hours <hours>', 'how long the old secret stays good; 0 ends it at once', parseHours, 24)
+    .option('--revoke-tokens', 'end every refresh token of the client, and its access tokens with them')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -115,6 +123,7 @@ function addRotate(client: Command, output: Output): void {
         tenant?: string;
         secretStdin?: boolean;
         overlapHours: number;
+        revokeTokens?: boolean;
         json?: boolean;
       }) => {
         const secret = options.secretStdin === true ? await readSecret() : undefined;
@@ -122,6 +131,7 @@ function addRotate(client: Command, output: Output): void {
           await requireOwnClient(store, options);
           return rotateClientSecret(store, nowSeconds(), options.clientId, {
             overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
+            revokeTokens: options.revokeTokens === true,
             ...(secret !== undefined && { secret }),
           });
         });

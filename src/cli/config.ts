@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
+import { signingAlgorithms } from '../auth/signing-key.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/query.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { UsageError } from './error.ts';
-import { oneOf, type Setting, text, url, wholeNumber } from './setting.ts';
+import { oneOf, type Setting, secret, text, url, wholeNumber } from './setting.ts';
 
 /** Every setting of the service: an environment variable each. The only file that reads the environment. */
 export const settings = {
@@ -39,6 +40,24 @@ export const settings = {
     300,
     10,
     'Time in which a refresh that is repeated gets the same answer again; 0 is strict',
+  ),
+  REFRESH_FAMILIES_MAX: wholeNumber(
+    1,
+    1_000,
+    100,
+    'Refresh tokens of one client that are good at once, one for each of its processes; the one used longest ago makes room',
+  ),
+  KEYCLOAK_MEMBERS: oneOf(
+    ['true', 'false'],
+    'true',
+    'Whether token answers carry session_state and not-before-policy, which clients made for Keycloak may expect',
+  ),
+  SIGNING_ALGORITHM: oneOf(signingAlgorithms, 'ES256', 'Algorithm that new access tokens are signed with'),
+  KEY_ENCRYPTION_SECRET: secret(
+    'Secret that the private keys in the store are encrypted with; without it they are kept in the clear',
+  ),
+  KEY_ENCRYPTION_SECRET_BEFORE: secret(
+    'The secret before, while it is replaced: the next start encrypts the keys anew',
   ),
   TOKEN_FAILURES_PER_MINUTE: wholeNumber(
     0,
@@ -115,7 +134,7 @@ export function showConfig(config: Config, environment: NodeJS.ProcessEnv = proc
     const value = name === 'PUBLIC_URL' ? config.publicUrl : config[name];
     return {
       name,
-      value: 'secret' in setting && value !== undefined ? maskPassword(String(value)) : String(value ?? ''),
+      value: 'secret' in setting && value !== undefined ? maskSecret(String(value)) : String(value ?? ''),
       origin: environment[name] === undefined || environment[name] === '' ? 'default' : 'environment',
       description: setting.description,
     };
@@ -137,8 +156,9 @@ function localUrl(host: string, port: number): string {
   return `http://${name}:${port}`;
 }
 
-function maskPassword(databaseUrl: string): string {
-  const parsed = new URL(databaseUrl);
+function maskSecret(value: string): string {
+  const parsed = URL.parse(value);
+  if (parsed === null || !value.includes('://')) return '***';
   if (parsed.password !== '') parsed.password = '***';
   for (const name of parsed.searchParams.keys()) if (/password/i.test(name)) parsed.searchParams.set(name, '***');
   return parsed.href;

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { KeyError } from '../auth/error.ts';
 import { ClientError } from '../auth/manage-clients.ts';
 import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
@@ -7,6 +8,7 @@ import { addConfigCommand } from './config-command.ts';
 import { CommandError, UsageError } from './error.ts';
 import { addGenerateCommand } from './generate-command.ts';
 import { addImportCommand } from './import-command.ts';
+import { addKeysCommand } from './keys-command.ts';
 import { addMigrateCommand } from './migrate-command.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
@@ -33,6 +35,7 @@ export function buildProgram(output: Output): Command {
     addConfigCommand,
     addTenantCommand,
     addClientCommand,
+    addKeysCommand,
     addImportCommand,
     addGenerateCommand,
   ];
@@ -61,7 +64,8 @@ export async function runCommandLine(argv: readonly string[], output: Output): P
       error instanceof CommandError ||
       error instanceof StorageError ||
       error instanceof ImportError ||
-      error instanceof ClientError
+      error instanceof ClientError ||
+      error instanceof KeyError
     ) {
       return say(output, error.message, 1);
     }

@@ -40,7 +40,7 @@ export function addServeCommand(program: Command, output: Output): void {
         const service = await serve(config, store, logger);
         announce({ config, demo: demoClient, json }, logger, output);
         stopOnSignal(service, store, config, logger);
-        sweepRegularly(store, logger);
+        sweepRegularly(store, config, logger);
       } catch (error) {
         await store.close();
         throw error;
@@ -56,10 +56,15 @@ interface Announcement {
 
 function announce({ config, demo, json }: Announcement, logger: Logger, output: Output): void {
   const { publicUrl } = config;
-  if (publicUrl.startsWith('http://') && !['127.0.0.1', 'localhost', '[::1]'].includes(new URL(publicUrl).hostname)) {
+  if (publicUrl.startsWith('http://') && !isLoopback(publicUrl)) {
     logger.warn(
       { public_url: publicUrl },
       'PUBLIC_URL is http: tokens and secrets travel in the clear (RFC 6749 section 10.9); put TLS in front and set PUBLIC_URL to https',
+    );
+  }
+  if (config.KEY_ENCRYPTION_SECRET === undefined && isProduction(config)) {
+    logger.warn(
+      'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are in the store in the clear, and whoever reads it or a backup of it can make tokens; set it to what openssl rand -base64 32 prints',
     );
   }
   const places = {
@@ -71,6 +76,13 @@ function announce({ config, demo, json }: Announcement, logger: Logger, output: 
   if (demo === undefined) logger.info(places, 'serving');
   else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
 }
+
+const isLoopback = (publicUrl: string): boolean =>
+  ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(publicUrl).hostname);
+
+/** Whether real clients are served: those of other machines, or from a database server. */
+const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
+  DATABASE_URL !== undefined || !isLoopback(publicUrl);
 
 /** What a newcomer needs, with a command to paste. */
 function demoText({ client_id, client_secret, tenant }: DemoClient, places: Readonly<Record<string, string>>): string {
@@ -112,9 +124,9 @@ function stopOnSignal({ app, drain }: RunningService, store: Store, config: Conf
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 
-function sweepRegularly(store: Store, logger: Logger): void {
+function sweepRegularly(store: Store, { ACCESS_TOKEN_SECONDS }: Config, logger: Logger): void {
   const sweep = () =>
-    deleteDeadFamilies(store, nowSeconds()).catch((error: unknown) =>
+    deleteDeadFamilies(store, nowSeconds() - 2 * ACCESS_TOKEN_SECONDS).catch((error: unknown) =>
       logger.warn({ err: error }, 'dead refresh families stay until the next sweep'),
     );
   setInterval(() => void sweep(), sweepEveryMs).unref();

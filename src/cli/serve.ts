@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
-import { loadAuthKeys } from '../auth/auth-keys.ts';
-import { createAuthorizer } from '../auth/authorize.ts';
 import { createFailureBudget } from '../auth/failure-budget.ts';
+import { openKeyRing } from '../auth/key-ring.ts';
+import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
 import { apiPath, operations } from '../contract/operations.ts';
 import { buildServer } from '../http/server.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
+import { keyRingOptions } from './key-ring-options.ts';
 import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
@@ -23,9 +24,10 @@ export interface RunningService {
 /** Builds the service from its settings and an open store, and listens: all wiring is on this screen. */
 export async function serve(config: Config, store: Store, logger: Logger): Promise<RunningService> {
   const { publicUrl, limits } = config;
+  store.watch();
   const auth: AuthContext = {
     store,
-    keys: await loadAuthKeys(store, nowSeconds()),
+    keys: await openKeyRing(keyRingOptions(config, store)),
     failures: createFailureBudget(config.TOKEN_FAILURES_PER_MINUTE, nowSeconds),
     now: nowSeconds,
     settings: {
@@ -35,14 +37,17 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
       refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
       refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
       refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
+      refreshFamiliesMax: config.REFRESH_FAMILIES_MAX,
+      keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
     },
   };
-  const authorize = createAuthorizer(auth);
+  const resourceServer = createResourceServer(auth);
   let draining = false;
   const app = await buildServer({
     auth,
     report: { store, limits, reportUrl: publicUrl + operations.listSubscriptions.path },
-    authorize: (header) => authorize(header, 'subscription:read'),
+    resourceServer,
+    authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     isDraining: () => draining,
     checkReady: () => store.checkReady(),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,

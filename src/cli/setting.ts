@@ -60,3 +60,14 @@ export function url(
 export function text(fallback: string, rule: string, description: string): Setting<string> {
   return { read: (value) => (value.trim() === '' ? undefined : value), fallback, rule, description };
 }
+
+/** Random text that nobody can guess; not shown anywhere. */
+export function secret(description: string): Setting<string | undefined> {
+  return {
+    read: (value) => (value.length >= 32 ? value : undefined),
+    fallback: undefined,
+    rule: 'at least 32 characters of random text, such as what this prints: openssl rand -base64 32',
+    description,
+    secret: true,
+  };
+}

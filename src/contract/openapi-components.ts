@@ -2,7 +2,7 @@ import { Fault, Problem } from './problem.ts';
 import { Product } from './product.ts';
 import { printableAscii } from './schema.ts';
 import { Subscription } from './subscription.ts';
-import { scopes, TokenErrorBody, TokenRequest, TokenResponse } from './token.ts';
+import { IntrospectionResponse, scopes, TokenErrorBody, TokenQuery, TokenRequest, TokenResponse } from './token.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,6 +15,8 @@ const named: Readonly<Record<string, object>> = {
   TokenRequest,
   TokenResponse,
   TokenErrorBody,
+  TokenQuery,
+  IntrospectionResponse,
 };
 
 /** `components` of the OpenAPI document (OpenAPI 3.1 §4.8.7). */
@@ -150,7 +152,14 @@ const documents: Json = {
     required: ['issuer', 'token_endpoint', 'jwks_uri', 'response_types_supported', 'grant_types_supported'],
     properties: {
       ...Object.fromEntries(
-        ['issuer', 'token_endpoint', 'jwks_uri', 'service_documentation'].map((name) => [name, shortText]),
+        [
+          'issuer',
+          'token_endpoint',
+          'jwks_uri',
+          'revocation_endpoint',
+          'introspection_endpoint',
+          'service_documentation',
+        ].map((name) => [name, shortText]),
       ),
       ...Object.fromEntries(
         [
@@ -158,6 +167,8 @@ const documents: Json = {
           'grant_types_supported',
           'scopes_supported',
           'token_endpoint_auth_methods_supported',
+          'revocation_endpoint_auth_methods_supported',
+          'introspection_endpoint_auth_methods_supported',
         ].map((name) => [name, { type: 'array', maxItems: 16, items: shortText }]),
       ),
     },

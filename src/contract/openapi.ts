@@ -79,14 +79,21 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
       };
     case 'issueToken':
       return {
-        security: [{ client: [] }, {}],
-        parameters: requestHeaders,
-        requestBody: {
-          required: true,
-          description: 'The token request',
-          content: { 'application/x-www-form-urlencoded': { schema: ref('TokenRequest') } },
-        },
+        ...formOperation('The token request', 'TokenRequest'),
         responses: { 200: response('The tokens', ref('TokenResponse')), ...tokenErrors() },
+      };
+    case 'revokeToken':
+      return {
+        ...formOperation('The token to end', 'TokenQuery'),
+        responses: {
+          200: { description: 'Done, or nothing to do', headers: headerRefs(everyHeader) },
+          ...tokenErrors(),
+        },
+      };
+    case 'introspectToken':
+      return {
+        ...formOperation('The token to ask about', 'TokenQuery'),
+        responses: { 200: response('What is told of it', ref('IntrospectionResponse')), ...tokenErrors() },
       };
     case 'getKeySet':
       return publicDocument('The key set', ref('KeySet'));
@@ -101,6 +108,17 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
       return publicDocument('The document', { type: 'object', description: 'An OpenAPI 3.1 document' });
   }
 }
+
+/** An operation that takes a form of a client, which authenticates by HTTP Basic or by fields of the form. */
+const formOperation = (description: string, schema: string): Json => ({
+  security: [{ client: [] }, {}],
+  parameters: requestHeaders,
+  requestBody: {
+    required: true,
+    description,
+    content: { 'application/x-www-form-urlencoded': { schema: ref(schema) } },
+  },
+});
 
 const describeServer = (publicUrl: string): string =>
   publicUrl.startsWith('https://') ? 'This service, in production' : 'This service, local';

@@ -36,6 +36,22 @@ export const operations = {
     description:
       'The token endpoint (RFC 6749 §3.2). The client authenticates by client_id and client_secret in the body or by HTTP Basic. Each refresh answers with a new access token and a new refresh token.',
   },
+  revokeToken: {
+    method: 'POST',
+    path: '/oauth2/revoke',
+    tag: 'auth',
+    summary: 'Revoke a token',
+    description:
+      'Ends a refresh token of the client with all that came from the same token request, or the same by one of its access tokens (RFC 7009). A token that is none of the client is passed over: the answer is the same.',
+  },
+  introspectToken: {
+    method: 'POST',
+    path: '/oauth2/introspect',
+    tag: 'auth',
+    summary: 'Ask about a token',
+    description:
+      'Tells a client whether a token of its own is good, and what it says (RFC 7662). Every other token is not active.',
+  },
   getKeySet: {
     method: 'GET',
     path: '/oauth2/jwks',

@@ -48,12 +48,59 @@ export const TokenResponse = Type.Object(
       description: 'Seconds until the refresh token ends; 0 when there is none',
     }),
     scope: Type.String({ maxLength: 512, pattern: printableAscii, description: 'The scopes of the access token' }),
+    'not-before-policy': Type.Optional(
+      Type.Literal(0, { format: 'int32', description: 'As Keycloak has it: no token is refused for its age' }),
+    ),
+    session_state: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        pattern: printableAscii,
+        description: 'As Keycloak has it: stays the same from refresh to refresh',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'A token answer' },
 );
 export type TokenResponse = Static<typeof TokenResponse>;
 
-/** Error codes of the token endpoint with their status (RFC 6749 §5.2; the last three are ours for conditions that it does not name). */
+/** The form fields of a revocation or introspection request (RFC 7009 §2.1, RFC 7662 §2.1). */
+export const TokenQuery = Type.Object(
+  {
+    token: secretText('The token'),
+    token_type_hint: Type.Optional(secretText('What kind of token it is; not needed, as the token tells')),
+    client_id: Type.Optional(secretText('Client identifier, unless sent by HTTP Basic')),
+    client_secret: Type.Optional(secretText('Client secret, unless sent by HTTP Basic')),
+  },
+  { description: 'A question about a token, or its end; unknown fields are ignored' },
+);
+
+const claimText = (description: string) =>
+  Type.Optional(Type.String({ maxLength: 2048, pattern: printableAscii, description }));
+const claimTime = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum: 99_999_999_999, format: 'int64', description }));
+
+/** What is told of a token (RFC 7662 §2.2). Times are in UTC epoch seconds. */
+export const IntrospectionResponse = Type.Object(
+  {
+    active: Type.Boolean({ description: 'Whether the token is good now; nothing else is told of one that is not' }),
+    token_type: Type.Optional(
+      Type.String({ enum: ['Bearer', 'refresh_token'], maxLength: 16, description: 'Kind of token' }),
+    ),
+    client_id: claimText('The client it was issued to'),
+    sub: claimText('The same'),
+    scope: claimText('Its scopes, separated by blanks'),
+    iss: claimText('The issuer'),
+    aud: claimText('The API it is for'),
+    jti: claimText('Identifier of the access token'),
+    sid: claimText('Identifier of what came from one token request'),
+    exp: claimTime('When it ends'),
+    iat: claimTime('When it was issued'),
+  },
+  { additionalProperties: false, description: 'What is told of a token (RFC 7662)' },
+);
+export type IntrospectionResponse = Static<typeof IntrospectionResponse>;
+
+/** Error codes of the token endpoint with their status (RFC 6749 §5.2, RFC 7009 §2.2.1; the last three are ours for conditions that these do not name). */
 export const tokenErrorTable = {
   invalid_request: { status: 400 },
   invalid_client: { status: 401 },
@@ -61,6 +108,7 @@ export const tokenErrorTable = {
   unauthorized_client: { status: 400 },
   unsupported_grant_type: { status: 400 },
   invalid_scope: { status: 400 },
+  unsupported_token_type: { status: 400 },
   slow_down: { status: 429 },
   server_error: { status: 500 },
   temporarily_unavailable: { status: 503 },

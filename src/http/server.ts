@@ -3,6 +3,7 @@ import accepts from '@fastify/accepts';
 import rateLimit from '@fastify/rate-limit';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
+import type { ResourceServer } from '../auth/resource-server.ts';
 import { addAccessLog } from './access-log.ts';
 import { answerClientError } from './client-error.ts';
 import { addConsoleRoutes } from './console.ts';
@@ -16,10 +17,12 @@ import { addRateLimitHeaders, rateLimitOptions } from './rate-limit.ts';
 import { sendError } from './send-error.ts';
 import { addSubscriptionRoutes, type SubscriptionRoutes } from './subscription.ts';
 import { addTokenRoute } from './token.ts';
+import { addTokenManagementRoutes } from './token-management.ts';
 
 /** Everything that the door opens to. */
 export interface ServerOptions extends Readiness, SubscriptionRoutes {
   readonly auth: AuthContext;
+  readonly resourceServer: ResourceServer;
   readonly openApi: object;
   readonly publicUrl: string;
   readonly logger: FastifyBaseLogger;
@@ -65,6 +68,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   }
   addSubscriptionRoutes(app, options);
   addTokenRoute(app, options.auth);
+  addTokenManagementRoutes(app, options.auth, options.resourceServer);
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
   await addConsoleRoutes(app);

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../auth/authorize.ts';
+import type { Access } from '../auth/resource-server.ts';
 import { operations } from '../contract/operations.ts';
 import { getSubscription } from '../report/get-subscription.ts';
 import { listSubscriptions } from '../report/list-subscriptions.ts';

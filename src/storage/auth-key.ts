@@ -54,3 +54,16 @@ export async function listAuthKeys(store: Store, purpose: KeyPurpose): Promise<r
     activatesAt: Number(row.activates_at),
   }));
 }
+
+/** Removes keys that nothing depends on any more, or that must not be trusted any more. */
+export async function deleteAuthKeys(
+  store: Store,
+  keys: readonly Pick<AuthKeyRow, 'purpose' | 'sequence'>[],
+): Promise<void> {
+  await store.writeDirectory(
+    keys.map(({ purpose, sequence }) =>
+      directoryStatement('delete from auth_key where purpose = $1 and sequence = $2', [purpose, sequence]),
+    ),
+    { announce: true },
+  );
+}

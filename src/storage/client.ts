@@ -96,18 +96,29 @@ export async function replaceSecret(
   ]);
 }
 
+/** Notes that a client got a token, at most once a minute, as nobody needs to know it better. */
+export async function recordClientUse(store: Store, client: ClientRow, nowSeconds: number): Promise<void> {
+  if (client.lastUsedAt !== null && nowSeconds - client.lastUsedAt < 60) return;
+  await store.writeDirectory([
+    directoryStatement('update client set last_used_at = $2 where client_id = $1', [client.clientId, nowSeconds]),
+  ]);
+}
+
 /** Disables a client and ends its refresh families; `false` when it was disabled before. */
 export async function disableClient(store: Store, clientId: string, nowSeconds: number): Promise<boolean> {
-  const [disabled] = await store.writeDirectory([
-    directoryStatement(
-      'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
-      [clientId, nowSeconds],
-    ),
-    directoryStatement('update refresh_family set revoked_at = $2 where client_id = $1 and revoked_at is null', [
-      clientId,
-      nowSeconds,
-    ]),
-  ]);
+  const [disabled] = await store.writeDirectory(
+    [
+      directoryStatement(
+        'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
+        [clientId, nowSeconds],
+      ),
+      directoryStatement('update refresh_family set revoked_at = $2 where client_id = $1 and revoked_at is null', [
+        clientId,
+        nowSeconds,
+      ]),
+    ],
+    { announce: true },
+  );
   return disabled?.length === 1;
 }
 

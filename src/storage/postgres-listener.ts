@@ -3,9 +3,9 @@ import pg from 'pg';
 /** Name of the channel that changes are announced on. */
 export const changeChannel = 'subreport_change';
 
-const heartbeatMs = 1_000;
-/** A listener whose last heartbeat is older is not taken for alive; with the time a beat may take, a change is noticed within two of these. */
-const silenceMsMax = 2_000;
+const heartbeatMs = 300;
+/** A listener whose last heartbeat began longer ago is not taken for alive: a change counts within this time at the latest, and one second was promised. */
+const silenceMsMax = 900;
 const reconnectMsMax = 10_000;
 
 /**
@@ -65,8 +65,8 @@ export class PostgresListener {
   async #connect(): Promise<void> {
     const client = new pg.Client({
       ...this.#options,
-      query_timeout: heartbeatMs,
-      connectionTimeoutMillis: silenceMsMax,
+      query_timeout: silenceMsMax,
+      connectionTimeoutMillis: 2_000,
     });
     this.#client = client;
     client.on('error', () => this.#lose(client));

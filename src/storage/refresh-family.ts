@@ -16,14 +16,20 @@ export interface RefreshFamily {
   readonly revokedAt: number | null;
 }
 
-/** Starts a family. */
-export async function insertRefreshFamily(store: Store, family: RefreshFamily): Promise<void> {
+/** Starts a family; of those that the client has already, only the ones used last stay, so that `familiesMax` live at once. */
+export async function insertRefreshFamily(store: Store, family: RefreshFamily, familiesMax: number): Promise<void> {
   const { clientId, id, scope, generation, rotatedAt, expiresAt, capAt } = family;
   await store.writeDirectory([
     directoryStatement(
       `insert into refresh_family (client_id, id, scope, generation, rotated_at, expires_at, cap_at)
        values ($1, $2, $3, $4, $5, $6, $7)`,
       [clientId, id, scope, generation, rotatedAt, expiresAt, capAt],
+    ),
+    directoryStatement(
+      `delete from refresh_family where client_id = $1 and id in (
+         select id from refresh_family where client_id = $1 and id <> $2 and revoked_at is null
+         order by rotated_at desc, id limit 1000 offset $3)`,
+      [clientId, id, familiesMax - 1],
     ),
   ]);
 }
@@ -71,12 +77,34 @@ export async function revokeRefreshFamily(
   id: string,
   nowSeconds: number,
 ): Promise<void> {
-  await store.writeDirectory([
-    directoryStatement(
-      'update refresh_family set revoked_at = $3 where client_id = $1 and id = $2 and revoked_at is null',
-      [clientId, id, nowSeconds],
-    ),
-  ]);
+  await store.writeDirectory(
+    [
+      directoryStatement(
+        'update refresh_family set revoked_at = $3 where client_id = $1 and id = $2 and revoked_at is null',
+        [clientId, id, nowSeconds],
+      ),
+    ],
+    { announce: true },
+  );
+}
+
+/** Ends all families of a client for good. */
+export async function revokeRefreshFamilies(store: Store, clientId: string, nowSeconds: number): Promise<void> {
+  await store.writeDirectory(
+    [
+      directoryStatement('update refresh_family set revoked_at = $2 where client_id = $1 and revoked_at is null', [
+        clientId,
+        nowSeconds,
+      ]),
+    ],
+    { announce: true },
+  );
+}
+
+/** Ids of the families that were revoked after a moment: their access tokens may not have ended yet. */
+export async function listRevokedFamilies(store: Store, afterSeconds: number): Promise<ReadonlySet<string>> {
+  const rows = await store.readDirectory('select id from refresh_family where revoked_at > $1', [afterSeconds]);
+  return new Set(rows.map(({ id }) => String(id)));
 }
 
 /** Removes the families that ended before a moment, so that the table does not grow for ever. */

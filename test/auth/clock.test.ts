@@ -1,19 +1,28 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuthContext } from '../../src/auth/auth-context.ts';
-import { loadAuthKeys } from '../../src/auth/auth-keys.ts';
-import { createAuthorizer } from '../../src/auth/authorize.ts';
 import { clientCredentialsGrant } from '../../src/auth/client-credentials.ts';
 import { AccessError, TokenError } from '../../src/auth/error.ts';
 import { createFailureBudget } from '../../src/auth/failure-budget.ts';
+import { createKeyCipher } from '../../src/auth/key-cipher.ts';
+import { openKeyRing } from '../../src/auth/key-ring.ts';
 import { createClient, disableClientById } from '../../src/auth/manage-clients.ts';
 import { refreshTokenGrant } from '../../src/auth/refresh-token.ts';
+import { createResourceServer } from '../../src/auth/resource-server.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { type ClientRow, findClient } from '../../src/storage/client.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 
 const start = 1_800_000_000;
+const ringOptions = (store: Store, now: () => number) => ({
+  store,
+  now,
+  cipher: createKeyCipher(undefined, undefined),
+  algorithm: 'ES256' as const,
+  lifetimes: { access: 300, refresh: 36_000 },
+});
 
 describe.each(engines)('tokens in the course of time on $engine', ({ openTestStore }) => {
   let opened: TestStore;
@@ -34,7 +43,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     const now = () => time;
     context = {
       store: opened.store,
-      keys: await loadAuthKeys(opened.store, start),
+      keys: await openKeyRing(ringOptions(opened.store, now)),
       now,
       failures: createFailureBudget(5, now),
       settings: {
@@ -44,6 +53,8 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         refreshTokenSeconds: 1_800,
         refreshFamilySeconds: 36_000,
         refreshGraceSeconds: 10,
+        refreshFamiliesMax: 100,
+        keycloakMembers: true,
       },
     };
   });
@@ -107,7 +118,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
   });
 
   describe('at the API', () => {
-    const authorizer = () => createAuthorizer(context);
+    const authorizer = () => createResourceServer(context).authorize;
     const bearer = (token: string) => `Bearer ${token}`;
     const code = async (attempt: Promise<unknown>) =>
       attempt.then(() => 'accepted').catch((error: unknown) => (error instanceof AccessError ? error.code : error));
@@ -131,12 +142,11 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       });
     });
 
-    test('a client that was disabled is refused within a second, however good its token is', async () => {
+    test('20: a client that was disabled is refused, however good its token is', async () => {
       const authorize = authorizer();
       const { access_token: token } = await issue();
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
       await disableClientById(opened.store, time, client.clientId);
-      time = start + 1;
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
     });
 
@@ -186,7 +196,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       ['59 (RFC 7515 §4.1.11): an unknown crit', { crit: ['x'], x: 1 }, {}, 'INVALID_TOKEN'],
       ['59 (RFC 7515 §4.1.4): a kid that is not ours', { kid: 'other' }, {}, 'INVALID_TOKEN'],
     ])('%s', async (_title, header, claims, expected) => {
-      const [key] = context.keys.signing;
+      const key = await context.keys.signingKey();
       const payload = {
         ...good,
         sub: client.clientId,
@@ -206,7 +216,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     });
 
     test('54 (RFC 8725 §2.1, §3.1): alg none, and HS256 keyed with our public key, are refused', async () => {
-      const [key] = context.keys.signing;
+      const key = await context.keys.signingKey();
       const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
       const payload = { ...good, sub: client.clientId, client_id: client.clientId, iat: start, exp: otherTime };
       const unsigned = `${encode({ alg: 'none', typ: 'at+jwt', kid: key.kid })}.${encode(payload)}.`;
@@ -222,9 +232,11 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
   test('keys are made once, whoever starts first, and found again', async () => {
     const other = await openTestStore();
     const again = other.openAgain();
-    const loaded = await Promise.all([other.store, again, other.store].map((store) => loadAuthKeys(store, start)));
-    expect(new Set(loaded.map(({ signing: [key] }) => key.kid)).size).toBe(1);
-    expect(new Set(loaded.map(({ refresh: [secret] }) => secret.toString('hex'))).size).toBe(1);
+    const open = (store: Store) => openKeyRing(ringOptions(store, () => start));
+    const rings = await Promise.all([other.store, again, other.store].map(open));
+    const kids = await Promise.all(rings.map(async (ring) => (await ring.signingKey()).kid));
+    const secrets = await Promise.all(rings.map(async (ring) => (await ring.refreshSecrets())[0].toString('hex')));
+    expect([new Set(kids).size, new Set(secrets).size]).toEqual([1, 1]);
     await other.close();
   });
 });

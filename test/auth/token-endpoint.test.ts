@@ -209,10 +209,16 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
 
     test('both secrets work while a client moves from the old to the new, then only the new', async () => {
       const moving = await newClient();
-      const rotated = await rotateClientSecret(service.store, now(), moving.client_id, { overlapSeconds: 60 });
+      const rotated = await rotateClientSecret(service.store, now(), moving.client_id, {
+        overlapSeconds: 60,
+        revokeTokens: false,
+      });
       await issue(moving);
       await issue(rotated);
-      const last = await rotateClientSecret(service.store, now(), moving.client_id, { overlapSeconds: 0 });
+      const last = await rotateClientSecret(service.store, now(), moving.client_id, {
+        overlapSeconds: 0,
+        revokeTokens: false,
+      });
       await expectTokenError(await post({ ...grant, ...moving }), 'invalid_client');
       await expectTokenError(await post({ ...grant, ...rotated }), 'invalid_client');
       await issue(last);
@@ -356,7 +362,18 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
         refresh_token: expect.stringMatching(/^[\w-]{22}\.1\.[\w-]{43}$/),
         refresh_expires_in: 1800,
         scope: 'subscription:read',
+        'not-before-policy': 0,
+        session_state: expect.stringMatching(/^[\w-]{22}$/),
       });
+    });
+
+    test('37: session_state stays the same from refresh to refresh, as it does with Keycloak', async () => {
+      const first = (await (await post({ ...grant, ...client })).json()) as TokenResponse;
+      const next = (await (await refresh(first.refresh_token ?? '')).json()) as TokenResponse;
+      expect([next.session_state, decodeJwt(next.access_token).sid]).toEqual([
+        first.session_state,
+        first.session_state,
+      ]);
     });
 
     test('38 (RFC 6749 §5.1): no-store on success too', async () => {
@@ -425,7 +442,10 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
         response_types_supported: [],
         grant_types_supported: ['client_credentials', 'refresh_token'],
         token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        revocation_endpoint: `${service.url}/oauth2/revoke`,
+        introspection_endpoint: `${service.url}/oauth2/introspect`,
       });
+      expect(documents[0]).not.toHaveProperty('authorization_response_iss_parameter_supported'); // 41 (RFC 9207): for authorization answers only
       expect(documents[0]).not.toHaveProperty('authorization_endpoint');
     });
   });

@@ -238,7 +238,7 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
         capAt: 250,
         revokedAt: null,
       };
-      await insertRefreshFamily(store, family);
+      await insertRefreshFamily(store, family, 100);
       const rotations = await Promise.all(
         Array.from({ length: 8 }, () =>
           rotateRefreshFamily(store, { clientId: 'c2', id: 'f', generation: 1 }, 150, 300),

@@ -1,0 +1,52 @@
+import type { IntrospectionResponse } from '../contract/token.ts';
+import type { ClientRow } from '../storage/client.ts';
+import { findRefreshFamily } from '../storage/refresh-family.ts';
+import type { AuthContext } from './auth-context.ts';
+import { AccessError, TokenError } from './error.ts';
+import { readOwnRefreshToken } from './read-own-refresh-token.ts';
+import type { ResourceServer } from './resource-server.ts';
+
+/** Exactly this for every token that is not good, whatever the reason (RFC 7662 §2.2). */
+const inactive = { active: false } as const;
+
+/**
+ * Tells a client about a token of its own (RFC 7662 §2). One of another client is told like one that does not exist, so that nobody can try out tokens that
+ * were found (§4).
+ */
+export async function introspectToken(
+  context: AuthContext,
+  { verifyToken, findTokenClient }: ResourceServer,
+  client: ClientRow,
+  token: string | undefined,
+): Promise<IntrospectionResponse> {
+  if (token === undefined) throw new TokenError('invalid_request', 'Cannot introspect: token must be given');
+  const content = await readOwnRefreshToken(context, token);
+  if (content !== undefined) {
+    const family = await findRefreshFamily(context.store, client.clientId, content.family);
+    const alive =
+      family !== undefined &&
+      family.revokedAt === null &&
+      family.expiresAt > context.now() &&
+      family.generation === content.generation;
+    if (!alive) return inactive;
+    const { scope, expiresAt, id } = family;
+    return {
+      active: true,
+      token_type: 'refresh_token',
+      client_id: client.clientId,
+      sub: client.clientId,
+      scope,
+      exp: expiresAt,
+      sid: id,
+    };
+  }
+  const claims = await verifyToken(token).catch((error: unknown) => {
+    if (error instanceof AccessError) return undefined;
+    throw error;
+  });
+  if (claims === undefined || claims.clientId !== client.clientId) return inactive;
+  if ((await findTokenClient(claims)) === undefined) return inactive;
+  const { iss, sub, aud, exp, iat, jti, scope, sid } = claims.payload;
+  const known = { iss, sub, aud, exp, iat, jti, scope, sid };
+  return { active: true, token_type: 'Bearer', client_id: claims.clientId, ...known } as IntrospectionResponse;
+}

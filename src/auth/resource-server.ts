@@ -1,0 +1,69 @@
+import type { Scope } from '../contract/token.ts';
+import type { TenantId } from '../storage/store.ts';
+import { createActiveCheck, type FindTokenClient } from './active-token.ts';
+import type { AuthContext } from './auth-context.ts';
+import { AccessError } from './error.ts';
+import { createTokenVerifier, type TokenClaims } from './verify-token.ts';
+
+/** Who sent a request: a client, and the tenant whose records it may see. */
+export interface Access {
+  readonly clientId: string;
+  readonly tenant: TenantId;
+}
+
+/** What checks access tokens. */
+export interface ResourceServer {
+  /** What a token says that this service issued and that has not ended; fails with `AccessError`. */
+  readonly verifyToken: (token: string) => Promise<TokenClaims>;
+  /** The client of a good token, or `undefined` when it was disabled or the token revoked since. */
+  readonly findTokenClient: FindTokenClient;
+  /** Checks the `Authorization` header (RFC 6750 §2.1): a Bearer token, good, with the scope, of a client that is active. Fails with `AccessError`. */
+  readonly authorize: (header: string | undefined, scope: Scope) => Promise<Access>;
+}
+
+/** Makes the check of access tokens. */
+export function createResourceServer(context: AuthContext): ResourceServer {
+  const verifyToken = createTokenVerifier(context);
+  const findTokenClient = createActiveCheck(context);
+  return {
+    verifyToken,
+    findTokenClient,
+    async authorize(header, scope) {
+      const claims = await verifyToken(readBearer(header));
+      const client = await findTokenClient(claims);
+      if (client === undefined) {
+        throw new AccessError(
+          'INVALID_TOKEN',
+          'Cannot accept the access token: its client must be active, and it must not have been revoked',
+        );
+      }
+      if (!claims.scopes.includes(scope)) {
+        throw new AccessError(
+          'INSUFFICIENT_SCOPE',
+          `Cannot do this with the access token: its scope must include '${scope}'`,
+          scope,
+        );
+      }
+      return { clientId: client.clientId, tenant: client.tenant };
+    },
+  };
+}
+
+/** The token of `Authorization: Bearer <token>`; the scheme without case, the token as RFC 6750 §2.1 spells it. */
+function readBearer(header: string | undefined): string {
+  const [, scheme, rest] = /^([^ ]+)(.*)$/.exec(header ?? '') ?? [];
+  if (scheme?.toLowerCase() !== 'bearer') {
+    throw new AccessError(
+      'MISSING_TOKEN',
+      "Cannot answer without an access token: send the header 'Authorization: Bearer <ACCESS_TOKEN>'",
+    );
+  }
+  const token = /^ +([A-Za-z0-9._~+/-]+=*)$/.exec(rest ?? '')?.[1];
+  if (token === undefined) {
+    throw new AccessError(
+      'MALFORMED',
+      "Cannot read the Authorization header: it must be 'Bearer', one blank and one token",
+    );
+  }
+  return token;
+}

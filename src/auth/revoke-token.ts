@@ -1,0 +1,44 @@
+import type { ClientRow } from '../storage/client.ts';
+import { revokeRefreshFamily } from '../storage/refresh-family.ts';
+import type { AuthContext } from './auth-context.ts';
+import { AccessError, TokenError } from './error.ts';
+import { readOwnRefreshToken } from './read-own-refresh-token.ts';
+import type { ResourceServer } from './resource-server.ts';
+
+/**
+ * Ends a token of a client (RFC 7009 §2): a refresh token with its whole family, an access token with the family that it belongs to. A token that is none, is
+ * over, or belongs to another client is passed over without a word, as the answer must not tell which (§2.2).
+ */
+export async function revokeToken(
+  context: AuthContext,
+  { verifyToken }: Pick<ResourceServer, 'verifyToken'>,
+  client: ClientRow,
+  token: string | undefined,
+): Promise<void> {
+  if (token === undefined) throw new TokenError('invalid_request', 'Cannot revoke: token must be given');
+  const family = await familyOf(context, verifyToken, client, token);
+  if (family !== undefined) await revokeRefreshFamily(context.store, client.clientId, family, context.now());
+}
+
+/** The family of a client's token; the statement that ends it compares the client once more. `token_type_hint` is not needed, as the form tells the kind. */
+async function familyOf(
+  context: AuthContext,
+  verifyToken: ResourceServer['verifyToken'],
+  client: ClientRow,
+  token: string,
+): Promise<string | undefined> {
+  const content = await readOwnRefreshToken(context, token);
+  if (content !== undefined) return content.family;
+  const claims = await verifyToken(token).catch((error: unknown) => {
+    if (error instanceof AccessError) return undefined;
+    throw error;
+  });
+  if (claims === undefined || claims.clientId !== client.clientId) return undefined;
+  if (claims.family === undefined) {
+    throw new TokenError(
+      'unsupported_token_type',
+      'Cannot revoke: an access token of a client without refresh tokens ends by itself within minutes',
+    );
+  }
+  return claims.family;
+}

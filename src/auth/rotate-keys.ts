@@ -1,0 +1,69 @@
+import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../storage/auth-key.ts';
+import { KeyError } from './error.ts';
+import { type KeyRingOptions, makeKey } from './key-ring.ts';
+import { type KeyState, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
+
+/** A key as an operator sees it: nothing of it is secret. Times are UTC epoch seconds. */
+export interface KeyInfo {
+  readonly purpose: KeyPurpose;
+  readonly kid: string;
+  readonly alg: string;
+  readonly state: KeyState;
+  readonly createdAt: number;
+  readonly activatesAt: number;
+  /** When the last token made with it ends; `null` while no key follows it. */
+  readonly endsAt: number | null;
+  /** Whether the store keeps it encrypted. */
+  readonly encrypted: boolean;
+}
+
+/**
+ * When a new key takes over.
+ * - `soon`: after every process and every kept key set has it; no request fails.
+ * - `now`: at once; whoever keeps a key set without it fetches the key set anew.
+ * - `compromised`: at once, and all older keys are removed: what was made with them is refused from then on.
+ */
+export type RotationMode = 'soon' | 'now' | 'compromised';
+
+/** The keys of the service, newest first. */
+export async function listKeys({ store, lifetimes, now }: KeyRingOptions): Promise<readonly KeyInfo[]> {
+  const purposes = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
+  return purposes.flatMap((rows) =>
+    scheduleKeys(rows, lifetimes, now()).map(({ key, state, endsAt }) => ({
+      purpose: key.purpose,
+      kid: key.kid,
+      alg: key.alg,
+      state,
+      createdAt: key.createdAt,
+      activatesAt: key.activatesAt,
+      endsAt,
+      encrypted: !key.jwk.startsWith('{'),
+    })),
+  );
+}
+
+/** Makes the next key of a purpose and removes those that are dead. Fails with `KeyError` when a next one waits already, unless it must be now. */
+export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, mode: RotationMode): Promise<KeyInfo> {
+  const { store, lifetimes, now } = options;
+  const rows = await listAuthKeys(store, purpose);
+  const scheduled = scheduleKeys(rows, lifetimes, now());
+  const waiting = scheduled.find(({ state }) => state === 'next');
+  if (mode === 'soon' && waiting !== undefined) {
+    throw new KeyError(
+      `Cannot rotate the ${purpose} key: no other new key may be waiting: ${waiting.key.kid} takes over in ${waiting.key.activatesAt - now()} seconds`,
+    );
+  }
+  const activatesAt = mode === 'soon' ? now() + keyLeadSeconds : now();
+  const made = await makeKey(options, purpose, { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt });
+  if (!(await insertAuthKey(store, made))) {
+    throw new KeyError(
+      `Cannot rotate the ${purpose} key: nobody else may do so at the same time; see subreport keys list`,
+    );
+  }
+  const old = scheduled.filter(({ state }) => mode === 'compromised' || state === 'dead').map(({ key }) => key);
+  if (old.length > 0) await deleteAuthKeys(store, old);
+  const info = (await listKeys(options)).find(({ kid }) => kid === made.kid);
+  if (info === undefined)
+    throw new TypeError('Cannot tell of the new key: it must be in the store once it was inserted');
+  return info;
+}

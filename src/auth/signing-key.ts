@@ -1,0 +1,35 @@
+import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
+
+/** The algorithms that access tokens can be signed with (RFC 7518 §3.1, RFC 8037 §3.1): all asymmetric, so that a key that verifies cannot sign. */
+export const signingAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
+export type SigningAlgorithm = (typeof signingAlgorithms)[number];
+
+/** A key pair that signs access tokens. */
+export interface SigningKey {
+  /** Thumbprint of the public key (RFC 7638). */
+  readonly kid: string;
+  readonly alg: SigningAlgorithm;
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+  /** The public half for the key set, with `kid`, `alg` and `use` (RFC 7517 §4). */
+  readonly publicJwk: JWK;
+}
+
+/** Members of a private JWK that the key set must not show (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2). */
+const privateMembers: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']);
+
+/** A new private JWK for an algorithm. */
+export async function newSigningJwk(alg: SigningAlgorithm): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return exportJWK(privateKey);
+}
+
+/** Makes a private JWK ready for use. */
+export async function toSigningKey(jwk: JWK, alg: SigningAlgorithm): Promise<SigningKey> {
+  const publicPart = Object.fromEntries(Object.entries(jwk).filter(([name]) => !privateMembers.has(name))) as JWK;
+  const kid = await calculateJwkThumbprint(publicPart);
+  const publicJwk: JWK = { ...publicPart, kid, alg, use: 'sig' };
+  const privateKey = (await importJWK(jwk, alg)) as CryptoKey;
+  const publicKey = (await importJWK(publicJwk, alg)) as CryptoKey;
+  return { kid, alg, privateKey, publicKey, publicJwk };
+}

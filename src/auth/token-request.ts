@@ -1,0 +1,47 @@
+import type { TokenResponse } from '../contract/token.ts';
+import { type ClientRow, recordClientUse } from '../storage/client.ts';
+import type { AuthContext } from './auth-context.ts';
+import { clientCredentialsGrant } from './client-credentials.ts';
+import { TokenError } from './error.ts';
+import type { Grant } from './grant.ts';
+import { refreshTokenGrant } from './refresh-token.ts';
+
+const grants: ReadonlyMap<string, Grant> = new Map(
+  [clientCredentialsGrant, refreshTokenGrant].map((grant) => [grant.grantType, grant]),
+);
+
+/** The grant that a token request asks for; fails with `TokenError` when there is none of that name (RFC 6749 §5.2). */
+export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
+  const grantType = form.get('grant_type');
+  if (grantType === undefined)
+    throw new TokenError('invalid_request', 'Cannot issue a token: grant_type must be given');
+  const grant = grants.get(grantType);
+  if (grant === undefined) {
+    throw new TokenError(
+      'unsupported_grant_type',
+      `Cannot issue a token: grant_type must be one of ${[...grants.keys()].join(', ')}`,
+    );
+  }
+  return grant;
+}
+
+/** Answers the token request of an authenticated client, by a grant that it may use. */
+export async function answerTokenRequest(
+  context: AuthContext,
+  client: ClientRow,
+  form: ReadonlyMap<string, string>,
+): Promise<TokenResponse> {
+  const grant = chooseGrant(form);
+  if (!client.grants.includes(grant.grantType)) {
+    throw new TokenError(
+      'unauthorized_client',
+      `Cannot issue a token: this client may use ${client.grants.join(', ') || 'no grant of this endpoint'}`,
+    );
+  }
+  const answer = await grant.handle(context, client, {
+    scope: form.get('scope'),
+    refreshToken: form.get('refresh_token'),
+  });
+  await recordClientUse(context.store, client, context.now());
+  return answer;
+}

@@ -1,0 +1,16 @@
+import { createKeyCipher } from '../auth/key-cipher.ts';
+import type { KeyRingOptions } from '../auth/key-ring.ts';
+import type { Store } from '../storage/store.ts';
+import type { Config } from './config.ts';
+import { nowSeconds } from './store-session.ts';
+
+/** What the settings say about the keys of the service; the same for the service and for the commands that manage its keys. */
+export function keyRingOptions(config: Config, store: Store): KeyRingOptions {
+  return {
+    store,
+    cipher: createKeyCipher(config.KEY_ENCRYPTION_SECRET, config.KEY_ENCRYPTION_SECRET_BEFORE),
+    algorithm: config.SIGNING_ALGORITHM,
+    lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
+    now: nowSeconds,
+  };
+}

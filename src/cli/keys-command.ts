@@ -1,0 +1,83 @@
+import { type Command, Option } from 'commander';
+import { openKeyRing } from '../auth/key-ring.ts';
+import { type KeyInfo, listKeys, type RotationMode, rotateKeys } from '../auth/rotate-keys.ts';
+import { formatInstant } from '../contract/instant.ts';
+import { type Config, readConfig } from './config.ts';
+import { UsageError } from './error.ts';
+import { keyRingOptions } from './key-ring-options.ts';
+import { formatTable, type Output, writeResult } from './output.ts';
+import { nowSeconds, withStore } from './store-session.ts';
+
+interface RotateOptions {
+  readonly purpose: 'access' | 'refresh';
+  readonly now?: boolean;
+  readonly compromised?: boolean;
+  readonly json?: boolean;
+}
+
+/** `subreport keys list|rotate`. */
+export function addKeysCommand(program: Command, output: Output): void {
+  const keys = program
+    .command('keys')
+    .description('list and replace the keys that sign access tokens and protect refresh tokens');
+  keys
+    .command('list')
+    .description('list the keys, newest first, with what each is for now')
+    .option('--json', 'print a JSON array')
+    .addHelpText('after', '\nExample:\n  subreport keys list --json')
+    .action(async ({ json = false }: { json?: boolean }) => {
+      const shown = await withKeys(readConfig(), async (options) => (await listKeys(options)).map(showKey));
+      const rows = shown.map((key) => [
+        key.purpose,
+        key.kid,
+        key.alg,
+        key.state,
+        key.activates_at,
+        key.ends_at ?? '-',
+        key.encrypted ? 'yes' : 'no',
+      ]);
+      const header = ['PURPOSE', 'KID', 'ALG', 'STATE', 'IN USE FROM', 'ENDS', 'ENCRYPTED'];
+      writeResult(output, json, shown, formatTable(header, rows));
+    });
+  keys
+    .command('rotate')
+    .description('make the next key: published now, used in six minutes, so that no request fails')
+    .addOption(
+      new Option('--purpose <purpose>', 'access: signs access tokens; refresh: protects refresh tokens')
+        .choices(['access', 'refresh'])
+        .default('access'),
+    )
+    .option('--now', 'use it at once; older tokens stay good')
+    .option('--compromised', 'use it at once and remove all older keys: what was made with them is refused from now on')
+    .option('--json', 'print the new key')
+    .addHelpText('after', '\nExamples:\n  subreport keys rotate\n  subreport keys rotate --compromised')
+    .action(async (options: RotateOptions) => {
+      if (options.now === true && options.compromised === true)
+        throw new UsageError('Cannot rotate: either --now or --compromised must be given, not both');
+      const mode: RotationMode = options.compromised === true ? 'compromised' : options.now === true ? 'now' : 'soon';
+      const made = await withKeys(readConfig(), (ring) => rotateKeys(ring, options.purpose, mode));
+      const wait = made.activatesAt - nowSeconds();
+      const start = wait > 0 ? `takes over in ${wait} seconds` : 'is in use';
+      writeResult(output, options.json ?? false, showKey(made), `The new ${made.purpose} key ${made.kid} ${start}.`);
+    });
+}
+
+/** Runs work on the keys of the store, once they are there and readable. */
+function withKeys<T>(config: Config, work: (options: ReturnType<typeof keyRingOptions>) => Promise<T>): Promise<T> {
+  return withStore(config, async (store) => {
+    const options = keyRingOptions(config, store);
+    await openKeyRing(options);
+    return work(options);
+  });
+}
+
+const showKey = ({ purpose, kid, alg, state, createdAt, activatesAt, endsAt, encrypted }: KeyInfo) => ({
+  purpose,
+  kid,
+  alg,
+  state,
+  created_at: formatInstant(createdAt),
+  activates_at: formatInstant(activatesAt),
+  ends_at: endsAt === null ? null : formatInstant(endsAt),
+  encrypted,
+});
