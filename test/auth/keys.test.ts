@@ -1,0 +1,177 @@
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createKeyCipher } from '../../src/auth/key-cipher.ts';
+import { type KeyRingOptions, openKeyRing } from '../../src/auth/key-ring.ts';
+import { listKeys, rotateKeys } from '../../src/auth/rotate-keys.ts';
+import { signingAlgorithms } from '../../src/auth/signing-key.ts';
+import type { TokenResponse } from '../../src/contract/token.ts';
+import { listAuthKeys } from '../../src/storage/auth-key.ts';
+import { openStore } from '../../src/storage/open-store.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const start = 1_800_000_000;
+const secret = 'a secret of at least thirty-two characters';
+const secretBefore = 'another secret that was used before, for long';
+
+describe.each(engines)('the keys of the service on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let time = start;
+  const options = (more: Partial<KeyRingOptions> = {}): KeyRingOptions => ({
+    store: opened.store,
+    cipher: createKeyCipher(undefined, undefined),
+    algorithm: 'ES256',
+    lifetimes: { access: 300, refresh: 36_000 },
+    now: () => time,
+    ...more,
+  });
+  const states = async () =>
+    (await listKeys(options())).filter(({ purpose }) => purpose === 'access').map(({ state }) => state);
+
+  beforeEach(async () => {
+    time = start;
+    opened = await openTestStore();
+  });
+  afterEach(() => opened.close());
+
+  test('rotation publishes the next key before its use, and the old one until its last token is dead', async () => {
+    const ring = await openKeyRing(options());
+    const first = await ring.signingKey();
+    const next = await rotateKeys(options(), 'access', 'soon');
+    expect(next.activatesAt).toBe(start + 360);
+    const published = async () => (await ring.publicJwks()).map(({ kid }) => kid);
+    const at = async (seconds: number) => {
+      time = start + seconds;
+      await expect.poll(published).toContain(next.kid);
+      return [(await ring.signingKey()).kid, await published(), await states()];
+    };
+    expect(await at(0)).toEqual([first.kid, [next.kid, first.kid], ['next', 'current']]);
+    expect(await at(359)).toEqual([first.kid, [next.kid, first.kid], ['next', 'current']]);
+    expect(await at(360)).toEqual([next.kid, [next.kid, first.kid], ['current', 'retiring']]);
+    expect(await at(719)).toEqual([next.kid, [next.kid, first.kid], ['current', 'retiring']]);
+    expect(await at(720)).toEqual([next.kid, [next.kid], ['current', 'dead']]);
+    expect(await ring.verifyingKey(first.kid)).toBeUndefined();
+    await rotateKeys(options(), 'access', 'soon');
+    expect((await listAuthKeys(opened.store, 'access')).map(({ kid }) => kid)).not.toContain(first.kid);
+  });
+
+  test('a second rotation while one is waiting is refused', async () => {
+    await openKeyRing(options());
+    await rotateKeys(options(), 'access', 'soon');
+    await expect(rotateKeys(options(), 'access', 'soon')).rejects.toMatchObject({
+      name: 'KeyError',
+      message: expect.stringMatching(/takes over in 360 seconds$/),
+    });
+    await rotateKeys(options(), 'refresh', 'soon');
+  });
+
+  test('two rotations at the same moment make one key', async () => {
+    await openKeyRing(options());
+    const stores = [opened.store, opened.openAgain(), opened.openAgain()];
+    const made = await Promise.allSettled(stores.map((store) => rotateKeys(options({ store }), 'access', 'now')));
+    const kids = (await listAuthKeys(opened.store, 'access')).map(({ kid }) => kid);
+    expect(kids).toHaveLength(1 + made.filter(({ status }) => status === 'fulfilled').length);
+    expect(new Set(kids).size).toBe(kids.length);
+  });
+
+  test('a key that was compromised is gone at once, and what it signed with it', async () => {
+    const ring = await openKeyRing(options());
+    const [first, [refreshSecret]] = [await ring.signingKey(), await ring.refreshSecrets()];
+    for (const purpose of ['access', 'refresh'] as const) await rotateKeys(options(), purpose, 'compromised');
+    await expect.poll(() => ring.verifyingKey(first.kid)).toBeUndefined();
+    expect(await ring.refreshSecrets()).not.toContainEqual(refreshSecret);
+    expect(await ring.publicJwks()).toHaveLength(1);
+  });
+
+  test('another algorithm is published first and used later, as at a rotation', async () => {
+    const first = await (await openKeyRing(options())).signingKey();
+    const ring = await openKeyRing(options({ algorithm: 'EdDSA' }));
+    expect((await ring.signingKey()).kid).toBe(first.kid);
+    await openKeyRing(options({ algorithm: 'EdDSA' })); // a second start makes no third key
+    expect((await ring.publicJwks()).map(({ alg }) => alg)).toEqual(['EdDSA', 'ES256']);
+    time = start + 360;
+    expect((await ring.signingKey()).alg).toBe('EdDSA');
+  });
+
+  test('while the store is away, the keys are those that were read last', async () => {
+    const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
+    const away = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
+    const ring = await openKeyRing(options({ store: away }));
+    const { kid } = await ring.signingKey();
+    await away.close();
+    time = start + 60;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect((await ring.signingKey()).kid).toBe(kid);
+  });
+
+  describe('KEY_ENCRYPTION_SECRET', () => {
+    const textsOf = async (store: Store) =>
+      (await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')])).flat().map(({ jwk }) => jwk);
+
+    test('keeps the keys encrypted, those too that were there in the clear', async () => {
+      const first = await (await openKeyRing(options())).signingKey();
+      expect(await textsOf(opened.store)).toEqual(Array(2).fill(expect.stringMatching(/^\{.*"(d|k)":/)));
+      const ring = await openKeyRing(options({ cipher: createKeyCipher(secret, undefined) }));
+      expect((await ring.signingKey()).kid).toBe(first.kid);
+      const sealed = await textsOf(opened.store);
+      for (const text of sealed) expect(text).toMatch(/^eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+      for (const key of await listKeys(options({ cipher: createKeyCipher(secret, undefined) })))
+        expect(key.encrypted).toBe(true);
+    });
+
+    test.each([
+      ['not set', undefined],
+      ['another one', 'a wrong secret of at least thirty-two characters'],
+    ])('that is %s stops the start with a sentence', async (_title, wrong) => {
+      await openKeyRing(options({ cipher: createKeyCipher(secret, undefined) }));
+      await expect(openKeyRing(options({ cipher: createKeyCipher(wrong, undefined) }))).rejects.toMatchObject({
+        name: 'KeyError',
+        message: expect.stringMatching(/^Cannot read the keys of the service: KEY_ENCRYPTION_SECRET must be/),
+      });
+    });
+
+    test('is replaced with KEY_ENCRYPTION_SECRET_BEFORE', async () => {
+      const first = await (
+        await openKeyRing(options({ cipher: createKeyCipher(secretBefore, undefined) }))
+      ).signingKey();
+      await openKeyRing(options({ cipher: createKeyCipher(secret, secretBefore) }));
+      const ring = await openKeyRing(options({ cipher: createKeyCipher(secret, undefined) }));
+      expect((await ring.signingKey()).kid).toBe(first.kid);
+    });
+
+    test('a key that was changed in the store is not used', async () => {
+      const cipher = createKeyCipher(secret, undefined);
+      const sealed = await cipher.seal('{"kty":"oct"}');
+      const changed = `${sealed.slice(0, -4)}${sealed.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`;
+      await expect(cipher.open(changed)).rejects.toMatchObject({ name: 'KeyError' });
+    });
+  });
+});
+
+describe('SIGNING_ALGORITHM', () => {
+  const [sqlite] = engines;
+  let service: TestService | undefined;
+  afterEach(() => service?.close());
+
+  test.each(signingAlgorithms)(
+    '42, 46 (RFC 9068 §2.1, RFC 8725 §3.11): %s signs tokens that the key set verifies, and nothing else is signed with it',
+    async (algorithm) => {
+      service = await startService(await sqlite.openTestStore(), { SIGNING_ALGORITHM: algorithm });
+      const client = await service.createClient(await service.createTenant('acme'));
+      const response = await service.postToken({ grant_type: 'client_credentials', ...client });
+      const { access_token: token } = (await response.json()) as TokenResponse;
+      expect(decodeProtectedHeader(token)).toEqual({ alg: algorithm, typ: 'at+jwt', kid: expect.any(String) });
+      const keys = createRemoteJWKSet(new URL(`${service.url}/oauth2/jwks`));
+      await jwtVerify(token, keys, { issuer: service.url, audience: service.baseUrl, typ: 'at+jwt' });
+      expect((await service.get('/v1/subscription', token)).status).toBe(200);
+      const { keys: published } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as {
+        keys: Record<string, string>[];
+      };
+      const members = { ES256: ['crv', 'x', 'y'], RS256: ['e', 'n'], EdDSA: ['crv', 'x'] }[algorithm];
+      expect(published.map((key) => Object.keys(key).sort())).toEqual([
+        [...members, 'alg', 'kid', 'kty', 'use'].sort(),
+      ]);
+    },
+  );
+});
