@@ -52,6 +52,7 @@ describe('wrong use', () => {
     const paths = ['serve', 'migrate', 'config', 'import', 'generate'].map((name) => [name]);
     for (const name of ['create', 'list']) paths.push(['tenant', name]);
     for (const name of ['create', 'list', 'rotate', 'disable']) paths.push(['client', name]);
+    for (const name of ['list', 'rotate']) paths.push(['keys', name]);
     for (const path of paths) {
       const { code, stdout } = await runCommand([...path, '--help']);
       expect([path, code]).toEqual([path, 0]);
@@ -177,6 +178,26 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       const { code, stderr } = await run(['client', action, '--client-id', 'nobody']);
       expect([action, code, stderr]).toEqual([action, 1, expect.stringMatching(sentence)]);
     }
+  });
+
+  test('keys list and rotate', async () => {
+    const listed = async () => (await json(['keys', 'list'])) as { purpose: string; kid: string; state: string }[];
+    const first = await listed();
+    expect(first).toEqual(
+      ['access', 'refresh'].map((purpose) => expect.objectContaining({ purpose, state: 'current', encrypted: false })),
+    );
+    const next = await json(['keys', 'rotate']);
+    expect(next).toMatchObject({ purpose: 'access', alg: 'ES256', state: 'next', ends_at: null });
+    const again = await run(['keys', 'rotate']);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect(await json(['keys', 'rotate', '--compromised'])).toMatchObject({ purpose: 'access', state: 'current' });
+    expect((await listed()).map(({ purpose, state }) => [purpose, state])).toEqual([
+      ['access', 'current'],
+      ['refresh', 'current'],
+    ]);
+    expect((await listed()).map(({ kid }) => kid)).not.toContain(first[0]?.kid);
+    expect((await run(['keys', 'list'])).stdout).not.toMatch(/"d"|"k"/);
+    expect((await run(['keys', 'rotate', '--now', '--compromised'])).code).toBe(2);
   });
 
   test('a tenant that does not exist is told with the nearest name', async () => {

@@ -134,6 +134,45 @@ describe('serve --demo', () => {
   });
 });
 
+describe('warnings at the start', () => {
+  const warnings = async (more: Record<string, string>): Promise<string[]> => {
+    const command = start(['serve'], { environment: more });
+    await untilWritten(command, '"serving"');
+    const lines = command.stdout().trim().split('\n');
+    return lines
+      .map((line) => JSON.parse(line))
+      .filter(({ level }) => level === 'warn')
+      .map(({ msg }) => msg);
+  };
+
+  test('7 (RFC 6749 §3.2, §10.9): a public URL that is http is told, as tokens travel in the clear', async () => {
+    expect(await warnings({ PUBLIC_URL: 'http://reports.example.com' })).toContainEqual(
+      expect.stringMatching(/^PUBLIC_URL is http: tokens and secrets travel in the clear/),
+    );
+    const right = { PUBLIC_URL: 'https://reports.example.com', PORT: String(await freePort()) };
+    expect((await warnings(right)).join()).not.toContain('PUBLIC_URL');
+  });
+
+  test('keys in the clear are told where real clients are served, and not on a laptop', async () => {
+    const missing = expect.stringMatching(/^KEY_ENCRYPTION_SECRET is not set/);
+    const production = { PUBLIC_URL: 'https://reports.example.com' };
+    expect(await warnings(production)).toContainEqual(missing);
+    const key = { KEY_ENCRYPTION_SECRET: 'a secret of at least thirty-two characters' };
+    expect(await warnings({ ...production, ...key, PORT: String(await freePort()) })).toEqual([]);
+    const laptop = { DATA_DIR: join(folder, 'laptop'), PORT: String(await freePort()) };
+    expect(await warnings(laptop)).toEqual([]);
+  });
+
+  test('a wrong KEY_ENCRYPTION_SECRET stops the start with a sentence, and is not shown', async () => {
+    await warnings({ KEY_ENCRYPTION_SECRET: 'a secret of at least thirty-two characters' });
+    const wrong = 'a wrong secret of at least thirty-two characters';
+    const { code, stderr } = await start(['serve'], { environment: { KEY_ENCRYPTION_SECRET: wrong } }).ended;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect(stderr).toContain('KEY_ENCRYPTION_SECRET');
+    expect(stderr).not.toContain(wrong);
+  });
+});
+
 describe('what keeps a service from starting is a sentence, exit 1 and no stack', () => {
   const failure = async (options: CommandOptions = {}) => {
     const began = performance.now();

@@ -76,6 +76,16 @@ describe('documentation and code say the same', () => {
     expect(Object.keys(optionalDependencies ?? {}).every((name) => name.startsWith('node-'))).toBe(true);
   });
 
+  test('docs/threats.md names a test for each defence, and each is there', () => {
+    const rows = [...read('docs/threats.md').matchAll(/^\| (?!threat|-)[^|]+ \| [^|]+ \| `(.+)` \|$/gm)];
+    const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.test.ts'),
+    );
+    const titles = tests.map((file) => read(`test/${file}`)).join('\n');
+    expect(rows.length).toBeGreaterThan(20);
+    expect(rows.map(([, title = '']) => title).filter((title) => !titles.includes(title))).toEqual([]);
+  });
+
   test('npm scripts that the documentation names exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([a-z]+)/g)].map(([, name = '']) => name));

@@ -526,7 +526,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       expect(challengeOf(response)).toBe('Bearer realm="subreport"');
     });
 
-    test('a token in the URL does not count, and is neither shown nor taken for a filter (RFC 6750 §2.3)', async () => {
+    test('48 (RFC 6750 §2.3, RFC 9700 §4.3.2): a token in the URL does not count, and is neither shown nor taken for a filter', async () => {
       const start = `GET ${report}?access_token=${token} HTTP/1.1`;
       const alone = await send(start, [], { authorization: '' });
       expect(challengeOf(alone)).toBe('Bearer realm="subreport"');
