@@ -1,5 +1,5 @@
 import { decodeFormText } from '../contract/form.ts';
-import { type ClientRow, findClient, listSecrets } from '../storage/client.ts';
+import { type ClientRow, findClientWithSecrets } from '../storage/client.ts';
 import type { AuthContext } from './auth-context.ts';
 import { verifyNothing, verifySecret } from './client-secret.ts';
 import { TokenError } from './error.ts';
@@ -42,13 +42,13 @@ async function findActiveClient(
   clientId: string,
   secret: string,
 ): Promise<ClientRow | undefined> {
-  const client = await findClient(context.store, clientId);
-  if (client === undefined || client.disabledAt !== null) {
+  const found = await findClientWithSecrets(context.store, clientId, context.now());
+  if (found === undefined || found.client.disabledAt !== null || found.secrets.length === 0) {
     verifyNothing(secret);
     return undefined;
   }
-  for (const { hash } of await listSecrets(context.store, clientId, context.now())) {
-    if (await verifySecret(hash, secret)) return client;
+  for (const { hash } of found.secrets) {
+    if (await verifySecret(hash, secret)) return found.client;
   }
   return undefined;
 }

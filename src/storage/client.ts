@@ -58,20 +58,27 @@ export async function listClients(store: Store, tenant?: TenantId): Promise<read
   return rows.map(toClient);
 }
 
-/** The secrets of a client that are still valid. */
-export async function listSecrets(
+/** A client, disabled ones too, with its secrets that are still valid, newest first; `undefined` when there is none of this id. */
+export async function findClientWithSecrets(
   store: Store,
   clientId: string,
   nowSeconds: number,
-): Promise<readonly ClientSecretRow[]> {
+): Promise<{ readonly client: ClientRow; readonly secrets: readonly ClientSecretRow[] } | undefined> {
   const rows = await store.readDirectory(
-    'select hash, expires_at from client_secret where client_id = $1 and (expires_at is null or expires_at > $2) order by created_at desc',
+    `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at, s.hash, s.expires_at
+     from client as c left join client_secret as s on s.client_id = c.client_id and (s.expires_at is null or s.expires_at > $2)
+     where c.client_id = $1 order by s.created_at desc`,
     [clientId, nowSeconds],
   );
-  return rows.map((row) => ({
-    hash: String(row.hash),
-    expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-  }));
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const secrets = rows
+    .filter(({ hash }) => hash !== null)
+    .map((row) => ({
+      hash: String(row.hash),
+      expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+    }));
+  return { client: toClient(first), secrets };
 }
 
 /** Gives a client a new secret; those it had end at `oldExpiresAt` (UTC epoch seconds) at the latest, and dead ones are removed. */

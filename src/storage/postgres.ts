@@ -104,14 +104,17 @@ class PostgresStore implements Store {
     statements: readonly DirectoryStatement[],
     { announce } = { announce: false },
   ): Promise<readonly (readonly Row[])[]> {
-    return this.#withClient((client) => {
+    return this.#withClient(async (client) => {
+      const [only, ...others] = statements;
+      if (only !== undefined && others.length === 0 && !announce)
+        return [await this.#query(client, only.sql, only.values)];
       const opening = [client.query('begin')];
       if (announce) opening.push(client.query(announceChange));
-      return inTransaction(client, opening, async () => {
-        const results: (readonly Row[])[] = [];
-        for (const { sql, values } of statements) results.push(await this.#query(client, sql, values));
-        return results;
-      });
+      const results = statements.map(({ sql, values }) => this.#query(client, sql, values));
+      const all = [...opening, ...results, client.query('commit')]; // one round trip; once one has failed, the commit is a rollback
+      const failed = (await Promise.allSettled(all)).find((outcome) => outcome.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return Promise.all(results);
     });
   }
 

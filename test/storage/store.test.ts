@@ -3,9 +3,9 @@ import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/a
 import {
   disableClient,
   findClient,
+  findClientWithSecrets,
   insertClient,
   listClients,
-  listSecrets,
   replaceSecret,
 } from '../../src/storage/client.ts';
 import { StorageError } from '../../src/storage/error.ts';
@@ -24,6 +24,9 @@ import { subscriptionRow } from '../support/rows.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 const byCreation = { column: 'created_date', descending: false } as const;
+
+const secretsOf = async (store: Store, clientId: string, now: number) =>
+  (await findClientWithSecrets(store, clientId, now))?.secrets;
 
 describe.each(engines)('the store on $engine', ({ openTestStore }) => {
   let opened: TestStore;
@@ -184,13 +187,13 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
       expect(await insertClient(store, client, 'hash-2')).toBe(false);
       expect(await findClient(store, 'c1')).toEqual(client);
       expect(await listClients(store, tenant)).toEqual([client]);
-      expect(await listSecrets(store, 'c1', 10)).toEqual([{ hash: 'hash-1', expiresAt: null }]);
+      expect(await secretsOf(store, 'c1', 10)).toEqual([{ hash: 'hash-1', expiresAt: null }]);
       await replaceSecret(store, 'c1', 'hash-3', 10, 20);
-      expect(await listSecrets(store, 'c1', 19)).toEqual([
+      expect(await secretsOf(store, 'c1', 19)).toEqual([
         { hash: 'hash-3', expiresAt: null },
         { hash: 'hash-1', expiresAt: 20 },
       ]);
-      expect(await listSecrets(store, 'c1', 20)).toEqual([{ hash: 'hash-3', expiresAt: null }]);
+      expect(await secretsOf(store, 'c1', 20)).toEqual([{ hash: 'hash-3', expiresAt: null }]);
       expect(await disableClient(store, 'c1', 30)).toBe(true);
       expect(await disableClient(store, 'c1', 31)).toBe(false);
       expect((await findClient(store, 'c1'))?.disabledAt).toBe(30);
@@ -210,7 +213,7 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
       const other = opened.openAgain();
       const made = await Promise.all([insertClient(store, client, 'hash-a'), insertClient(other, client, 'hash-b')]);
       expect(made.filter(Boolean)).toHaveLength(1);
-      expect(await listSecrets(store, 'raced', 9)).toEqual([{ hash: made[0] ? 'hash-a' : 'hash-b', expiresAt: null }]);
+      expect(await secretsOf(store, 'raced', 9)).toEqual([{ hash: made[0] ? 'hash-a' : 'hash-b', expiresAt: null }]);
     });
 
     test('of many rotations of one generation exactly one succeeds, and the cap bounds the end', async () => {
