@@ -1,4 +1,4 @@
-import type { Store } from '../storage/store.ts';
+import type { Store } from './store.ts';
 
 /**
  * Keeps what was read from the store for as long as the store is known not to have changed since; when that is not known, reads anew each time. So a change
