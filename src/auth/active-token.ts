@@ -1,7 +1,7 @@
 import { type ClientRow, findClient } from '../storage/client.ts';
+import { createFreshCache } from '../storage/fresh-cache.ts';
 import { listRevokedFamilies } from '../storage/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
-import { createFreshCache } from '../storage/fresh-cache.ts';
 import { clockToleranceSeconds, type TokenClaims } from './verify-token.ts';
 
 /** Looks up who a good token belongs to now: the client, or `undefined` when it was disabled or the token was revoked. */
