@@ -47,6 +47,10 @@ describe('settings', () => {
     ['MIGRATE_ON_START', 'yes'],
     ['PAGE_SIZE_MAX', '10001'],
     ['REFRESH_GRACE_SECONDS', '301'],
+    ['TRUSTED_PROXIES', 'proxy.example'],
+    ['TRUSTED_PROXIES', '10.0.0.0/33'],
+    ['TRUSTED_PROXIES', '10.0.0.1,,10.0.0.2'],
+    ['SIGNING_ALGORITHM', 'HS256'],
   ])('%s=%j is refused by a sentence with its name, its rule and its value', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       expect.objectContaining({
@@ -58,6 +62,11 @@ describe('settings', () => {
 
   test('a secret that is wrong is not shown', () => {
     expect(() => readConfig({ DATABASE_URL: 'mysql://u:hidden@h/d' })).toThrow(/^(?!.*hidden)Cannot use DATABASE_URL/);
+  });
+
+  test('TRUSTED_PROXIES is a list', () => {
+    expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).TRUSTED_PROXIES).toEqual(['10.0.0.0/8', '::1']);
+    expect(readConfig({}).TRUSTED_PROXIES).toEqual([]);
   });
 
   test('all faults are told at once', () => {

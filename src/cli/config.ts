@@ -3,7 +3,7 @@ import { signingAlgorithms } from '../auth/signing-key.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/query.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { UsageError } from './error.ts';
-import { oneOf, type Setting, secret, text, url, wholeNumber } from './setting.ts';
+import { networks, oneOf, type Setting, secret, text, url, wholeNumber } from './setting.ts';
 
 /** Every setting of the service: an environment variable each. The only file that reads the environment. */
 export const settings = {
@@ -64,6 +64,9 @@ export const settings = {
     1_000_000,
     20,
     'Failed attempts a minute to get a token, for each client id and address; 0 is no limit',
+  ),
+  TRUSTED_PROXIES: networks(
+    'Proxies whose X-Forwarded-For header is believed, so that failed attempts count for the address of the client and not of the proxy',
   ),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(
     0,

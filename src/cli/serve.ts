@@ -53,6 +53,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
+    trustedProxies: config.TRUSTED_PROXIES,
     logger,
   });
   await listen(app, config);

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** One setting: an environment variable, how it is read, and what it means. */
 export interface Setting<T> {
   /** Reads the text, or gives `undefined` when it breaks the rule. */
@@ -70,4 +72,24 @@ export function secret(description: string): Setting<string | undefined> {
     description,
     secret: true,
   };
+}
+
+/** A list of IP addresses and networks, separated by commas; none when not set. */
+export function networks(description: string): Setting<readonly string[]> {
+  return {
+    read: (value) => {
+      const list = value.split(',').map((each) => each.trim());
+      return list.every(isNetwork) ? list : undefined;
+    },
+    fallback: [],
+    rule: 'IP addresses or networks separated by commas, such as 10.0.0.0/8,127.0.0.1',
+    description,
+  };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  if (bits === undefined || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }

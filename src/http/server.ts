@@ -25,6 +25,8 @@ export interface ServerOptions extends Readiness, SubscriptionRoutes {
   readonly resourceServer: ResourceServer;
   readonly openApi: object;
   readonly publicUrl: string;
+  /** Addresses or networks of proxies whose `X-Forwarded-For` says where a request came from. */
+  readonly trustedProxies: readonly string[];
   readonly logger: FastifyBaseLogger;
 }
 
@@ -36,6 +38,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     genReqId: correlationIdOf,
     return503OnClosing: false, // what is under way or arrives on an open connection is still answered
     bodyLimit: 65_536,
+    ...(options.trustedProxies.length > 0 && { trustProxy: [...options.trustedProxies] }),
     frameworkErrors: (error, request, reply) => {
       reply.header(correlationHeader, request.id);
       sendError(error, request, reply);

@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
@@ -451,6 +452,19 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
   });
 });
 
+/** The status of a token request that leaves from a given address of this machine. */
+function statusFrom(service: TestService, form: Record<string, string>, localAddress: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const sent = httpRequest(`${service.url}/oauth2/token`, { method: 'POST', localAddress, headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end(new URLSearchParams(form).toString());
+  });
+}
+
 describe('time at the token endpoint', () => {
   const form = (client: TestClient, token: string | undefined) => ({
     grant_type: 'refresh_token',
@@ -492,6 +506,25 @@ describe('time at the token endpoint', () => {
     await expectTokenError(refused, 'slow_down');
     const other = await service.createClient(await service.createTenant('globex'));
     expect((await service.postToken({ grant_type: 'client_credentials', ...other })).status).toBe(200);
+    const forwarded = { 'x-forwarded-for': '192.0.2.7' }; // believed of nobody, or a guesser would name a new address each time
+    const right = { grant_type: 'client_credentials', ...client };
+    await expectTokenError(await service.postToken(right, forwarded), 'slow_down');
+    expect([await statusFrom(service, right, '127.0.0.1'), await statusFrom(service, right, '127.0.0.2')]).toEqual([
+      429, 200,
+    ]);
+    await service.close();
+  });
+
+  test('19: behind a trusted proxy the budget is that of the address that it names', async () => {
+    const { service, client } = await start({ TOKEN_FAILURES_PER_MINUTE: '1', TRUSTED_PROXIES: '127.0.0.0/8' });
+    const from = (address: string, secret: string) =>
+      service.postToken(
+        { grant_type: 'client_credentials', client_id: client.client_id, client_secret: secret },
+        { 'x-forwarded-for': address },
+      );
+    await expectTokenError(await from('192.0.2.7', 'guess'), 'invalid_client');
+    await expectTokenError(await from('192.0.2.7', client.client_secret), 'slow_down');
+    expect((await from('192.0.2.8', client.client_secret)).status).toBe(200);
     await service.close();
   });
 });
