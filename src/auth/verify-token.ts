@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { AuthContext } from './auth-context.ts';
 import { signingAlgorithm } from './auth-keys.ts';
 import { AccessError } from './error.ts';
+import { rememberVerified } from './verified-tokens.ts';
 
 /** What a good access token says. */
 export interface TokenClaims {
@@ -12,13 +12,10 @@ export interface TokenClaims {
   readonly expiresAt: number;
 }
 
-/** Tokens whose signature was checked before, so that a token is verified once and not at each request (verifying takes three quarters of a trivial request). */
-const verifiedMax = 10_000;
 const clockToleranceSeconds = 5;
 
 /** Makes the check of access tokens that this service issued (RFC 9068 §4). A verdict is kept no longer than the token lives. */
 export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<TokenClaims> {
-  const verified = new Map<string, TokenClaims>();
   const options: JWTVerifyOptions = {
     issuer: settings.issuer,
     audience: settings.audience,
@@ -27,16 +24,10 @@ export function createTokenVerifier({ keys, settings, now }: AuthContext): (toke
     clockTolerance: clockToleranceSeconds,
     requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti', 'scope'],
   };
-  return async (token) => {
-    const key = createHash('sha256').update(token).digest('base64url');
-    const known = verified.get(key);
-    if (known !== undefined && known.expiresAt + clockToleranceSeconds > now()) return known;
-    verified.delete(key);
-    const claims = await verify(token, keys, { ...options, currentDate: new Date(now() * 1000) });
-    if (verified.size >= verifiedMax) verified.delete(verified.keys().next().value ?? '');
-    verified.set(key, claims);
-    return claims;
-  };
+  return rememberVerified((token) => verify(token, keys, { ...options, currentDate: new Date(now() * 1000) }), {
+    toleranceSeconds: clockToleranceSeconds,
+    now,
+  }).verify;
 }
 
 async function verify(token: string, keys: AuthContext['keys'], options: JWTVerifyOptions): Promise<TokenClaims> {
