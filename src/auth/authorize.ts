@@ -3,6 +3,7 @@ import { type ClientRow, findClient } from '../storage/client.ts';
 import type { TenantId } from '../storage/store.ts';
 import type { AuthContext } from './auth-context.ts';
 import { AccessError } from './error.ts';
+import { besideOwn, type ExternalIssuer } from './external-issuer.ts';
 import { createTokenVerifier } from './verify-token.ts';
 
 /** Who sent a request: a client, and the tenant whose records it may see. */
@@ -15,9 +16,15 @@ export interface Access {
 const clientFreshSeconds = 1;
 const clientsMax = 10_000;
 
-/** Makes the check of the `Authorization` header (RFC 6750 §2.1): a Bearer token, good, with the scope, of a client that is active. */
-export function createAuthorizer(context: AuthContext): (header: string | undefined, scope: Scope) => Promise<Access> {
-  const verifyToken = createTokenVerifier(context);
+/**
+ * Makes the check of the `Authorization` header (RFC 6750 §2.1): a Bearer token of ours or of the external issuer, good, with the scope, of a client that is
+ * active. The tenant is that of the client, whoever issued the token.
+ */
+export function createAuthorizer(
+  context: AuthContext,
+  external?: ExternalIssuer,
+): (header: string | undefined, scope: Scope) => Promise<Access> {
+  const verifyToken = besideOwn(createTokenVerifier(context), external);
   const lookUpClient = createClientLookup(context);
   return async (header, scope) => {
     const claims = await verifyToken(readBearer(header));
@@ -25,11 +32,12 @@ export function createAuthorizer(context: AuthContext): (header: string | undefi
     if (client === undefined || client.disabledAt !== null) {
       throw new AccessError('INVALID_TOKEN', 'Cannot accept the access token: its client must be active');
     }
-    if (!claims.scopes.includes(scope)) {
+    if (!claims.scopes.includes(scope) || !client.scopes.includes(scope)) {
+      const { scopeName = scope } = claims;
       throw new AccessError(
         'INSUFFICIENT_SCOPE',
-        `Cannot do this with the access token: its scope must include '${scope}'`,
-        scope,
+        `Cannot do this with the access token: its scope must include '${scopeName}'`,
+        scopeName,
       );
     }
     return { clientId: client.clientId, tenant: client.tenant };

@@ -10,6 +10,8 @@ export interface TokenClaims {
   readonly scopes: readonly string[];
   /** UTC epoch seconds. */
   readonly expiresAt: number;
+  /** What an external issuer calls the scope of the report, where it has another name there. */
+  readonly scopeName?: string;
 }
 
 const clockToleranceSeconds = 5;

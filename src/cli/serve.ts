@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
 import { loadAuthKeys } from '../auth/auth-keys.ts';
 import { createAuthorizer } from '../auth/authorize.ts';
+import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
 import { createFailureBudget } from '../auth/failure-budget.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
 import { apiPath, operations } from '../contract/operations.ts';
@@ -37,7 +38,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
       refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
     },
   };
-  const authorize = createAuthorizer(auth);
+  const authorize = createAuthorizer(auth, openExternalIssuer(config, logger));
   let draining = false;
   const app = await buildServer({
     auth,
@@ -57,6 +58,22 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
       draining = true;
     },
   };
+}
+
+/** The external issuer of the settings, whose keys are read while the service starts; a start does not wait for others. */
+function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssuer | undefined {
+  if (external === undefined) return undefined;
+  const { issuer } = external;
+  const opened = createExternalIssuer(external, {
+    now: nowSeconds,
+    onFault: (error) =>
+      logger.warn(
+        { err: error, issuer },
+        'the keys of the external issuer cannot be read; those read before stay in use',
+      ),
+  });
+  void opened.prepare();
+  return opened;
 }
 
 async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<void> {
