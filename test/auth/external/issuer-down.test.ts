@@ -50,7 +50,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
   test('61: down from the start: a warning, 503 with Retry-After for its tokens, 200 for ours', async () => {
     await issuer.close();
     await start();
-    await expect.poll(() => warnings().length).toBe(1);
+    await expect.poll(() => warnings().length, { timeout: 10_000 }).toBe(1);
     expect(warnings()[0]).toMatchObject({
       issuer: issuer.url,
       msg: 'the keys of the external issuer cannot be read; those read before stay in use',
@@ -64,10 +64,10 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     issuer.script = () => undefined;
     const begun = performance.now();
     await start();
-    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(performance.now() - begun).toBeLessThan(4_500);
     await expectOwnTokensGood();
     await expectUnavailable(await get());
-    expect(performance.now() - begun).toBeLessThan(7_500);
+    expect(performance.now() - begun).toBeLessThan(9_500);
   });
 
   test('61: down after its keys were read: its tokens stay good', async () => {
