@@ -41,3 +41,13 @@ export class AccessError extends Error {
     this.scope = scope;
   }
 }
+
+/**
+ * What must be known of the external issuer to judge a token cannot be had now; the token may be good, so this is no refusal. The message and its cause
+ * are for the operator, never for a client.
+ */
+export class IssuerError extends Error {
+  override readonly name = 'IssuerError';
+  /** Seconds to wait before trying again. */
+  readonly retryAfterSeconds = 5;
+}

@@ -36,35 +36,43 @@ export async function createClient(
   wanted: NewClient,
 ): Promise<ClientCredentialsOnce> {
   const clientId = wanted.clientId ?? `sr-${randomBytes(12).toString('hex')}`;
-  if (!clientIdForm.test(clientId)) {
-    throw new ClientError(
-      `Cannot create the client: its id must be 1 to 255 printable characters without blanks, such as acme-reporting: current value is '${clientId}'`,
-    );
-  }
+  requireClientId(clientId);
   const { secret, hash } = await chooseSecret(wanted.secret);
-  const client = {
-    clientId,
-    tenant: wanted.tenant,
-    grants: wanted.grants ?? grantTypes,
-    scopes: wanted.scopes ?? scopes,
-    createdAt: nowSeconds,
-    disabledAt: null,
-    lastUsedAt: null,
-  };
-  if (!(await insertClient(store, client, hash))) {
-    throw new ClientError(`Cannot create the client: its id must not be in use: current value is '${clientId}'`);
-  }
+  await insertNew(store, nowSeconds, { grants: grantTypes, ...wanted, clientId }, hash);
   return { client_id: clientId, client_secret: secret };
 }
 
-/** Gives a client a new secret; the old one stays good for `overlapSeconds` more, its refresh tokens unless they are to be revoked (RFC 9700 §4.14.2). Fails with `ClientError` when there is no such client. */
+/**
+ * Makes a client of a tenant that an external issuer knows under this id: it has no secret and no grant here, only the tokens of that issuer let it in. Fails
+ * with `ClientError` as `createClient` does.
+ */
+export async function createExternalClient(
+  store: Store,
+  nowSeconds: number,
+  wanted: { readonly tenant: TenantId; readonly clientId: string },
+): Promise<{ readonly client_id: string }> {
+  requireClientId(wanted.clientId);
+  await insertNew(store, nowSeconds, { ...wanted, grants: [] }, undefined);
+  return { client_id: wanted.clientId };
+}
+
+/**
+ * Gives a client a new secret; the old one stays good for `overlapSeconds` more, and so do its refresh tokens unless they are to be revoked (RFC 9700
+ * §4.14.2). Fails with `ClientError` when there is no such client, or it can have no secret.
+ */
 export async function rotateClientSecret(
   store: Store,
   nowSeconds: number,
   clientId: string,
   options: { secret?: string; overlapSeconds: number; revokeTokens: boolean },
 ): Promise<ClientCredentialsOnce> {
-  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
+  const client = await findClient(store, clientId);
+  if (client === undefined) throw unknownClient(clientId);
+  if (client.grants.length === 0) {
+    throw new ClientError(
+      `Cannot give the client a secret: it must not be one that an external issuer knows: current value is '${clientId}'`,
+    );
+  }
   const { secret, hash } = await chooseSecret(options.secret);
   await replaceSecret(store, clientId, hash, nowSeconds, nowSeconds + options.overlapSeconds);
   if (options.revokeTokens) await revokeRefreshFamilies(store, clientId, nowSeconds);
@@ -75,6 +83,32 @@ export async function rotateClientSecret(
 export async function disableClientById(store: Store, nowSeconds: number, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
   await disableClient(store, clientId, nowSeconds);
+}
+
+function requireClientId(clientId: string): void {
+  if (clientIdForm.test(clientId)) return;
+  throw new ClientError(
+    `Cannot create the client: its id must be 1 to 255 printable characters without blanks, such as acme-reporting: current value is '${clientId}'`,
+  );
+}
+
+async function insertNew(
+  store: Store,
+  nowSeconds: number,
+  wanted: NewClient & { readonly clientId: string; readonly grants: readonly GrantType[] },
+  secretHash: string | undefined,
+): Promise<void> {
+  const client = {
+    clientId: wanted.clientId,
+    tenant: wanted.tenant,
+    grants: wanted.grants,
+    scopes: wanted.scopes ?? scopes,
+    createdAt: nowSeconds,
+    disabledAt: null,
+    lastUsedAt: null,
+  };
+  if (await insertClient(store, client, secretHash)) return;
+  throw new ClientError(`Cannot create the client: its id must not be in use: current value is '${wanted.clientId}'`);
 }
 
 const unknownClient = (clientId: string) =>

@@ -3,7 +3,8 @@ import type { TenantId } from '../storage/store.ts';
 import { createActiveCheck, type FindTokenClient } from './active-token.ts';
 import type { AuthContext } from './auth-context.ts';
 import { AccessError } from './error.ts';
-import { createTokenVerifier, type TokenClaims } from './verify-token.ts';
+import { besideOwn, type ExternalIssuer } from './external-issuer.ts';
+import { createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
 /** Who sent a request: a client, and the tenant whose records it may see. */
 export interface Access {
@@ -14,22 +15,26 @@ export interface Access {
 /** What checks access tokens. */
 export interface ResourceServer {
   /** What a token says that this service issued and that has not ended; fails with `AccessError`. */
-  readonly verifyToken: (token: string) => Promise<TokenClaims>;
+  readonly verifyToken: (token: string) => Promise<OwnTokenClaims>;
   /** The client of a good token, or `undefined` when it was disabled or the token revoked since. */
   readonly findTokenClient: FindTokenClient;
-  /** Checks the `Authorization` header (RFC 6750 §2.1): a Bearer token, good, with the scope, of a client that is active. Fails with `AccessError`. */
+  /**
+   * Checks the `Authorization` header (RFC 6750 §2.1): a Bearer token of ours or of the external issuer, good, with the scope, of a client that is active. The
+   * tenant is that of the client, whoever issued the token. Fails with `AccessError`, or `IssuerError` when the external issuer's keys cannot be had.
+   */
   readonly authorize: (header: string | undefined, scope: Scope) => Promise<Access>;
 }
 
 /** Makes the check of access tokens. */
-export function createResourceServer(context: AuthContext): ResourceServer {
+export function createResourceServer(context: AuthContext, external?: ExternalIssuer): ResourceServer {
   const verifyToken = createTokenVerifier(context);
   const findTokenClient = createActiveCheck(context);
+  const verifyAny = besideOwn(verifyToken, external);
   return {
     verifyToken,
     findTokenClient,
     async authorize(header, scope) {
-      const claims = await verifyToken(readBearer(header));
+      const claims = await verifyAny(readBearer(header));
       const client = await findTokenClient(claims);
       if (client === undefined) {
         throw new AccessError(
@@ -37,11 +42,12 @@ export function createResourceServer(context: AuthContext): ResourceServer {
           'Cannot accept the access token: its client must be active, and it must not have been revoked',
         );
       }
-      if (!claims.scopes.includes(scope)) {
+      if (!claims.scopes.includes(scope) || !client.scopes.includes(scope)) {
+        const { scopeName = scope } = claims;
         throw new AccessError(
           'INSUFFICIENT_SCOPE',
-          `Cannot do this with the access token: its scope must include '${scope}'`,
-          scope,
+          `Cannot do this with the access token: its scope must include '${scopeName}'`,
+          scopeName,
         );
       }
       return { clientId: client.clientId, tenant: client.tenant };

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { AuthContext } from './auth-context.ts';
 import { AccessError } from './error.ts';
 import { signingAlgorithms } from './signing-key.ts';
+import { rememberVerified } from './verified-tokens.ts';
 
 /** What a good access token says. */
 export interface TokenClaims {
@@ -10,28 +10,25 @@ export interface TokenClaims {
   readonly scopes: readonly string[];
   /** UTC epoch seconds. */
   readonly expiresAt: number;
-  /** The refresh family that it belongs to, when there is one. */
-  readonly family: string | undefined;
+  /** The refresh family of ours that it belongs to, when there is one. */
+  readonly family?: string;
+  /** What an external issuer calls the scope of the report, where it has another name there. */
+  readonly scopeName?: string;
+}
+
+/** What a good access token of this service says. */
+export interface OwnTokenClaims extends TokenClaims {
+  /** The key that it was signed with. */
+  readonly kid: string;
   /** Every claim of it. */
   readonly payload: JWTPayload;
 }
 
-/** Tokens whose signature was checked before, so that a token is verified once and not at each request (verifying takes three quarters of a trivial request). */
-const verifiedMax = 10_000;
 /** How far the clocks of two processes of this service may differ. */
 export const clockToleranceSeconds = 5;
 
-interface Verdict {
-  readonly claims: TokenClaims;
-  readonly kid: string;
-}
-
-/**
- * Makes the check of access tokens that this service issued (RFC 9068 §4). A verdict is kept under a hash of the token, no longer than the token lives and
- * its key is trusted.
- */
-export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<TokenClaims> {
-  const verified = new Map<string, Verdict>();
+/** Makes the check of access tokens that this service issued (RFC 9068 §4). A verdict is kept no longer than the token lives and its key is trusted. */
+export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<OwnTokenClaims> {
   const options: JWTVerifyOptions = {
     issuer: settings.issuer,
     audience: settings.audience,
@@ -40,21 +37,14 @@ export function createTokenVerifier({ keys, settings, now }: AuthContext): (toke
     clockTolerance: clockToleranceSeconds,
     requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti', 'scope'],
   };
-  return async (token) => {
-    const hash = createHash('sha256').update(token).digest('base64url');
-    const known = verified.get(hash);
-    if (known !== undefined && known.claims.expiresAt + clockToleranceSeconds > now()) {
-      if ((await keys.verifyingKey(known.kid)) !== undefined) return known.claims;
-    }
-    verified.delete(hash);
-    const verdict = await verify(token, keys, { ...options, currentDate: new Date(now() * 1000) });
-    if (verified.size >= verifiedMax) verified.delete(verified.keys().next().value ?? '');
-    verified.set(hash, verdict);
-    return verdict.claims;
-  };
+  return rememberVerified((token) => verify(token, keys, { ...options, currentDate: new Date(now() * 1000) }), {
+    toleranceSeconds: clockToleranceSeconds,
+    now,
+    stillTrusted: async ({ kid }) => (await keys.verifyingKey(kid)) !== undefined,
+  }).verify;
 }
 
-async function verify(token: string, keys: AuthContext['keys'], options: JWTVerifyOptions): Promise<Verdict> {
+async function verify(token: string, keys: AuthContext['keys'], options: JWTVerifyOptions): Promise<OwnTokenClaims> {
   try {
     const { payload, protectedHeader } = await jwtVerify(
       token,
@@ -65,14 +55,14 @@ async function verify(token: string, keys: AuthContext['keys'], options: JWTVeri
       },
       options,
     );
-    return { claims: toClaims(payload), kid: protectedHeader.kid ?? '' };
+    return toClaims(payload, protectedHeader.kid ?? '');
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError) throw invalid();
     throw error;
   }
 }
 
-function toClaims(payload: JWTPayload): TokenClaims {
+function toClaims(payload: JWTPayload, kid: string): OwnTokenClaims {
   const { client_id: clientId, scope, exp, jti, sub, sid } = payload;
   const texts = [clientId, scope, jti, sub].every((claim) => typeof claim === 'string');
   if (!texts || exp === undefined) throw invalid();
@@ -80,7 +70,8 @@ function toClaims(payload: JWTPayload): TokenClaims {
     clientId: String(clientId),
     scopes: String(scope).split(' '),
     expiresAt: exp,
-    family: typeof sid === 'string' ? sid : undefined,
+    ...(typeof sid === 'string' && { family: sid }),
+    kid,
     payload,
   };
 }

@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { createClient, disableClientById, rotateClientSecret } from '../auth/manage-clients.ts';
+import { createClient, createExternalClient, disableClientById, rotateClientSecret } from '../auth/manage-clients.ts';
 import { formatInstant } from '../contract/instant.ts';
 import { type GrantType, grantTypes } from '../contract/token.ts';
 import { listClients } from '../storage/client.ts';
@@ -31,6 +31,7 @@ interface CreateOptions {
   readonly clientId?: string;
   readonly secretStdin?: boolean;
   readonly grants?: readonly GrantType[];
+  readonly external?: boolean;
   readonly json?: boolean;
 }
 
@@ -47,12 +48,23 @@ function addCreate(client: Command, output: Output): void {
         `grants it may use, separated by commas: ${grantTypes.join(',')} (all when left out)`,
       ).argParser(parseGrants),
     )
+    .addOption(
+      new Option(
+        '--external',
+        'a client that the external issuer (OIDC_ISSUER) knows under --client-id: no secret, no token from here',
+      ).conflicts(['secretStdin', 'grants']),
+    )
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin',
+      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external',
     )
-    .action(async ({ tenant, clientId, secretStdin, grants, json = false }: CreateOptions) => {
+    .action(async (options: CreateOptions) => {
+      const { tenant, clientId, secretStdin, grants, external, json = false } = options;
+      if (external === true) {
+        await createExternal(options, output);
+        return;
+      }
       const secret = secretStdin === true ? await readSecret() : undefined;
       const created = await withStore(readConfig(), async (store) =>
         createClient(store, nowSeconds(), {
@@ -64,6 +76,18 @@ function addCreate(client: Command, output: Output): void {
       );
       writeResult(output, json, created, credentialsText('The client was created', created));
     });
+}
+
+async function createExternal({ tenant, clientId, json = false }: CreateOptions, output: Output): Promise<void> {
+  if (clientId === undefined) {
+    throw new UsageError(
+      "Cannot create the client: --client-id must be given with --external, as the issuer's tokens have it",
+    );
+  }
+  const created = await withStore(readConfig(), async (store) =>
+    createExternalClient(store, nowSeconds(), { tenant: await requireTenant(store, tenant), clientId }),
+  );
+  writeResult(output, json, created, `The client ${clientId} was created. Its tokens come from the external issuer.`);
 }
 
 function addList(client: Command, output: Output): void {
@@ -89,7 +113,7 @@ function addList(client: Command, output: Output): void {
       const cells = rows.map((row) => [
         row.client_id,
         row.tenant,
-        row.grants.join(','),
+        row.grants.join(',') || '-',
         row.created_at,
         row.last_used_at ?? '-',
         row.disabled_at ?? '-',

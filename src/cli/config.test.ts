@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readConfig, showConfig } from './config.ts';
+import { readConfig, settings, showConfig } from './config.ts';
 
 describe('settings', () => {
   test('have defaults that suit a first start', () => {
@@ -51,6 +51,25 @@ describe('settings', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/33'],
     ['TRUSTED_PROXIES', '10.0.0.1,,10.0.0.2'],
     ['SIGNING_ALGORITHM', 'HS256'],
+    ['OIDC_ISSUER', 'http://id.example.com'],
+    ['OIDC_ISSUER', 'id.example.com'],
+    ['OIDC_ISSUER', 'https://id.example.com/?realm=acme'],
+    ['OIDC_ISSUER', 'https://id.example.com/#acme'],
+    ['OIDC_ISSUER', 'https://user:password@id.example.com'],
+    ['OIDC_ISSUER', 'https://id.example.com/a b'],
+    ['OIDC_ISSUER', 'http://127.0.0.1.example.com'],
+    ['OIDC_PROFILE', 'okta'],
+    ['OIDC_AUDIENCE', 'two words'],
+    ['OIDC_AUDIENCE', 'a"quote'],
+    ['OIDC_CLIENT_ID_CLAIM', 'sub'],
+    ['OIDC_CLIENT_ID_CLAIM', 'preferred_username'],
+    ['OIDC_SCOPE_CLAIM', 'scope scp'],
+    ['OIDC_REQUIRED_SCOPE', 'subscription:read other:read'],
+    ['OIDC_ALGORITHMS', 'none'],
+    ['OIDC_ALGORITHMS', 'HS256'],
+    ['OIDC_ALGORITHMS', 'ES256,HS256'],
+    ['OIDC_ALGORITHMS', 'ES256,'],
+    ['OIDC_ALGORITHMS', 'es256'],
   ])('%s=%j is refused by a sentence with its name, its rule and its value', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       expect.objectContaining({
@@ -83,5 +102,58 @@ describe('settings', () => {
     const environment = { DATABASE_URL: 'postgres://user:hidden@db/d?sslpassword=hidden&sslmode=require' };
     const shown = showConfig(readConfig(environment), environment).find(({ name }) => name === 'DATABASE_URL');
     expect(shown?.value).toBe('postgres://user:***@db/d?sslpassword=***&sslmode=require');
+  });
+
+  test('an external issuer is kept to the letter, with what follows for the rest', () => {
+    expect(readConfig({}).external).toBeUndefined();
+    const PUBLIC_URL = 'https://reports.example.com/';
+    for (const OIDC_ISSUER of ['https://id.example.com/', 'https://id.example.com/realms/a', 'http://127.0.0.1:8081']) {
+      expect(readConfig({ PUBLIC_URL, OIDC_ISSUER }).external).toEqual({
+        issuer: OIDC_ISSUER,
+        audience: 'https://reports.example.com/connect-api',
+        profile: 'rfc9068',
+        clientIdClaim: undefined,
+        scopeClaim: 'scope',
+        requiredScope: undefined,
+        algorithms: ['ES256', 'RS256', 'PS256', 'EdDSA'],
+      });
+    }
+    expect(
+      readConfig({
+        OIDC_ISSUER: 'https://id.example.com',
+        OIDC_AUDIENCE: 'api://reports',
+        OIDC_PROFILE: 'keycloak',
+        OIDC_CLIENT_ID_CLAIM: 'cid',
+        OIDC_SCOPE_CLAIM: 'scp',
+        OIDC_REQUIRED_SCOPE: '*',
+        OIDC_ALGORITHMS: 'RS256, ES384',
+      }).external,
+    ).toEqual({
+      issuer: 'https://id.example.com',
+      audience: 'api://reports',
+      profile: 'keycloak',
+      clientIdClaim: 'cid',
+      scopeClaim: 'scp',
+      requiredScope: '*',
+      algorithms: ['ES384', 'RS256'],
+    });
+  });
+
+  test.each(Object.keys(settings).filter((name) => name.startsWith('OIDC_') && name !== 'OIDC_ISSUER'))(
+    '%s without OIDC_ISSUER is refused',
+    (name) => {
+      const right = { OIDC_PROFILE: 'keycloak', OIDC_CLIENT_ID_CLAIM: 'azp', OIDC_ALGORITHMS: 'ES256' }[name] ?? 'word';
+      for (const OIDC_ISSUER of [undefined, '']) {
+        expect(() => readConfig({ [name]: right, OIDC_ISSUER })).toThrow(
+          `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${right}'`,
+        );
+      }
+      expect(readConfig({ [name]: right, OIDC_ISSUER: 'https://id.example.com' }).external).toBeDefined();
+    },
+  );
+
+  test('OIDC_ISSUER that is this service is refused', () => {
+    const PUBLIC_URL = 'https://reports.example.com';
+    expect(() => readConfig({ PUBLIC_URL, OIDC_ISSUER: PUBLIC_URL })).toThrow(/OIDC_ISSUER: it must be another issuer/);
   });
 });

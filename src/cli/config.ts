@@ -1,9 +1,17 @@
 import { isIP } from 'node:net';
+import {
+  anyScope,
+  clientIdClaims,
+  type ExternalSettings,
+  externalAlgorithms,
+  externalProfiles,
+} from '../auth/external-claims.ts';
 import { signingAlgorithms } from '../auth/signing-key.ts';
+import { apiPath } from '../contract/operations.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/query.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { UsageError } from './error.ts';
-import { networks, oneOf, type Setting, secret, text, url, wholeNumber } from './setting.ts';
+import { issuerUrl, listOf, networks, oneOf, type Setting, secret, text, url, wholeNumber, word } from './setting.ts';
 
 /** Every setting of the service: an environment variable each. The only file that reads the environment. */
 export const settings = {
@@ -79,6 +87,36 @@ export const settings = {
     'info',
     'Least severe log line that is written',
   ),
+  OIDC_ISSUER: issuerUrl(
+    'https://id.example.com/realms/acme',
+    'External identity provider whose access tokens are taken beside our own (docs/identity-providers.md); to the letter what its tokens have in iss',
+  ),
+  OIDC_AUDIENCE: word(
+    undefined,
+    'https://reports.example.com/connect-api',
+    'What aud of external tokens must contain; PUBLIC_URL/connect-api when not set',
+  ),
+  OIDC_PROFILE: oneOf(
+    externalProfiles,
+    'rfc9068',
+    "Shape of external tokens: the standard's, or that of Keycloak and others without a typ of its own for access tokens",
+  ),
+  OIDC_CLIENT_ID_CLAIM: oneOf(
+    clientIdClaims,
+    undefined,
+    'Claim of external tokens that holds the client; when not set, client_id, and with OIDC_PROFILE=keycloak also azp',
+  ),
+  OIDC_SCOPE_CLAIM: word('scope', 'scp', 'Claim of external tokens that holds the scopes, as a text or as a list'),
+  OIDC_REQUIRED_SCOPE: word(
+    undefined,
+    'subscription:read',
+    `Scope of external tokens that allows the report, ${anyScope} when none is needed; when not set, subscription:read, and with OIDC_PROFILE=keycloak none`,
+  ),
+  OIDC_ALGORITHMS: listOf(
+    externalAlgorithms,
+    ['ES256', 'RS256', 'PS256', 'EdDSA'],
+    'Algorithms that external tokens may be signed with',
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Name = keyof typeof settings;
@@ -89,6 +127,8 @@ export interface Config extends Values {
   /** `PUBLIC_URL`, or what follows from `HOST` and `PORT`; without a slash at its end. */
   readonly publicUrl: string;
   readonly limits: PageLimits;
+  /** What the `OIDC_` settings say together; `undefined` without `OIDC_ISSUER`. */
+  readonly external: ExternalSettings | undefined;
 }
 
 /** Reads and checks all settings. Fails with `UsageError` that names every bad value, and every unknown `SUBREPORT_…` variable. */
@@ -110,10 +150,13 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       `Cannot use PAGE_SIZE_DEFAULT: it must be at most PAGE_SIZE_MAX, which is ${config.PAGE_SIZE_MAX}: current value is '${config.PAGE_SIZE_DEFAULT}'`,
     );
   }
+  const publicUrl = config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT);
+  faults.push(...externalFaults(config, publicUrl, environment));
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return {
     ...config,
-    publicUrl: config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT),
+    publicUrl,
+    external: externalSettings(config, publicUrl),
     limits: {
       sizeDefault: config.PAGE_SIZE_DEFAULT,
       sizeMax: config.PAGE_SIZE_MAX,
@@ -151,6 +194,32 @@ function unknownNames(environment: NodeJS.ProcessEnv): string[] {
       (name) =>
         `Cannot use ${name}: it must be one of the settings that 'subreport config' lists${didYouMean(name.slice('SUBREPORT_'.length), Object.keys(settings))}`,
     );
+}
+
+/** Settings of an external issuer that is missing, or is this service. */
+function externalFaults({ OIDC_ISSUER: issuer }: Values, publicUrl: string, environment: NodeJS.ProcessEnv): string[] {
+  if (issuer === publicUrl) {
+    return [`Cannot use OIDC_ISSUER: it must be another issuer than this service: current value is '${issuer}'`];
+  }
+  if (environment.OIDC_ISSUER !== undefined && environment.OIDC_ISSUER !== '') return [];
+  return Object.keys(settings)
+    .filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined && environment[name] !== '')
+    .map(
+      (name) => `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${environment[name]}'`,
+    );
+}
+
+function externalSettings(values: Values, publicUrl: string): ExternalSettings | undefined {
+  if (values.OIDC_ISSUER === undefined) return undefined;
+  return {
+    issuer: values.OIDC_ISSUER,
+    audience: values.OIDC_AUDIENCE ?? `${publicUrl}${apiPath}`,
+    profile: values.OIDC_PROFILE,
+    clientIdClaim: values.OIDC_CLIENT_ID_CLAIM,
+    scopeClaim: values.OIDC_SCOPE_CLAIM,
+    requiredScope: values.OIDC_REQUIRED_SCOPE,
+    algorithms: values.OIDC_ALGORITHMS,
+  };
 }
 
 function localUrl(host: string, port: number): string {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
+import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
 import { createFailureBudget } from '../auth/failure-budget.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
@@ -41,7 +42,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
       keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
     },
   };
-  const resourceServer = createResourceServer(auth);
+  const resourceServer = createResourceServer(auth, openExternalIssuer(config, logger));
   let draining = false;
   const app = await buildServer({
     auth,
@@ -63,6 +64,22 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
       draining = true;
     },
   };
+}
+
+/** The external issuer of the settings, whose keys are read while the service starts; a start does not wait for others. */
+function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssuer | undefined {
+  if (external === undefined) return undefined;
+  const { issuer } = external;
+  const opened = createExternalIssuer(external, {
+    now: nowSeconds,
+    onFault: (error) =>
+      logger.warn(
+        { err: error, issuer },
+        'the keys of the external issuer cannot be read; those read before stay in use',
+      ),
+  });
+  void opened.prepare();
+  return opened;
 }
 
 async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<void> {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isSecureUrl } from '../auth/secure-url.ts';
 
 /** One setting: an environment variable, how it is read, and what it means. */
 export interface Setting<T> {
@@ -25,8 +26,12 @@ export function wholeNumber(minimum: number, maximum: number, fallback: number, 
   };
 }
 
-/** One of some words. */
-export function oneOf<T extends string>(words: readonly T[], fallback: T, description: string): Setting<T> {
+/** One of some words; without a fallback, none of them when it is not set. */
+export function oneOf<T extends string, F extends T | undefined>(
+  words: readonly T[],
+  fallback: F,
+  description: string,
+): Setting<T | F> {
   return {
     read: (text) => words.find((word) => word === text),
     fallback,
@@ -92,4 +97,47 @@ function isNetwork(text: string): boolean {
   const bits = { 4: 32, 6: 128 }[isIP(address)];
   if (bits === undefined || rest.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+/** Some of some words, separated by commas. */
+export function listOf<T extends string>(
+  words: readonly T[],
+  fallback: readonly T[],
+  description: string,
+): Setting<readonly T[]> {
+  return {
+    read: (list) => {
+      const names = list.split(',').map((name) => name.trim());
+      const known = words.filter((word) => names.includes(word));
+      return known.length === new Set(names).size ? known : undefined;
+    },
+    fallback,
+    rule: `a list of ${words.join(', ')}, separated by commas`,
+    description,
+  };
+}
+
+/** Printable ASCII without blanks, quotes and backslashes, as OAuth has its words (RFC 6749 §3.3). */
+export function word<F extends string | undefined>(
+  fallback: F,
+  example: string,
+  description: string,
+): Setting<string | F> {
+  return {
+    read: (value) => (/^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/.test(value) ? value : undefined),
+    fallback,
+    rule: `printable ASCII without blanks, quotes and backslashes, such as ${example}`,
+    description,
+  };
+}
+
+/** The URL of an issuer (RFC 8414 §2), kept to the letter. */
+export function issuerUrl(example: string, description: string): Setting<string | undefined> {
+  return {
+    read: (value) =>
+      /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value) && !/[?#]/.test(value) && isSecureUrl(value) ? value : undefined,
+    fallback: undefined,
+    rule: `a URL that begins with https:// (http:// on this machine alone), without ? and #, such as ${example}`,
+    description,
+  };
 }

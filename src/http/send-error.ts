@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AccessError, type AccessErrorCode } from '../auth/error.ts';
+import { AccessError, type AccessErrorCode, IssuerError } from '../auth/error.ts';
 import { type ErrorCode, errorTable } from '../contract/error.ts';
 import { buildProblem, type ProblemReport } from '../contract/problem.ts';
 import { ReportError, StorageError } from '../report/error.ts';
@@ -40,6 +40,12 @@ function describeError(error: unknown): ErrorAnswer {
     return { report: { code: error.code, messages: [error.message] }, headers: error.headers };
   }
   if (error instanceof AccessError) return describeAccessError(error);
+  if (error instanceof IssuerError) {
+    return {
+      report: { code: 'UNAVAILABLE', messages: [issuerUnavailable] },
+      headers: { 'retry-after': String(error.retryAfterSeconds) },
+    };
+  }
   if (error instanceof StorageError && error.code !== 'UNUSABLE') {
     return {
       report: { code: 'UNAVAILABLE', messages: ['Cannot answer now: the store must be reachable; try again shortly'] },
@@ -48,6 +54,9 @@ function describeError(error: unknown): ErrorAnswer {
   }
   return describeFrameworkError(error);
 }
+
+const issuerUnavailable =
+  'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
 
 /** What the framework itself refuses, by its status; everything else is a failure of ours. */
 function describeFrameworkError(error: unknown): ErrorAnswer {

@@ -4,6 +4,7 @@ import { directoryStatement, type Row, type Store, type TenantId } from './store
 export interface ClientRow {
   readonly clientId: string;
   readonly tenant: TenantId;
+  /** None for a client that gets its tokens elsewhere. */
   readonly grants: readonly string[];
   readonly scopes: readonly string[];
   /** UTC epoch seconds. */
@@ -20,8 +21,8 @@ export interface ClientSecretRow {
   readonly expiresAt: number | null;
 }
 
-/** Makes a client with its first secret; `false` when there was one of this id already. */
-export async function insertClient(store: Store, client: ClientRow, secretHash: string): Promise<boolean> {
+/** Makes a client with its first secret, or without any; `false` when there was one of this id already. */
+export async function insertClient(store: Store, client: ClientRow, secretHash: string | undefined): Promise<boolean> {
   if ((await findClient(store, client.clientId)) !== undefined) return false;
   const { clientId, tenant, grants, scopes, createdAt } = client;
   const [inserted] = await store.writeDirectory([
@@ -30,11 +31,15 @@ export async function insertClient(store: Store, client: ClientRow, secretHash: 
        on conflict (client_id) do nothing returning client_id`,
       [clientId, tenant, grants.join(' '), scopes.join(' '), createdAt],
     ),
-    directoryStatement(
-      `insert into client_secret (client_id, hash, created_at) select client_id, $2, $3 from client
-       where client_id = $1 and not exists (select 1 from client_secret where client_id = $1)`,
-      [clientId, secretHash, createdAt],
-    ),
+    ...(secretHash === undefined
+      ? []
+      : [
+          directoryStatement(
+            `insert into client_secret (client_id, hash, created_at) select client_id, $2, $3 from client
+             where client_id = $1 and not exists (select 1 from client_secret where client_id = $1)`,
+            [clientId, secretHash, createdAt],
+          ),
+        ]),
   ]);
   return inserted?.length === 1;
 }
@@ -133,7 +138,9 @@ function toClient(row: Row): ClientRow {
   return {
     clientId: String(row.client_id),
     tenant: row.tenant_id as TenantId,
-    grants: String(row.grants).split(' '),
+    grants: String(row.grants)
+      .split(' ')
+      .filter((grant) => grant !== ''),
     scopes: String(row.scopes).split(' '),
     createdAt: Number(row.created_at),
     disabledAt: row.disabled_at === null ? null : Number(row.disabled_at),

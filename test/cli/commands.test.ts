@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { settings } from '../../src/cli/config.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { findClientWithSecrets } from '../../src/storage/client.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { type CommandOptions, type CommandResult, runCommand } from '../support/run-command.ts';
 
@@ -23,6 +24,15 @@ describe('wrong use', () => {
     [['tenant', 'create', 'Acme'], 'must be 1 to 63 of a-z'],
     [['client', 'create'], "required option '--tenant <tenant>' not specified"],
     [['client', 'create', '--tenant', 't', '--grants', 'password'], 'client_credentials,refresh_token'],
+    [['client', 'create', '--tenant', 't', '--external'], '--client-id must be given with --external'],
+    [
+      ['client', 'create', '--tenant', 't', '--external', '--secret-stdin'],
+      "cannot be used with option '--secret-stdin'",
+    ],
+    [
+      ['client', 'create', '--tenant', 't', '--external', '--grants', 'refresh_token'],
+      "cannot be used with option '--gr",
+    ],
     [['client', 'rotate', '--client-id', 'c', '--overlap-hours', 'soon'], 'a number of hours, such as 24'],
     [['import', 'a.xlsx', '--tenant', 't'], 'must end in .csv, .ndjson or .jsonl'],
     [['import', 'a.csv', '--tenant', 't', '--format', 'xml'], 'Allowed choices are ndjson, csv'],
@@ -198,6 +208,21 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect((await listed()).map(({ kid }) => kid)).not.toContain(first[0]?.kid);
     expect((await run(['keys', 'list'])).stdout).not.toMatch(/"d"|"k"/);
     expect((await run(['keys', 'rotate', '--now', '--compromised'])).code).toBe(2);
+  });
+
+  test('client create --external makes a client without a secret, which gets none later either', async () => {
+    const create = ['client', 'create', '--tenant', 'acme', '--client-id', 'portal', '--external'];
+    expect(await json(create)).toEqual({ client_id: 'portal' });
+    expect((await findClientWithSecrets(opened.store, 'portal', 0))?.secrets).toEqual([]);
+    const listed = (await json(['client', 'list', '--tenant', 'acme'])) as { client_id: string }[];
+    expect(listed.find(({ client_id }) => client_id === 'portal')).toMatchObject({ grants: [], disabled_at: null });
+    expect((await run(['client', 'list'])).stdout).toMatch(/^portal +acme +- /m);
+    for (const args of [create, ['client', 'rotate', '--client-id', 'portal'], create.with(5, 'with blank')]) {
+      const { code, stderr } = await run(args);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    }
+    expect((await findClientWithSecrets(opened.store, 'portal', 0))?.secrets).toEqual([]);
+    expect(await json(['client', 'disable', '--client-id', 'portal'])).toEqual({ client_id: 'portal', disabled: true });
   });
 
   test('a tenant that does not exist is told with the nearest name', async () => {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { readConfig, settings } from '../../src/cli/config.ts';
 import { errorTable } from '../../src/contract/error.ts';
 import { tokenErrorTable } from '../../src/contract/token.ts';
 import { csvColumns } from '../../src/import/csv-columns.ts';
@@ -46,6 +47,23 @@ describe('documentation and code say the same', () => {
 
   test('docs/import.md lists every column of a CSV source, and no other', () => {
     expect(codeRows(read('docs/import.md')).map(([name]) => name)).toEqual([...csvColumns]);
+  });
+
+  test('docs/identity-providers.md names every OIDC_ setting, and each recipe is a set of them that is taken', () => {
+    const page = read('docs/identity-providers.md');
+    const names = Object.keys(settings).filter((name) => name.startsWith('OIDC_'));
+    const table = [...page.matchAll(/^\| (OIDC_[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
+    expect(table.sort()).toEqual(names.sort());
+    const recipes = page.split('\n## ').map((section) => [...section.matchAll(/^export (.+)$/gm)]);
+    const taken = recipes
+      .filter((lines) => lines.length > 0)
+      .map((lines) => {
+        const pairs = lines.flatMap(([, line = '']) => line.split(' ')).map((pair) => pair.split('='));
+        expect(pairs.filter(([name = '']) => !names.includes(name))).toEqual([]);
+        return readConfig(Object.fromEntries(pairs)).external?.issuer;
+      });
+    expect(taken).toHaveLength(3); // Keycloak, Auth0, Okta
+    expect(taken).not.toContain(undefined);
   });
 
   test('docs/decisions/README.md lists every decision, and no other', () => {

@@ -1,0 +1,122 @@
+import type { JWTHeaderParameters, JWTPayload } from 'jose';
+import { scopes as ourScopes } from '../contract/token.ts';
+import { AccessError } from './error.ts';
+import type { TokenClaims } from './verify-token.ts';
+
+/**
+ * The shapes that access tokens of external issuers have.
+ * - `rfc9068`: the standard's: header `typ` at+jwt, claim `client_id`.
+ * - `keycloak`: that of Keycloak and others from before the standard: header `typ` JWT or none, the client in `azp`, maybe in `client_id` too.
+ */
+export const externalProfiles = ['rfc9068', 'keycloak'] as const;
+export type ExternalProfile = (typeof externalProfiles)[number];
+
+/** Claims that hold the client in the tokens of one issuer or another. The issuer itself fills them; `sub` is not among them, as a user may own any. */
+export const clientIdClaims = ['client_id', 'azp', 'cid', 'appid'] as const;
+export type ClientIdClaim = (typeof clientIdClaims)[number];
+
+/** Algorithms that an external issuer may sign with: asymmetric ones only (RFC 8725 §3.1). */
+export const externalAlgorithms = [
+  ...['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['EdDSA', 'Ed25519'],
+] as const;
+
+/** The scope setting for issuers whose tokens need none: that the client is in our table is the permission then. */
+export const anyScope = '*';
+
+/** What an operator says about the external issuer. */
+export interface ExternalSettings {
+  /** Compared to the letter, a slash at its end too (RFC 8414 §3.3). */
+  readonly issuer: string;
+  /** What `aud` must contain. */
+  readonly audience: string;
+  readonly profile: ExternalProfile;
+  /** The claim with the client; that of the profile when `undefined`. */
+  readonly clientIdClaim: ClientIdClaim | undefined;
+  /** The claim with the scopes: a text with blanks between them, or a list. */
+  readonly scopeClaim: string;
+  /** The scope that stands for `subscription:read`, or `anyScope`; that of the profile when `undefined`. */
+  readonly requiredScope: string | undefined;
+  readonly algorithms: readonly string[];
+}
+
+interface ProfileRules {
+  /** Right values of the header's `typ`, lower case, without `application/` (RFC 7515 §4.1.9). */
+  readonly types: readonly (string | undefined)[];
+  readonly clientIdClaims: readonly ClientIdClaim[];
+  readonly requiredScope: string;
+}
+
+const profileRules: Readonly<Record<ExternalProfile, ProfileRules>> = {
+  rfc9068: { types: ['at+jwt'], clientIdClaims: ['client_id'], requiredScope: 'subscription:read' },
+  keycloak: {
+    types: ['at+jwt', 'jwt', undefined],
+    clientIdClaims: ['client_id', 'azp'],
+    requiredScope: anyScope,
+  },
+};
+
+/**
+ * What a token of the external issuer says, once its signature, issuer, audience and times are known to be right. Fails with `AccessError` when it is no
+ * access token of the profile.
+ */
+export function readExternalClaims(
+  settings: ExternalSettings,
+  header: JWTHeaderParameters,
+  payload: JWTPayload,
+): TokenClaims {
+  const rules = profileRules[settings.profile];
+  requireAccessToken(rules, settings.profile, header, payload);
+  const clientId = readClientId(
+    payload,
+    settings.clientIdClaim === undefined ? rules.clientIdClaims : [settings.clientIdClaim],
+  );
+  const { requiredScope = rules.requiredScope } = settings;
+  const allowed = requiredScope === anyScope || readScopes(payload[settings.scopeClaim]).includes(requiredScope);
+  return {
+    clientId,
+    scopes: allowed ? ourScopes : [],
+    expiresAt: payload.exp ?? 0,
+    ...(requiredScope !== anyScope && { scopeName: requiredScope }),
+  };
+}
+
+/** The error of a token that is refused; `rule` must hold neither `"` nor `\`. */
+export const refusedToken = (rule: string): AccessError =>
+  new AccessError('INVALID_TOKEN', `Cannot accept the access token: ${rule}`);
+
+/** Other tokens that the same keys sign must not pass for access tokens (RFC 9068 §4, RFC 8725 §3.11). */
+function requireAccessToken(
+  { types }: ProfileRules,
+  profile: ExternalProfile,
+  header: JWTHeaderParameters,
+  payload: JWTPayload,
+): void {
+  const type = typeof header.typ === 'string' ? header.typ.toLowerCase().replace(/^application\//, '') : header.typ;
+  if (!types.includes(type)) throw refusedToken(`its header typ must be ${types[0]}`);
+  if (profile === 'rfc9068') return;
+  // Without a typ that tells, what only an ID token has, or Keycloak's own word for the kind: Bearer, ID, Refresh, Offline, Logout.
+  const { typ = 'Bearer' } = payload;
+  if (payload.nonce !== undefined || payload.at_hash !== undefined || typ !== 'Bearer') {
+    throw refusedToken('it must be an access token, not an ID token or a refresh token');
+  }
+}
+
+/** Characters of a client_id (RFC 6749 Appendix A.1). */
+const clientIdForm = /^[\x20-\x7e]{1,255}$/;
+
+function readClientId(payload: JWTPayload, names: readonly ClientIdClaim[]): string {
+  const [clientId, ...others] = names.map((name) => payload[name]).filter((value) => value !== undefined);
+  if (typeof clientId !== 'string' || !clientIdForm.test(clientId)) {
+    throw refusedToken(`it must name its client in ${names.join(' or ')}`);
+  }
+  if (others.some((other) => other !== clientId)) {
+    throw refusedToken(`it must name the same client in ${names.join(' and ')}`);
+  }
+  return clientId;
+}
+
+function readScopes(claim: unknown): readonly unknown[] {
+  if (typeof claim === 'string') return claim.split(' ');
+  return Array.isArray(claim) ? claim : [];
+}

@@ -1,0 +1,108 @@
+import type { JSONWebKeySet } from 'jose';
+import { IssuerError } from './error.ts';
+import { isSecureUrl } from './secure-url.ts';
+
+/** The key set of an issuer, as it was read. */
+export interface FetchedKeys {
+  readonly keys: JSONWebKeySet;
+  /** How long the issuer says it may be kept, in seconds; `undefined` when it does not say. */
+  readonly maxAgeSeconds: number | undefined;
+}
+
+/** Time for all of it: discovery, its second form, and the key set. */
+const timeoutMs = 5_000;
+const bodyBytesMax = 262_144;
+const redirectsMax = 3;
+
+/**
+ * Reads the discovery document of an issuer, which must name that issuer to the letter (RFC 8414 §3.3), and its key set (RFC 7517 §5). Fails with
+ * `IssuerError` whatever goes wrong.
+ */
+export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const metadata = await fetchMetadata(issuer, signal);
+  if (metadata.issuer !== issuer) {
+    throw new IssuerError(
+      `Cannot use the discovery document of the external issuer: its issuer must be '${issuer}', OIDC_ISSUER to the letter: current value is '${metadata.issuer}'`,
+    );
+  }
+  const { jwks_uri: keysUrl } = metadata;
+  if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl)) {
+    throw new IssuerError(
+      `Cannot use the discovery document of the external issuer: its jwks_uri must be an https URL: current value is '${keysUrl}'`,
+    );
+  }
+  const { body, headers } = await fetchJson(keysUrl, signal);
+  if (!isKeySet(body)) {
+    throw new IssuerError(
+      `Cannot use the key set of the external issuer: ${keysUrl} must answer with at least one key`,
+    );
+  }
+  return { keys: body, maxAgeSeconds: readMaxAge(headers.get('cache-control')) };
+}
+
+/** The discovery document in the form of OpenID Connect Discovery §4 (appended), else in that of RFC 8414 §3.1 (inserted before the path). */
+async function fetchMetadata(issuer: string, signal: AbortSignal): Promise<Record<string, unknown>> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  try {
+    return (await fetchJson(`${origin}${path}/.well-known/openid-configuration`, signal)).body;
+  } catch (error) {
+    if (!(error instanceof NotThere)) throw error;
+  }
+  return (await fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal)).body;
+}
+
+/** The issuer answers, but has nothing at this place. */
+class NotThere extends IssuerError {}
+
+/** Reads a JSON object: bounded in time, size and redirects, which must stay at the same origin. */
+async function fetchJson(
+  url: string,
+  signal: AbortSignal,
+  redirects = 0,
+): Promise<{ body: Record<string, unknown>; headers: Headers }> {
+  try {
+    const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal });
+    const location = response.headers.get('location');
+    if (response.status === 200) return { body: await readObject(response, url), headers: response.headers };
+    await response.body?.cancel();
+    if (location !== null && redirects < redirectsMax) {
+      const target = new URL(location, url);
+      if (target.origin === new URL(url).origin) return await fetchJson(target.href, signal, redirects + 1);
+    }
+    const Kind = response.status >= 400 && response.status < 500 ? NotThere : IssuerError;
+    throw new Kind(`Cannot read ${url}: it must answer 200 itself: current value is ${response.status}`);
+  } catch (error) {
+    if (error instanceof IssuerError) throw error;
+    throw new IssuerError(`Cannot read ${url}: it must answer in time with a JSON object: ${String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function readObject(response: Response, url: string): Promise<Record<string, unknown>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > bodyBytesMax) throw new IssuerError(`Cannot read ${url}: it must have at most ${bodyBytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  if (typeof parsed !== 'object' || parsed === null) throw new SyntaxError('it is no object');
+  return parsed as Record<string, unknown>;
+}
+
+function isKeySet(body: Record<string, unknown>): body is Record<string, unknown> & JSONWebKeySet {
+  const { keys } = body;
+  return Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'object' && key !== null);
+}
+
+/** `max-age` of a `Cache-Control` (RFC 9111 §5.2.2.1), in seconds; 0 when keeping is forbidden. */
+function readMaxAge(cacheControl: string | null): number | undefined {
+  if (cacheControl === null) return undefined;
+  if (/\bno-(store|cache)\b/i.test(cacheControl)) return 0;
+  const seconds = /\bmax-age="?(\d{1,9})/i.exec(cacheControl)?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
+}

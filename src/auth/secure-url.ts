@@ -1,0 +1,8 @@
+/** Whether a text is the URL of something that may be trusted to be who it says: https, or http on this machine alone (RFC 8414 §6.1, RFC 8252 §8.3). */
+export function isSecureUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && loopback.test(url.hostname));
+}
+
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

@@ -1,0 +1,132 @@
+import { globSync, readFileSync } from 'node:fs';
+import { decodeJwt, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createKeyCipher } from '../../src/auth/key-cipher.ts';
+import { openKeyRing } from '../../src/auth/key-ring.ts';
+import type { TokenResponse } from '../../src/contract/token.ts';
+import { directoryStatement } from '../../src/storage/store.ts';
+import { engines } from '../support/engines.ts';
+import { expectTokenError } from '../support/expect-error.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const compared = vi.hoisted(() => ({ lengths: [] as number[] }));
+vi.mock('node:crypto', async (importOriginal) => {
+  const crypto = await importOriginal<typeof import('node:crypto')>();
+  const timingSafeEqual = (a: Buffer, b: Buffer): boolean => {
+    compared.lengths.push(a.length);
+    return crypto.timingSafeEqual(a, b);
+  };
+  return { ...crypto, default: { ...crypto, timingSafeEqual }, timingSafeEqual };
+});
+
+/** The normative items that the token endpoint and the resource server keep, by number; titles of tests begin with theirs. */
+const items = Array.from({ length: 70 }, (_, index) => index + 1);
+
+test('every item of the checklist is the title of a test', () => {
+  const titled = new Set<number>();
+  const root = new URL('../../', import.meta.url);
+  for (const file of globSync('{test,src}/**/*.test.ts', { cwd: root.pathname })) {
+    const source = readFileSync(new URL(file, root), 'utf8');
+    for (const [, numbers = ''] of source.matchAll(/['"`](\d{1,2}(?:, \d{1,2})*)(?:: | \((?:RFC|strict|spec))/g))
+      for (const number of numbers.split(', ')) titled.add(Number(number));
+    for (const [, number] of source.matchAll(/^ *\['(\d{1,2})', /gm)) titled.add(Number(number)); // rows of a titled table
+  }
+  expect(items.filter((item) => !titled.has(item))).toEqual([]);
+});
+
+describe.each(engines)('items of the checklist that stand alone, on $engine', ({ openTestStore }) => {
+  let service: TestService;
+  let client: TestClient;
+  const issue = async (given: TestClient = client) => {
+    const response = await service.postToken({ grant_type: 'client_credentials', ...given });
+    return (await response.json()) as TokenResponse;
+  };
+
+  beforeAll(async () => {
+    service = await startService(await openTestStore());
+    client = await service.createClient(await service.createTenant('acme'));
+  });
+  afterAll(() => service.close());
+
+  test('17 (RFC 6749 §10.10): a secret is compared in constant time, of equal lengths, for unknown clients too', async () => {
+    const counts: number[][] = [];
+    for (const form of [client, { ...client, client_secret: 'wrong' }, { ...client, client_id: 'nobody' }]) {
+      compared.lengths = [];
+      await service.postToken({ grant_type: 'client_credentials', ...form });
+      counts.push(compared.lengths);
+    }
+    expect(counts).toEqual([[32], [32], [32]]);
+  });
+
+  test('23 (RFC 6749 §4.4): a client without a secret gets no token, whatever it sends', async () => {
+    const own = await service.createClient(await service.createTenant('without-secret'));
+    await service.store.writeDirectory([
+      directoryStatement('delete from client_secret where client_id = $1', [own.client_id]),
+    ]);
+    for (const secret of [own.client_secret, '', 'x']) {
+      const response = await service.postToken({ grant_type: 'client_credentials', ...own, client_secret: secret });
+      await expectTokenError(response, 'invalid_client');
+    }
+  });
+
+  test('41 (RFC 9207): the parameter iss is for authorization answers, and is not advertised', async () => {
+    const metadata = await (await fetch(`${service.url}/.well-known/oauth-authorization-server`)).json();
+    expect(metadata).not.toHaveProperty('authorization_response_iss_parameter_supported');
+    expect(await issue()).not.toHaveProperty('iss');
+  });
+
+  test('45 (RFC 9068 §6): an access token says nothing of a person', async () => {
+    const claims = decodeJwt((await issue()).access_token);
+    expect(Object.keys(claims).sort()).toEqual(
+      ['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'scope', 'sid', 'sub'].sort(),
+    );
+    expect(JSON.stringify(claims)).not.toMatch(/acme|@/);
+  });
+
+  test('53 (RFC 6750 §3): each attribute of a challenge stands once, its value within the allowed characters', async () => {
+    const narrow = await tokenWithScope('other:scope');
+    const challenges: string[] = [];
+    for (const authorization of [undefined, 'Basic YTpi', 'Bearer', 'Bearer a b', 'Bearer abc', `Bearer ${narrow}`]) {
+      const headers = authorization === undefined ? {} : { authorization };
+      const response = await fetch(`${service.baseUrl}/v1/subscription`, { headers });
+      challenges.push(response.headers.get('www-authenticate') ?? '');
+    }
+    expect(challenges.at(-1)).toContain('error="insufficient_scope"');
+    expect(challenges.at(-1)).toContain('scope="subscription:read"');
+    for (const challenge of challenges) {
+      const attribute = '[a-z_]+="[ -!#-\\[\\]-~]*"';
+      expect(challenge).toMatch(new RegExp(`^Bearer ${attribute}(, ${attribute})*$`));
+      const names = [...challenge.matchAll(/([a-z_]+)="/g)].map(([, name]) => name);
+      expect([challenge, new Set(names).size]).toEqual([challenge, names.length]);
+    }
+  });
+
+  test('63 (RFC 9111 §5.2.2): refusals are not kept, reports only by nobody else', async () => {
+    const { access_token: token } = await issue();
+    const cacheOf = async (authorization: string) => {
+      const response = await fetch(`${service.baseUrl}/v1/subscription`, { headers: { authorization } });
+      return [response.status, response.headers.get('cache-control')];
+    };
+    expect(await cacheOf('Bearer abc')).toEqual([401, 'no-store']);
+    expect(await cacheOf(`Bearer ${await tokenWithScope('other:scope')}`)).toEqual([403, 'no-store']);
+    expect(await cacheOf(`Bearer ${token}`)).toEqual([200, expect.stringMatching(/^private, no-(store|cache)$/)]);
+  });
+
+  /** A token signed with the key of the service, as no request could get it. */
+  async function tokenWithScope(scope: string): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const cipher = createKeyCipher(undefined, undefined);
+    const lifetimes = { access: 300, refresh: 36_000 };
+    const ring = await openKeyRing({ store: service.store, cipher, algorithm: 'ES256', lifetimes, now: () => now });
+    const { kid, alg, privateKey } = await ring.signingKey();
+    return new SignJWT({ client_id: client.client_id, scope })
+      .setProtectedHeader({ alg, kid, typ: 'at+jwt' })
+      .setIssuer(service.url)
+      .setAudience(service.baseUrl)
+      .setSubject(client.client_id)
+      .setIssuedAt(now)
+      .setExpirationTime(now + 60)
+      .setJti('j')
+      .sign(privateKey);
+  }
+});
