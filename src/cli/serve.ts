@@ -41,7 +41,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
   let draining = false;
   const app = await buildServer({
     auth,
-    report: { store, limits, reportUrl: publicUrl + operations.listSubscriptions.path },
+    report: { store, limits, now: nowSeconds, reportUrl: publicUrl + operations.listSubscriptions.path },
     authorize: (header) => authorize(header, 'subscription:read'),
     isDraining: () => draining,
     checkReady: () => store.checkReady(),
