@@ -46,7 +46,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
   let draining = false;
   const app = await buildServer({
     auth,
-    report: { store, limits, reportUrl: publicUrl + operations.listSubscriptions.path },
+    report: { store, limits, now: nowSeconds, reportUrl: publicUrl + operations.listSubscriptions.path },
     resourceServer,
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     isDraining: () => draining,

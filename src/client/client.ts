@@ -20,8 +20,8 @@ export interface SubreportClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** The filters, order and position of a report, by the names of its query parameters; dates may be `Date`s. */
-export type SubscriptionQuery = { readonly [Name in ReportParameter]?: string | number | Date };
+/** The filters, order and position of a report, by the names of its query parameters; dates may be `Date`s, words of truth booleans. */
+export type SubscriptionQuery = { readonly [Name in ReportParameter]?: string | number | boolean | Date };
 
 /** One page of a report with its totals. */
 export interface SubscriptionPage {

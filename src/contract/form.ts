@@ -40,7 +40,7 @@ export function decodeFormText(text: string): string | undefined {
 }
 
 /** The names that stand more than once among the pairs. */
-export function repeatedNames(pairs: readonly FormPair[]): Set<string> {
+export function repeatedNames(pairs: readonly Pick<FormPair, 'name'>[]): Set<string> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   for (const { name } of pairs) (seen.has(name) ? repeated : seen).add(name);

@@ -42,6 +42,16 @@ export function formatInstant(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
 
+/**
+ * Writes a moment with as much of its fraction as there is.
+ *
+ * @example formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
+ */
+export function formatExactInstant({ seconds, nanos }: Instant): string {
+  const fraction = String(nanos).padStart(9, '0').replace(/0+$/, '');
+  return fraction === '' ? formatInstant(seconds) : `${formatInstant(seconds).slice(0, -1)}.${fraction}Z`;
+}
+
 /** Negative, zero or positive as `a` is before, at or after `b`. */
 export function compareInstants(a: Instant, b: Instant): number {
   return a.seconds - b.seconds || a.nanos - b.nanos;

@@ -95,10 +95,16 @@ const headers: Json = {
     'The pages first, prev, next and last (RFC 8288)',
     '<https://reports.example.com/connect-api/v1/subscription?size=20&page=1>; rel="first"',
   ),
+  'X-Next-Cursor': text('The cursor of the next page, only when there is one: a member of the next search', 'WzE'),
+  'X-Previous-Cursor': text('The cursor of the previous page, only when there is one', 'WzE'),
   'X-Total-Count': count('Records of the whole report, exact', 2000),
   'X-Total-Pages': count('Pages of the whole report', 100),
   'X-Current-Page': count('Number of this page', 1),
   'X-Count-Per-Page': count('Page size that was used', 20),
+  'X-Applied-Filters': text(
+    'The filters, the date field and the order that were applied, as a query string with dates in UTC; an e-mail is shown as ***; after expires-within the span that it meant',
+    'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
+  ),
   'Server-Timing': text(
     'Milliseconds of each stage of the report',
     'parse;dur=0.1, plan;dur=0.0, run;dur=0.6, format;dur=0.1',

@@ -3,6 +3,7 @@ import { openApiComponents } from './openapi-components.ts';
 import { apiPath, type OperationId, operations } from './operations.ts';
 import { type PageLimits, reportParameters } from './query.ts';
 import { descriptionOf, exampleOf } from './schema.ts';
+import { searchBody } from './search.ts';
 import { SubscriptionId } from './subscription.ts';
 import { tokenErrorTable } from './token.ts';
 
@@ -50,12 +51,27 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
         security: bearer,
         parameters: [...reportParameterObjects(limits), ...requestHeaders],
         responses: {
-          200: response(
-            'One page of the report',
-            { type: 'array', maxItems: limits.sizeMax, items: ref('Subscription') },
-            pagingHeaders,
-          ),
+          200: reportPage(limits, linkHeaders),
           ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
+        },
+      };
+    case 'searchSubscriptions':
+      return {
+        security: bearer,
+        parameters: requestHeaders,
+        requestBody: {
+          required: true,
+          description: 'The parameters of the report as a JSON object',
+          content: {
+            'application/json': {
+              schema: searchBody(limits),
+              example: { email: 'ada@example.com', status: ['ACTIVE', 'DEPLETED'], size: 50 },
+            },
+          },
+        },
+        responses: {
+          200: reportPage(limits, cursorHeaders),
+          ...problems(400, 401, 403, 406, 413, 414, 415, 429, 431, 500, 503),
         },
       };
     case 'getSubscription':
@@ -120,6 +136,13 @@ const formOperation = (description: string, schema: string): Json => ({
   },
 });
 
+/** One page of the report, with the headers that tell of others. */
+const reportPage = (limits: PageLimits, pagingHeaders: readonly string[]): Json =>
+  response('One page of the report', { type: 'array', maxItems: limits.sizeMax, items: ref('Subscription') }, [
+    ...pagingHeaders,
+    ...pageHeaders,
+  ]);
+
 const describeServer = (publicUrl: string): string =>
   publicUrl.startsWith('https://') ? 'This service, in production' : 'This service, local';
 
@@ -130,14 +153,16 @@ const requestHeaders = ['X-Correlation-ID', 'Cache-Control'].map((name) => ({
   $ref: `#/components/parameters/${name}`,
 }));
 
-const pagingHeaders = [
-  'X-Next-Page',
-  'X-Previous-Page',
-  'Link',
+const linkHeaders = ['X-Next-Page', 'X-Previous-Page', 'Link'];
+
+const cursorHeaders = ['X-Next-Cursor', 'X-Previous-Cursor'];
+
+const pageHeaders = [
   'X-Total-Count',
   'X-Total-Pages',
   'X-Current-Page',
   'X-Count-Per-Page',
+  'X-Applied-Filters',
   'Server-Timing',
 ];
 

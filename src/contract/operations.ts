@@ -28,6 +28,14 @@ export const operations = {
     summary: 'Get one subscription',
     description: 'One of your own data subscriptions by its id.',
   },
+  searchSubscriptions: {
+    method: 'POST',
+    path: `${apiPath}/v1/subscription/search`,
+    tag: 'report',
+    summary: 'Search subscriptions',
+    description:
+      'The report of listSubscriptions with its parameters in a JSON body, so that an e-mail stands in no URL. It changes nothing. For the next page, send the same body with cursor set to the X-Next-Cursor header until that is absent.',
+  },
   issueToken: {
     method: 'POST',
     path: '/oauth2/token',

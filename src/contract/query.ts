@@ -1,7 +1,8 @@
 import Type, { type TSchema } from 'typebox';
+import { durationDaysMax, durationPattern } from './duration.ts';
 import { Email } from './email.ts';
 import { ProductId } from './product.ts';
-import { Iccid, knownStatuses, statusWord } from './subscription.ts';
+import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
 
 /** Bounds of paging that an operator may set; `spec.md` "Query parameters" leaves them open (`docs/decisions/page-size.md`). */
 export interface PageLimits {
@@ -78,6 +79,31 @@ export function reportParameters(limits: PageLimits) {
       description: 'The date that before and after are compared with',
       'x-rule': `one of ${Object.keys(dateFields).join(', ')}`,
       examples: ['created'],
+    }),
+    'device-id': Type.String({
+      ...ProductId,
+      description: 'Only subscriptions of this device',
+      examples: ['device-000417'],
+    }),
+    'plan-id': Type.String({
+      ...ProductId,
+      description: 'Only subscriptions whose product has this plan id',
+      examples: ['cGxhbi1ldXJvcGU'],
+    }),
+    'auto-renew': Type.String({
+      ...AutoRenew,
+      description: 'Only subscriptions that renew themselves (true), or only those that do not (false)',
+      'x-rule': 'true or false',
+    }),
+    'created-from': dateTime('Only subscriptions created at this instant or later (>=), whatever date-field says'),
+    'created-to': dateTime('Only subscriptions created before this instant (<), whatever date-field says'),
+    'expires-within': Type.String({
+      pattern: durationPattern,
+      maxLength: 32,
+      description:
+        'Only subscriptions that end between now and so long from now: expirationDate > now and <= now + this. A walk by cursor keeps the moment of its first page',
+      'x-rule': `a length of time in hours, days or weeks, or of ISO 8601 without months and years, up to ${durationDaysMax} days`,
+      examples: ['7d', 'P7D', '12h'],
     }),
     sort: Type.String({
       enum: [...sortValues],

@@ -11,7 +11,8 @@ const allowedByPath = (() => {
     byPath.set(path, methods.add(method));
     if (method === 'GET') methods.add('HEAD');
   }
-  return [...byPath].map(([path, methods]) => ({
+  const paths = [...byPath].sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{'))); // an exact path before a pattern
+  return paths.map(([path, methods]) => ({
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
     allow: [...methods].sort().join(', '),
   }));

@@ -88,7 +88,8 @@ const frameworkMessages: Partial<Record<ErrorCode, string>> = {
   INVALID_HTTP_MESSAGE:
     'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must be as long as it says',
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
-  UNSUPPORTED_MEDIA_TYPE: 'Cannot read the request: its body must be of a media type that this operation takes',
+  UNSUPPORTED_MEDIA_TYPE:
+    'Cannot read the request: its body must be of a media type that this operation takes, which is application/json for a search',
 };
 
 const accessCodes: Readonly<Record<AccessErrorCode, ErrorCode>> = {

@@ -3,8 +3,12 @@ import type { Access } from '../auth/resource-server.ts';
 import { operations } from '../contract/operations.ts';
 import { getSubscription } from '../report/get-subscription.ts';
 import { listSubscriptions } from '../report/list-subscriptions.ts';
+import { parseNoParameters, parseReport } from '../report/parse.ts';
+import { parseSearch } from '../report/parse-search.ts';
 import type { ReportContext } from '../report/report-context.ts';
+import type { ReportQuery } from '../report/report-query.ts';
 import { RequestError } from './error.ts';
+import { answerUnrouted } from './method-not-allowed.ts';
 import { routePath } from './route-path.ts';
 
 declare module 'fastify' {
@@ -23,7 +27,10 @@ export interface SubscriptionRoutes {
   readonly rateLimitPerMinute: number;
 }
 
-/** The report operations: `GET /v1/subscription` and `GET /v1/subscription/{id}`. */
+/** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
+const searchBytesMax = 16_384;
+
+/** The report operations: `GET /v1/subscription`, its search by `POST`, and `GET /v1/subscription/{id}`. */
 export function addSubscriptionRoutes(app: FastifyInstance, { report, authorize }: SubscriptionRoutes): void {
   app.decorateRequest('access', null);
   const onRequest = [
@@ -37,11 +44,27 @@ export function addSubscriptionRoutes(app: FastifyInstance, { report, authorize 
     method: 'GET',
     url: routePath(operations.listSubscriptions.path),
     onRequest,
-    handler: async (request, reply) => {
-      const { body, headers, timings } = await listSubscriptions(report, accessOf(request).tenant, queryOf(request));
-      reply.headers(headers).header('server-timing', serverTiming(timings));
-      return sendJson(reply, body);
-    },
+    handler: (request, reply) => sendReport(report, request, reply, () => parseReport(queryOf(request), report)),
+  });
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer', bodyLimit: searchBytesMax },
+      async (_request: FastifyRequest, body: Buffer) => body,
+    );
+    const { path } = operations.searchSubscriptions;
+    scope.get(path, answerUnrouted); // or a record of the id 'search' would be looked for
+    scope.route({
+      method: 'POST',
+      url: path,
+      onRequest,
+      handler: (request, reply) =>
+        sendReport(report, request, reply, () => {
+          parseNoParameters(queryOf(request), 'the parameters of a search are members of its body');
+          return parseSearch(request.body instanceof Buffer ? request.body : Buffer.alloc(0), report);
+        }),
+    });
   });
   app.route<{ Params: { id: string } }>({
     method: 'GET',
@@ -50,6 +73,21 @@ export function addSubscriptionRoutes(app: FastifyInstance, { report, authorize 
     handler: async (request, reply) =>
       sendJson(reply, await getSubscription(report, accessOf(request).tenant, request.params.id, queryOf(request))),
   });
+}
+
+/** Answers one page of the report that a request asks for. */
+async function sendReport(
+  report: ReportContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parse: () => ReportQuery,
+): Promise<FastifyReply> {
+  const started = performance.now();
+  const query = parse();
+  const parsed = performance.now() - started;
+  const { body, headers, timings } = await listSubscriptions(report, accessOf(request).tenant, query);
+  reply.headers(headers).header('server-timing', serverTiming({ parse: parsed, ...timings }));
+  return sendJson(reply, body);
 }
 
 /** A body that is JSON text already. */

@@ -33,7 +33,10 @@ describe('a row that is right', () => {
       expirationDate: Date.parse(right.expirationDate) / 1000,
       status: 'ACTIVE',
       productId: 'p',
+      planId: 'plan',
       iccid: right.iccid,
+      deviceId: 'device-1',
+      autoRenew: 'true',
       email: 'ada@example.com',
       record: JSON.stringify(right),
     });

@@ -68,13 +68,16 @@ function toRow(
   dates: Pick<SubscriptionRow, 'createdDate' | 'activationDate' | 'expirationDate'>,
   email: string | null,
 ): SubscriptionRow {
-  const { id, status, product, iccid } = subscription;
+  const { id, status, product, iccid, device_id, auto_renew } = subscription;
   return {
     id,
     ...dates,
     status: status ?? null,
     productId: product.id,
+    planId: product.plan_id,
     iccid,
+    deviceId: device_id,
+    autoRenew: auto_renew,
     email,
     record: writeRecord(subscription),
   };

@@ -2,15 +2,19 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
 
-const cursors: fc.Arbitrary<Cursor> = fc.record({
-  direction: fc.constantFrom('after', 'before'),
-  key: fc.record({
-    date: fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }),
-    id: fc.stringMatching(/^[A-Za-z0-9_-]{1,128}={0,2}$/),
-  }),
-  page: fc.nat({ max: 1_000_000_000 }),
-  query: fc.string().map(fingerprint),
-});
+const cursors: fc.Arbitrary<Cursor> = fc.record(
+  {
+    direction: fc.constantFrom('after', 'before'),
+    key: fc.record({
+      date: fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }),
+      id: fc.stringMatching(/^[A-Za-z0-9_-]{1,128}={0,2}$/),
+    }),
+    page: fc.nat({ max: 1_000_000_000 }),
+    query: fc.string().map(fingerprint),
+    nowSeconds: fc.nat({ max: 4_000_000_000 }),
+  },
+  { requiredKeys: ['direction', 'key', 'page', 'query'] },
+);
 
 test('a cursor reads back as it was, and its text is URL-safe (property)', () => {
   fc.assert(
@@ -59,6 +63,10 @@ test.each([
   [[1, 1, 0, 'id', -1, 'q']],
   [[1, 1, 0, 'id', 1, null]],
   [[1, 1, 0, 'id', 1]],
+  [[1, 1, 0, 'id', 1, 'q', '1']],
+  [[1, 1, 0, 'id', 1, 'q', -1]],
+  [[1, 1, 0, 'id', 1, 'q', 1e15]],
+  [[1, 1, 0, 'id', 1, 'q', 1, 1]],
   [{ 0: 1 }],
   [null],
 ])('%j is no cursor', (fields) => {

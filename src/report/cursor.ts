@@ -11,13 +11,19 @@ export interface Cursor {
   readonly page: number;
   /** `fingerprint` of the query that the cursor belongs to. */
   readonly query: string;
+  /** The moment that `expires-within` counts from, in UTC epoch seconds, where the query has it: all pages of a walk ask for one span. */
+  readonly nowSeconds?: number;
 }
 
 const version = 1;
 
+/** Far enough for any clock, and near enough that a length of time can be added. */
+const latestSeconds = 250_000_000_000;
+
 /** Writes a cursor as opaque URL-safe text. */
-export function encodeCursor({ direction, key, page, query }: Cursor): string {
+export function encodeCursor({ direction, key, page, query, nowSeconds }: Cursor): string {
   const fields = [version, direction === 'after' ? 1 : 0, key.date, key.id, page, query];
+  if (nowSeconds !== undefined) fields.push(nowSeconds);
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
@@ -29,12 +35,14 @@ export function decodeCursor(text: string): Cursor | undefined {
   } catch {
     return undefined; // not JSON: not a cursor of ours, which the caller reports
   }
-  if (!Array.isArray(fields) || fields.length !== 6 || fields[0] !== version) return undefined;
-  const [, forward, date, id, page, query] = fields;
-  const numbers = [forward, date, page].every(Number.isSafeInteger) && page >= 0;
+  if (!Array.isArray(fields) || fields.length < 6 || fields.length > 7 || fields[0] !== version) return undefined;
+  const [, forward, date, id, page, query, nowSeconds = 0] = fields;
+  const numbers = [forward, date, page, nowSeconds].every(Number.isSafeInteger) && page >= 0;
+  if (nowSeconds < 0 || nowSeconds > latestSeconds) return undefined;
   if (!numbers || (forward !== 0 && forward !== 1)) return undefined;
   if (typeof id !== 'string' || !fitsText(SubscriptionId, id) || typeof query !== 'string') return undefined;
-  const cursor: Cursor = { direction: forward === 1 ? 'after' : 'before', key: { date, id }, page, query };
+  const direction = forward === 1 ? 'after' : 'before';
+  const cursor: Cursor = { direction, key: { date, id }, page, query, ...(fields.length === 7 && { nowSeconds }) };
   return encodeCursor(cursor) === text ? cursor : undefined; // one text for one cursor
 }
 

@@ -1,6 +1,9 @@
+import type { FormPair } from '../contract/form.ts';
 import type { PageLimits } from '../contract/query.ts';
-import { encodeCursor } from './cursor.ts';
-import type { ReportQuery } from './parse.ts';
+import type { SubscriptionKey } from '../storage/subscription-page.ts';
+import { describeFilters } from './applied-filters.ts';
+import { type Cursor, encodeCursor } from './cursor.ts';
+import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
 
 /** A finished report page: the body, and the headers that describe it. */
@@ -10,6 +13,14 @@ export interface FormattedReport {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Another page of a report: its number, and where it begins unless it can only be counted to. */
+interface PagePointer {
+  readonly page: number;
+  readonly cursor?: string;
+}
+
+type Relation = 'first' | 'prev' | 'next' | 'last';
+
 /** Writes a page as it goes on the wire: the records' finished texts, and the paging headers (`docs/decisions/paging-headers.md`). */
 export function formatReport(
   query: ReportQuery,
@@ -18,66 +29,80 @@ export function formatReport(
   limits: PageLimits,
 ): FormattedReport {
   const pages = Math.ceil(page.total / query.size);
-  const lastPage = limits.firstPage + Math.max(pages, 1) - 1;
-  const links = {
-    first: pageUrl(reportUrl, query, limits.firstPage),
-    prev: page.hasPrevious ? previousUrl(query, page, reportUrl, limits.firstPage, lastPage) : undefined,
-    next: page.hasNext ? nextUrl(query, page, reportUrl, limits.firstPage) : undefined,
-    last: pageUrl(reportUrl, query, lastPage),
-  };
+  const pointers = pointAround(query, page, limits.firstPage, limits.firstPage + Math.max(pages, 1) - 1);
+  const { filters } = query;
   return {
     body: `[${page.records.map(({ record }) => record).join(',')}]`,
     headers: {
-      ...(links.next !== undefined && { 'x-next-page': links.next }),
-      ...(links.prev !== undefined && { 'x-previous-page': links.prev }),
-      link: Object.entries(links)
-        .filter(([, url]) => url !== undefined)
-        .map(([relation, url]) => `<${url}>; rel="${relation}"`)
-        .join(', '),
+      ...(filters === undefined ? cursorHeaders(pointers) : linkHeaders(pointers, reportUrl, filters, query.size)),
       'x-total-count': String(page.total),
       'x-total-pages': String(pages),
       'x-current-page': String(query.page),
       'x-count-per-page': String(query.size),
+      'x-applied-filters': describeFilters(query),
     },
   };
 }
 
-function nextUrl(query: ReportQuery, { records }: ReportPage, reportUrl: string, firstPage: number): string {
-  const last = records.at(-1);
-  if (last === undefined) return pageUrl(reportUrl, query, firstPage); // an empty page before all others
-  const page = query.page + 1;
-  return pageUrl(
-    reportUrl,
-    query,
-    page,
-    encodeCursor({ direction: 'after', key: keyOf(last), page, query: query.mark }),
-  );
-}
-
-function previousUrl(
+/** The pages around this one, as far as they exist. */
+function pointAround(
   query: ReportQuery,
-  { records }: ReportPage,
-  reportUrl: string,
+  { records, hasNext, hasPrevious }: ReportPage,
   firstPage: number,
   lastPage: number,
-): string {
-  const [first] = records;
-  if (first === undefined) return pageUrl(reportUrl, query, lastPage); // an empty page past all others
-  const page = Math.max(query.page - 1, firstPage);
-  return pageUrl(
-    reportUrl,
-    query,
-    page,
-    encodeCursor({ direction: 'before', key: keyOf(first), page, query: query.mark }),
-  );
+): Partial<Record<Relation, PagePointer>> {
+  const [first, last] = [records[0], records.at(-1)];
+  const previousPage = Math.max(query.page - 1, firstPage);
+  return {
+    first: { page: firstPage },
+    // A page without records lies past all others, or before them.
+    ...(hasPrevious && {
+      prev: first === undefined ? { page: lastPage } : pointFrom(query, 'before', first, previousPage),
+    }),
+    ...(hasNext && {
+      next: last === undefined ? { page: firstPage } : pointFrom(query, 'after', last, query.page + 1),
+    }),
+    last: { page: lastPage },
+  };
 }
 
-const keyOf = ({ date, id }: { date: number; id: string }) => ({ date, id });
+function pointFrom(
+  { mark, expiresWithinSeconds, nowSeconds }: ReportQuery,
+  direction: Cursor['direction'],
+  { date, id }: SubscriptionKey,
+  page: number,
+): PagePointer {
+  const key = { date, id };
+  const moment = expiresWithinSeconds === undefined ? {} : { nowSeconds };
+  return { page, cursor: encodeCursor({ direction, key, page, query: mark, ...moment }) };
+}
 
-/** The URL of another page of the same report: the filters as they came, then the position. */
-function pageUrl(reportUrl: string, query: ReportQuery, page: number, cursor?: string): string {
-  const parts = query.filters.map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
-  parts.push(`size=${query.size}`, `page=${page}`);
-  if (cursor !== undefined) parts.push(`cursor=${cursor}`);
-  return `${reportUrl}?${parts.join('&')}`;
+/** Other pages as URLs: the filters as they came, then the position. */
+function linkHeaders(
+  pointers: Partial<Record<Relation, PagePointer>>,
+  reportUrl: string,
+  filters: readonly FormPair[],
+  size: number,
+): Record<string, string> {
+  const repeated = filters.map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  const urlOf = ({ page, cursor }: PagePointer): string => {
+    const position = [`size=${size}`, `page=${page}`, ...(cursor === undefined ? [] : [`cursor=${cursor}`])];
+    return `${reportUrl}?${[...repeated, ...position].join('&')}`;
+  };
+  const { prev, next } = pointers;
+  return {
+    ...(next && { 'x-next-page': urlOf(next) }),
+    ...(prev && { 'x-previous-page': urlOf(prev) }),
+    link: Object.entries(pointers)
+      .map(([relation, pointer]) => `<${urlOf(pointer)}>; rel="${relation}"`)
+      .join(', '),
+  };
+}
+
+/** Other pages of a query that must stand in no URL: what to put into the body beside it. */
+function cursorHeaders({ prev, next }: Partial<Record<Relation, PagePointer>>): Record<string, string> {
+  return {
+    ...(next?.cursor !== undefined && { 'x-next-cursor': next.cursor }),
+    ...(prev?.cursor !== undefined && { 'x-previous-cursor': prev.cursor }),
+  };
 }

@@ -5,7 +5,9 @@ import { encodeCursor } from './cursor.ts';
 import { ReportError } from './error.ts';
 import { parseNoParameters, parseReport } from './parse.ts';
 
-const parse = (query: string) => parseReport(query, defaultPageLimits);
+const nowSeconds = 1_714_521_600;
+const context = { limits: defaultPageLimits, now: () => nowSeconds };
+const parse = (query: string) => parseReport(query, context);
 
 function failure(query: string): ReportError {
   try {
@@ -24,6 +26,7 @@ describe('parseReport', () => {
       sort: 'createdDate',
       size: 20,
       page: 1,
+      nowSeconds,
       filters: [],
       mark: parse('').mark,
     });
@@ -31,7 +34,7 @@ describe('parseReport', () => {
 
   test('reads every parameter', () => {
     const query =
-      'iccid=8944500102198304826&email=+Ada%2Bx@Example.com+&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2024-05-01T00:00:00.002Z&after=2024-04-01T00:00:00+0000&date-field=expiration&sort=-activationDate&size=1000&page=7';
+      'iccid=8944500102198304826&email=+Ada%2Bx@Example.com+&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2024-05-01T00:00:00.002Z&after=2024-04-01T00:00:00+0000&date-field=expiration&sort=-activationDate&size=1000&page=7&device-id=d%201&plan-id=p&auto-renew=false&created-from=2024-04-01T00:00:00.5Z&created-to=2024-04-02T02:00:00%2B02:00';
     expect(parse(query)).toMatchObject({
       iccid: '8944500102198304826',
       email: 'ada+x@example.com',
@@ -41,9 +44,19 @@ describe('parseReport', () => {
       after: { seconds: 1_711_929_600, nanos: 0 },
       dateField: 'expiration',
       sort: '-activationDate',
+      deviceId: 'd 1',
+      planId: 'p',
+      autoRenew: 'false',
+      createdFrom: { seconds: 1_711_929_600, nanos: 500_000_000 },
+      createdTo: { seconds: 1_712_016_000, nanos: 0 },
       size: 1000,
       page: 7,
     });
+    expect(parse('expires-within=7d')).toMatchObject({ expiresWithinSeconds: 604_800, nowSeconds });
+  });
+
+  test('statuses are sorted and stand once', () => {
+    expect(parse('status=EXPIRED,ACTIVE,EXPIRED').statuses).toEqual(['ACTIVE', 'EXPIRED']);
   });
 
   test('reports every fault at once, unreadable dates as INVALID_HTTP_MESSAGE', () => {
@@ -79,6 +92,50 @@ describe('parseReport', () => {
     expect(failure(query)).toMatchObject({ code: 'INVALID_REQUEST_PARAMS', faults: [{ parameter: 'before' }] });
   });
 
+  test.each([
+    ['created-to=2024-05-01T00:00:00Z&created-from=2024-05-01T00:00:00Z', 'created-to'],
+    ['created-to=2024-05-01T00:00:00Z&created-from=2024-05-02T00:00:00Z', 'created-to'],
+    ['created-from=2024-05-01T00:00:00Z&before=2024-05-01T00:00:00Z', 'before'],
+    ['created-to=2024-05-01T00:00:00Z&after=2024-05-01T00:00:00Z', 'created-to'],
+    ['expires-within=7d&date-field=expiration&after=2024-05-01T00:00:00Z', 'expires-within'],
+    ['expires-within=7d&date-field=expiration&before=1999-05-01T00:00:00Z', 'expires-within'],
+  ])('refuses what contradicts itself: %s', (query, parameter) => {
+    expect(failure(query)).toMatchObject({ code: 'INVALID_REQUEST_PARAMS', faults: [{ parameter }] });
+  });
+
+  test.each([
+    'created-from=2024-05-01T00:00:00Z&before=2024-05-01T00:00:00.1Z',
+    'created-from=2024-05-02T00:00:00Z&before=2024-05-01T00:00:00Z&date-field=activation',
+    'created-to=2024-05-01T00:00:00Z&after=2024-05-01T00:00:00Z&date-field=expiration',
+    'expires-within=7d&after=2024-05-01T00:00:00Z',
+    'expires-within=7d&date-field=expiration',
+    'expires-within=7d&before=1999-05-01T00:00:00Z&date-field=activation',
+  ])('takes what does not: %s', (query) => {
+    expect(() => parse(query)).not.toThrow();
+  });
+
+  test('a walk by cursor keeps the moment that expires-within counts from', () => {
+    const { mark } = parse('expires-within=7d');
+    const cursor = encodeCursor({
+      direction: 'after',
+      key: { date: 1, id: 'a' },
+      page: 2,
+      query: mark,
+      nowSeconds: 1_700_000_000,
+    });
+    expect(parse(`expires-within=7d&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000);
+    expect(parse(`expires-within=P1W&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000); // the same length, written otherwise
+    expect(failure(`expires-within=8d&cursor=${cursor}`).faults[0]?.parameter).toBe('cursor');
+  });
+
+  test('one query has one mark, however it is written', () => {
+    const marks = [
+      'status=ACTIVE,EXPIRED&before=2024-05-01T02:00:00%2B02:00&email=Ada@Example.com',
+      'email=ada@example.com&before=2024-05-01T00:00:00Z&status=EXPIRED,ACTIVE&sort=createdDate&size=20',
+    ].map((query) => parse(query).mark);
+    expect(marks[0]).toBe(marks[1]);
+  });
+
   test('takes a cursor only for the query it came from, and its page only', () => {
     const { mark } = parse('status=ACTIVE&size=5');
     const cursor = encodeCursor({ direction: 'after', key: { date: 1, id: 'a' }, page: 3, query: mark });
@@ -95,8 +152,8 @@ describe('parseReport', () => {
 
   test('numbers pages from 0 when the operator says so', () => {
     const limits = { ...defaultPageLimits, firstPage: 0 } as const;
-    expect(parseReport('', limits).page).toBe(0);
-    expect(parseReport('page=0', limits).page).toBe(0);
+    expect(parseReport('', { ...context, limits }).page).toBe(0);
+    expect(parseReport('page=0', { ...context, limits }).page).toBe(0);
     expect(failure('page=0').faults[0]?.parameter).toBe('page');
   });
 
@@ -113,6 +170,12 @@ describe('parseReport', () => {
       'before',
       'after',
       'date-field',
+      'device-id',
+      'plan-id',
+      'auto-renew',
+      'created-from',
+      'created-to',
+      'expires-within',
       'sort',
       'size',
       'page',
@@ -130,6 +193,8 @@ describe('parseReport', () => {
         'created',
         '-createdDate',
         '1e400',
+        '7d',
+        'true',
         '%',
         '%00',
         '%ff',

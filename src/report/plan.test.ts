@@ -4,7 +4,7 @@ import { parseReport } from './parse.ts';
 import { planReport } from './plan.ts';
 
 const plan = (query: string, firstPage: 0 | 1 = 1) =>
-  planReport(parseReport(query, { ...defaultPageLimits, firstPage }), firstPage);
+  planReport(parseReport(query, { limits: { ...defaultPageLimits, firstPage }, now: () => 1_000 }), firstPage);
 
 test('an empty query reads the first 20 by creation', () => {
   expect(plan('')).toEqual({
@@ -45,4 +45,39 @@ test('date-field chooses what the bounds compare', () => {
 test('a page number is so many records to skip, counted from the first page', () => {
   expect(plan('page=4&size=50').position).toEqual({ kind: 'offset', skip: 150 });
   expect(plan('page=4&size=50', 0).position).toEqual({ kind: 'offset', skip: 200 });
+});
+
+test('created-from is there, created-to is not: fractions move to the next whole second', () => {
+  const span = (from: string, to: string) =>
+    plan(`created-from=1970-01-01T00:00:${from}Z&created-to=1970-01-01T00:00:${to}Z`);
+  expect(span('05', '10').filter).toEqual({ dateColumn: 'created_date', afterSeconds: 4, beforeSeconds: 10 });
+  expect(span('05.2', '10.2').filter).toEqual({ dateColumn: 'created_date', afterSeconds: 5, beforeSeconds: 11 });
+});
+
+test('expires-within is after now, and its last moment is in it', () => {
+  expect(plan('expires-within=PT60S').filter).toEqual({
+    dateColumn: 'expiration_date',
+    afterSeconds: 1_000,
+    beforeSeconds: 1_061,
+  });
+});
+
+test('bounds of one date are the narrower of each, those of other dates stand beside them, the creation first', () => {
+  const times = 'after=1970-01-01T00:00:05Z&before=1970-01-01T00:00:20Z';
+  expect(plan(`${times}&created-from=1970-01-01T00:00:10Z&created-to=1970-01-01T00:01:00Z`).filter).toEqual({
+    dateColumn: 'created_date',
+    afterSeconds: 9,
+    beforeSeconds: 20,
+  });
+  expect(
+    plan(`${times}&date-field=activation&created-to=1970-01-01T00:01:00Z&expires-within=PT1S&device-id=d`).filter,
+  ).toEqual({
+    dateColumn: 'created_date',
+    beforeSeconds: 60,
+    furtherBounds: [
+      { dateColumn: 'activation_date', afterSeconds: 5, beforeSeconds: 20 },
+      { dateColumn: 'expiration_date', afterSeconds: 1_000, beforeSeconds: 1_002 },
+    ],
+    deviceId: 'd',
+  });
 });

@@ -1,6 +1,13 @@
+import type { Instant } from '../contract/instant.ts';
 import { type DateField, dateFields } from '../contract/query.ts';
-import type { DateColumn, PagePosition, SubscriptionFilter, SubscriptionOrder } from '../storage/subscription-page.ts';
-import type { ReportQuery } from './parse.ts';
+import type {
+  DateBounds,
+  DateColumn,
+  PagePosition,
+  SubscriptionFilter,
+  SubscriptionOrder,
+} from '../storage/subscription-page.ts';
+import type { ReportQuery } from './report-query.ts';
 
 /** What is to be read: which records, in which order, from where, how many. */
 export interface ReportPlan {
@@ -18,23 +25,47 @@ const columns: Readonly<Record<DateField, DateColumn>> = {
 
 /** Turns a query into what the store is asked. `firstPage` is the number of the first page. */
 export function planReport(query: ReportQuery, firstPage: number): ReportPlan {
-  const { iccid, email, productId, statuses, before, after, size } = query;
+  const { iccid, email, productId, statuses, planId, deviceId, autoRenew, size } = query;
   return {
     filter: {
-      dateColumn: columns[query.dateField],
+      ...planBounds(query),
       ...(iccid !== undefined && { iccid }),
       ...(email !== undefined && { email }),
       ...(productId !== undefined && { productId }),
       ...(statuses !== undefined && { statuses }),
-      // Dates are kept in whole seconds. A second s is after 5.2 if s > 5, and before 5.2 if s < 6.
-      ...(after !== undefined && { afterSeconds: after.seconds }),
-      ...(before !== undefined && { beforeSeconds: before.seconds + (before.nanos > 0 ? 1 : 0) }),
+      ...(planId !== undefined && { planId }),
+      ...(deviceId !== undefined && { deviceId }),
+      ...(autoRenew !== undefined && { autoRenew }),
     },
     order: planOrder(query.sort),
     position: planPosition(query, firstPage),
     size,
   };
 }
+
+/** All bounds of a query, one pair for each date: those of the creation first, as the order and the counts go by it. */
+function planBounds(query: ReportQuery): DateBounds & Pick<SubscriptionFilter, 'furtherBounds'> {
+  const { before, after, createdFrom, createdTo, expiresWithinSeconds, nowSeconds } = query;
+  const bounds = new Map<DateColumn, { afterSeconds?: number; beforeSeconds?: number }>();
+  const narrow = (column: DateColumn, afterSeconds: number | undefined, beforeSeconds: number | undefined): void => {
+    const known = bounds.get(column) ?? {};
+    if (afterSeconds !== undefined) known.afterSeconds = Math.max(afterSeconds, known.afterSeconds ?? afterSeconds);
+    if (beforeSeconds !== undefined)
+      known.beforeSeconds = Math.min(beforeSeconds, known.beforeSeconds ?? beforeSeconds);
+    if (afterSeconds !== undefined || beforeSeconds !== undefined) bounds.set(column, known);
+  };
+  narrow('created_date', createdFrom && wholeSecond(createdFrom) - 1, createdTo && wholeSecond(createdTo));
+  narrow(columns[query.dateField], after?.seconds, before && wholeSecond(before));
+  if (expiresWithinSeconds !== undefined) narrow('expiration_date', nowSeconds, nowSeconds + expiresWithinSeconds + 1); // its last moment is in it
+  const [first, ...further] = [...bounds].map(([dateColumn, each]) => ({ dateColumn, ...each }));
+  return {
+    ...(first ?? { dateColumn: columns[query.dateField] }),
+    ...(further.length > 0 && { furtherBounds: further }),
+  };
+}
+
+/** Dates are kept in whole seconds: one is at 5.2 or later if it is at 6 or later, and before 5.2 if it is before 6. After 5.2 is after 5. */
+const wholeSecond = ({ seconds, nanos }: Instant): number => seconds + (nanos > 0 ? 1 : 0);
 
 function planOrder(sort: ReportQuery['sort']): SubscriptionOrder {
   const descending = sort.startsWith('-');

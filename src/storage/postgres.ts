@@ -279,6 +279,9 @@ function columnArrays(rows: readonly SubscriptionRow[]): unknown[][] {
     column((row) => row.iccid),
     column((row) => row.email),
     column((row) => row.record),
+    column((row) => row.planId),
+    column((row) => row.deviceId),
+    column((row) => row.autoRenew),
   ];
 }
 
@@ -292,14 +295,17 @@ const createMigrationTable = `create table if not exists schema_migration
 const lockTenant = 'select id from tenant where id = $1 for update';
 
 const upsertRows = `with loaded as (
-    insert into subscription as s (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
-    select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record
-    from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
-      as r (id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
+    insert into subscription as s (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
+      plan_id, device_id, auto_renew)
+    select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew
+    from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+        $11::text[], $12::text[], $13::text[])
+      as r (id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew)
     order by id
     on conflict (tenant_id, id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
       expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
-      email = excluded.email, record = excluded.record
+      email = excluded.email, record = excluded.record, plan_id = excluded.plan_id, device_id = excluded.device_id,
+      auto_renew = excluded.auto_renew
     where s.record <> excluded.record or s.email is distinct from excluded.email
     returning (xmax = 0) as inserted)
   select count(*) filter (where inserted) as inserted, count(*) filter (where not inserted) as updated from loaded`;

@@ -49,7 +49,10 @@ create table subscription (
   expiration_date bigint not null,
   status text collate "C",
   product_id text collate "C" not null,
+  plan_id text collate "C" not null,
   iccid text collate "C" not null,
+  device_id text collate "C" not null,
+  auto_renew text collate "C" not null,
   email text collate "C",
   record text collate "C" not null
 );
@@ -90,13 +93,19 @@ CREATE INDEX refresh_family_rotated ON public.refresh_family USING btree (client
 
 CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id);
 
+CREATE INDEX subscription_auto_renew ON public.subscription USING btree (tenant_id, auto_renew, created_date, id);
+
 CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id);
+
+CREATE INDEX subscription_device ON public.subscription USING btree (tenant_id, device_id, created_date, id);
 
 CREATE INDEX subscription_email ON public.subscription USING btree (tenant_id, email, created_date, id) WHERE (email IS NOT NULL);
 
 CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id);
 
 CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, iccid, created_date, id);
+
+CREATE INDEX subscription_plan ON public.subscription USING btree (tenant_id, plan_id, created_date, id);
 
 CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id);
 

@@ -186,18 +186,24 @@ class SqliteStore implements Store {
 
 function rowValues(row: SubscriptionRow): SqlValue[] {
   const { id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record } = row;
-  return [id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record];
+  const { planId, deviceId, autoRenew } = row;
+  return [
+    ...[id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record],
+    ...[planId, deviceId, autoRenew],
+  ];
 }
 
 const createMigrationTable =
   'create table if not exists schema_migration (name text not null primary key, checksum text not null) strict';
 
 const insertRow = `insert into subscription
-  (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`;
+  (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
+    plan_id, device_id, auto_renew)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing`;
 
 const updateRow = `update subscription set created_date = $3, activation_date = $4, expiration_date = $5, status = $6,
-  product_id = $7, iccid = $8, email = $9, record = $10
+  product_id = $7, iccid = $8, email = $9, record = $10,
+  plan_id = $11, device_id = $12, auto_renew = $13
   where tenant_id = $1 and id = $2 and (record <> $10 or email is not $9)`;
 
 const growRevision = 'update tenant set revision = revision + 1 where id = $1';

@@ -3,20 +3,30 @@ import type { Row, SqlValue, TenantReader } from './store.ts';
 /** A column that orders subscriptions and that bounds compare with. */
 export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
 
-/** Which subscriptions: all conditions hold at once. */
-export interface SubscriptionFilter {
-  readonly iccid?: string;
-  /** Normalised (`contract/email.ts`). */
-  readonly email?: string;
-  readonly productId?: string;
-  /** One of these; not empty. */
-  readonly statuses?: readonly string[];
+/** Bounds of one date. */
+export interface DateBounds {
   /** The date that the two bounds compare with. */
   readonly dateColumn: DateColumn;
   /** Only dates greater than this, in whole UTC epoch seconds. */
   readonly afterSeconds?: number;
   /** Only dates less than this, in whole UTC epoch seconds. */
   readonly beforeSeconds?: number;
+}
+
+/** Which subscriptions: all conditions hold at once. */
+export interface SubscriptionFilter extends DateBounds {
+  readonly iccid?: string;
+  /** Normalised (`contract/email.ts`). */
+  readonly email?: string;
+  readonly productId?: string;
+  /** One of these; not empty. */
+  readonly statuses?: readonly string[];
+  readonly planId?: string;
+  readonly deviceId?: string;
+  /** The word on the wire: `true` or `false`. */
+  readonly autoRenew?: string;
+  /** Bounds of further dates. */
+  readonly furtherBounds?: readonly DateBounds[];
 }
 
 /** A total order: the date, then the id, both in the same direction. */
@@ -95,14 +105,19 @@ function binder(values: SqlValue[]): Bind {
 }
 
 function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
-  const { iccid, email, productId, statuses, dateColumn, afterSeconds, beforeSeconds } = filter;
+  const { iccid, email, productId, statuses, planId, deviceId, autoRenew, furtherBounds = [] } = filter;
   const conditions: string[] = [];
   if (iccid !== undefined) conditions.push(`iccid = ${bind(iccid)}`);
   if (email !== undefined) conditions.push(`email = ${bind(email)}`);
   if (productId !== undefined) conditions.push(`product_id = ${bind(productId)}`);
   if (statuses !== undefined) conditions.push(`status in (${statuses.map(bind).join(', ')})`);
-  if (afterSeconds !== undefined) conditions.push(`${dateColumn} > ${bind(afterSeconds)}`);
-  if (beforeSeconds !== undefined) conditions.push(`${dateColumn} < ${bind(beforeSeconds)}`);
+  if (planId !== undefined) conditions.push(`plan_id = ${bind(planId)}`);
+  if (deviceId !== undefined) conditions.push(`device_id = ${bind(deviceId)}`);
+  if (autoRenew !== undefined) conditions.push(`auto_renew = ${bind(autoRenew)}`);
+  for (const { dateColumn, afterSeconds, beforeSeconds } of [filter, ...furtherBounds]) {
+    if (afterSeconds !== undefined) conditions.push(`${dateColumn} > ${bind(afterSeconds)}`);
+    if (beforeSeconds !== undefined) conditions.push(`${dateColumn} < ${bind(beforeSeconds)}`);
+  }
   return conditions;
 }
 

@@ -7,7 +7,11 @@ export interface SubscriptionRow {
   readonly expirationDate: number;
   readonly status: string | null;
   readonly productId: string;
+  readonly planId: string;
   readonly iccid: string;
+  readonly deviceId: string;
+  /** The word on the wire: `true` or `false`. */
+  readonly autoRenew: string;
   /** Normalised e-mail address or identifier of the subscriber: a filter only, never part of `record`. */
   readonly email: string | null;
   /** The finished JSON text of the record. */

@@ -51,10 +51,19 @@ const wrongValues: Readonly<Record<string, string>> = {
     ada@exa%09mple.com ${'a'.repeat(288)}@example.com ada%E2%80%A8@example.com`,
   'product-id': `%00 a%00b %0A a%0D%0Ab a%7Fb %1B%5B2J ${'p'.repeat(129)}`,
   'date-field': 'created%20 createdDate Created CREATED updated __proto__ constructor toString created,activation',
+  'device-id': `%00 a%00b %0A a%0D%0Ab a%7Fb ${'d'.repeat(129)}`,
+  'plan-id': `%00 a%00b %0A a%0D%0Ab a%7Fb ${'p'.repeat(129)}`,
+  'auto-renew': 'TRUE True yes no 1 0 on null true%20 %20true true,false true%00 %EF%BD%94rue __proto__',
+  'created-from': notDates,
+  'created-to': notDates,
+  'expires-within': `7 d 7%20d 7D 7days 7m 7y -7d %2B7d +7d 1.5d 1e2d 0x7d 0d 0h 00d P PT P7 P0D PT0S P7DT p7d P1M P1Y P1W2D P-7D
+    P1.5D P1,5D PT1H1H 3661d P3661D 99999999999999999999d PT999999999S Infinityd NaN 7d%20 %207d 7d%00 7d%0A %D9%A7d
+    %EF%BC%97d 7d,8d R5/P7D P7D/2024-05-01T00:00:00Z now ${'P'.repeat(33)} ${'9'.repeat(7_000)}d`,
   sort: `created id - --createdDate +createdDate %2BcreatedDate createddate CREATEDDATE createdDate,id createdDate%20desc
     __proto__ constructor`,
   cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
 };
+const dateParameters = ['before', 'after', 'created-from', 'created-to'];
 const wrongParameters = Object.entries(wrongValues).flatMap(([name, values]) =>
   ['', ...values.trim().split(/\s+/)].map((value) => ({ name, value, shown: value.slice(0, 60) })),
 );
@@ -68,6 +77,12 @@ const rightValues: Readonly<Record<string, string>> = {
   before: date,
   after: date,
   'date-field': 'created',
+  'device-id': 'device-1',
+  'plan-id': 'plan-1',
+  'auto-renew': 'true',
+  'created-from': date,
+  'created-to': date,
+  'expires-within': '7d',
   sort: 'createdDate',
   size: '5',
   page: '1',
@@ -166,7 +181,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
   describe('parameters of the report', () => {
     test.each(wrongParameters)('$name=$shown is refused with its rule', async ({ name, value }) => {
-      const isDate = name === 'before' || name === 'after';
+      const isDate = dateParameters.includes(name);
       const code = isDate ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS';
       const problem = await expectProblem(await get(`${name}=${value}`), code);
       const decoded = decodeURIComponent(value.replaceAll('+', ' '));
@@ -193,9 +208,17 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       ['before equal to after', `before=${date}&after=${date}`],
       ['before equal to after in another zone', `before=2024-05-01T01:00:00%2B01:00&after=${date}`],
       ['before a fraction earlier than after', 'before=2024-05-01T00:00:00.001Z&after=2024-05-01T00:00:00.002Z'],
-    ])('%s is refused', async (_title, query) => {
+      ['before equal to created-from', `before=${date}&created-from=${date}`],
+      ['created-to equal to created-from', `created-to=${date}&created-from=${date}`, 'created-to'],
+      ['created-to equal to after', `created-to=${date}&after=${date}`, 'created-to'],
+      [
+        'expires-within beside another bound',
+        `expires-within=7d&date-field=expiration&after=${date}`,
+        'expires-within',
+      ],
+    ])('%s is refused', async (_title, query, parameter = 'before') => {
       const { errors } = await expectProblem(await get(query), 'INVALID_REQUEST_PARAMS');
-      expect(errors).toMatchObject([{ parameter: 'before' }]);
+      expect(errors).toMatchObject([{ parameter }]);
     });
 
     test.each([
@@ -209,6 +232,12 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       ['size[0]', 'size'],
       ['befor', 'before'],
       ['e-mail', 'email'],
+      ['device', 'device-id'],
+      ['device_id', 'device-id'],
+      ['planid', 'plan-id'],
+      ['autorenew', 'auto-renew'],
+      ['expires_within', 'expires-within'],
+      ['created_from', 'created-from'],
       ['__proto__', undefined],
       ['constructor[prototype][size]', undefined],
       ['access_token', undefined],
@@ -272,15 +301,15 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
     test('all faults of a request are in one answer', async () => {
       const query =
-        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=active&email=&product-id=%00&sort=x&date-field=x&cursor=x&foo=1&SIZE=1&%ZZ=1';
+        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=active&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&foo=1&SIZE=1&%ZZ=1';
       const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
       const parameters = Object.keys(wrongValues);
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
         [...parameters, 'foo', 'SIZE', '%ZZ'].sort(),
       );
-      expect(problem.messages).toHaveLength(14);
-      const readableQuery = query.replace(/&(before|after)=[^&]*/g, '').replace('&%ZZ=1', '');
-      expect((await expectProblem(await get(readableQuery), 'INVALID_REQUEST_PARAMS')).errors).toHaveLength(11);
+      expect(problem.messages).toHaveLength(20);
+      const readableQuery = query.replace(/&(before|after|created-from|created-to)=[^&]*/g, '').replace('&%ZZ=1', '');
+      expect((await expectProblem(await get(readableQuery), 'INVALID_REQUEST_PARAMS')).errors).toHaveLength(15);
     });
 
     test('a thousand unknown parameters are one answer of bounded size', async () => {
@@ -353,6 +382,12 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       'product-id=%F0%9F%98%80',
       `product-id=${'p'.repeat(128)}`,
       'product-id=%5Cu0000',
+      'device-id=%27%20or%20%271%27=%271',
+      `plan-id=${'%F0%9F%98%80'.repeat(64)}`,
+      'created-from=9999-12-31T23:59:59.999999999Z',
+      'created-to=0001-01-01T00:00:00Z',
+      'expires-within=3660d',
+      'expires-within=PT1S',
     ])('%s gives an empty page', async (query) => {
       const response = await get(query);
       expect([response.status, await response.json()]).toEqual([200, []]);

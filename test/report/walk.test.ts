@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatInstant } from '../../src/contract/instant.ts';
 import { defaultPageLimits } from '../../src/contract/query.ts';
-import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
+import { listSubscriptions as answerQuery } from '../../src/report/list-subscriptions.ts';
+import { parseReport } from '../../src/report/parse.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
@@ -19,8 +20,21 @@ interface Filters {
   readonly before?: number;
   readonly after?: number;
   readonly 'date-field'?: 'created' | 'activation' | 'expiration';
+  readonly 'device-id'?: string;
+  readonly 'plan-id'?: string;
+  readonly 'auto-renew'?: string;
+  readonly 'created-from'?: number;
+  readonly 'created-to'?: number;
+  /** Seconds. */
+  readonly 'expires-within'?: number;
   readonly sort?: string;
 }
+
+/** The clock of these tests stands still. */
+const nowSeconds = 1_710_000_100;
+
+const listSubscriptions = (context: ReportContext, tenant: TenantId, query: string) =>
+  answerQuery(context, tenant, parseReport(query, context));
 
 const dateOf = (row: SubscriptionRow, field: string): number =>
   field.startsWith('created')
@@ -38,6 +52,7 @@ function expectedRecords(rows: readonly SubscriptionRow[], filters: Filters): st
     after = Number.NEGATIVE_INFINITY,
     sort = 'createdDate',
   } = filters;
+  const within = filters['expires-within'];
   const field = filters['date-field'] ?? 'created';
   const descending = sort.startsWith('-');
   const key = sort.replace('-', '');
@@ -47,17 +62,26 @@ function expectedRecords(rows: readonly SubscriptionRow[], filters: Filters): st
     .filter((row) => filters['product-id'] === undefined || row.productId === filters['product-id'])
     .filter((row) => status === undefined || status.split(',').includes(row.status ?? ''))
     .filter((row) => dateOf(row, field) < before && dateOf(row, field) > after)
+    .filter((row) => filters['device-id'] === undefined || row.deviceId === filters['device-id'])
+    .filter((row) => filters['plan-id'] === undefined || row.planId === filters['plan-id'])
+    .filter((row) => filters['auto-renew'] === undefined || row.autoRenew === filters['auto-renew'])
+    .filter((row) => row.createdDate >= (filters['created-from'] ?? row.createdDate))
+    .filter((row) => row.createdDate < (filters['created-to'] ?? Number.POSITIVE_INFINITY))
+    .filter(
+      (row) => within === undefined || (row.expirationDate > nowSeconds && row.expirationDate <= nowSeconds + within),
+    )
     .sort((a, b) => (dateOf(a, key) - dateOf(b, key) || (a.id < b.id ? -1 : 1)) * (descending ? -1 : 1))
     .map((row) => row.record);
 }
 
+const dateNames: ReadonlySet<string> = new Set(['before', 'after', 'created-from', 'created-to']);
+
 function queryOf(filters: Filters, more: Record<string, string | number> = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ ...filters, ...more })) {
-    query.set(
-      name,
-      (name === 'before' || name === 'after') && typeof value === 'number' ? formatInstant(value) : String(value),
-    );
+    if (name === 'expires-within') query.set(name, `PT${value}S`);
+    else if (typeof value === 'number' && dateNames.has(name)) query.set(name, formatInstant(value));
+    else query.set(name, String(value));
   }
   return query.toString();
 }
@@ -100,13 +124,16 @@ function tiedRows(count: number): SubscriptionRow[] {
       expirationDate: 1_710_000_000 + (mixed % 400),
       status: statuses[mixed % 5] ?? null,
       productId: `product-${mixed % 3}`,
+      planId: `plan-${mixed % 11}`,
+      deviceId: `device-${mixed % 70}`,
+      autoRenew: String(mixed % 6 === 0),
       iccid: `89445001${String(mixed % 50).padStart(10, '0')}`,
       email: mixed % 4 === 0 ? `user${mixed % 8}@example.com` : null,
     });
   });
 }
 
-const sevenFilters: readonly Filters[] = [
+const someFilters: readonly Filters[] = [
   {},
   { 'product-id': 'product-1' },
   { status: 'ACTIVE,DEPLETED' },
@@ -114,6 +141,11 @@ const sevenFilters: readonly Filters[] = [
   { email: 'USER4@example.com' },
   { after: 1_700_000_010, before: 1_700_000_020 },
   { 'product-id': 'product-2', status: 'EXPIRED', after: 1_700_000_002, sort: '-createdDate' },
+  { 'device-id': 'device-7' },
+  { 'plan-id': 'plan-3', sort: '-createdDate' },
+  { 'auto-renew': 'true', 'expires-within': 60, sort: 'expirationDate' },
+  { 'created-from': 1_700_000_010, 'created-to': 1_700_000_020, 'date-field': 'activation', after: 1_700_000_003 },
+  { 'expires-within': 200, 'auto-renew': 'false', status: 'ACTIVE,EXPIRED' },
 ];
 
 describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
@@ -121,7 +153,12 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
   let context: ReportContext;
   let store: Store;
   const rows = tiedRows(4_000);
-  const contextOf = (): ReportContext => ({ store, limits: defaultPageLimits, reportUrl: 'http://localhost/r' });
+  const contextOf = (): ReportContext => ({
+    store,
+    limits: defaultPageLimits,
+    reportUrl: 'http://localhost/r',
+    now: () => nowSeconds,
+  });
   const tenantOf = async (name: string): Promise<TenantId> => {
     await insertTenant(store, name, 1);
     return (await findTenant(store, name))?.tenant as TenantId;
@@ -139,7 +176,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
   afterAll(() => opened.close());
 
   describe.each([7, 100, 1_000])('4,000 records with ties in pages of %i', (size) => {
-    test.each(sevenFilters)('forward by X-Next-Page equals the model: %j', async (filters) => {
+    test.each(someFilters)('forward by X-Next-Page equals the model: %j', async (filters) => {
       const expected = expectedRecords(rows, filters);
       expect(expected.length).toBeGreaterThan(0);
       const pages = await walk(context, tenant, queryOf(filters, { size }), 'x-next-page');
@@ -147,14 +184,14 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
       expect(pages.slice(0, -1).every((page) => page.length === size)).toBe(true);
     });
 
-    test.each(sevenFilters)('backward by X-Previous-Page from the last page equals the model: %j', async (filters) => {
+    test.each(someFilters)('backward by X-Previous-Page from the last page equals the model: %j', async (filters) => {
       const expected = expectedRecords(rows, filters);
       const last = Math.ceil(expected.length / size);
       const pages = await walk(context, tenant, queryOf(filters, { size, page: last }), 'x-previous-page');
       expect(pages.reverse().flat()).toEqual(expected);
     });
 
-    test.each(sevenFilters)('by number equals the model, with the totals on every page: %j', async (filters) => {
+    test.each(someFilters)('by number equals the model, with the totals on every page: %j', async (filters) => {
       const expected = expectedRecords(rows, filters);
       const count = Math.ceil(expected.length / size);
       const pages: string[][] = [];
@@ -187,6 +224,23 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     ]);
   });
 
+  test('while the clock moves, a walk of what expires within a time keeps to the span of its first page', async () => {
+    let clock = nowSeconds;
+    const moving = { ...context, now: () => clock };
+    const filters = { 'expires-within': 100, sort: 'expirationDate' };
+    const later = async (): Promise<void> => {
+      clock += 10;
+    };
+    for (const link of ['x-next-page', 'x-previous-page'] as const) {
+      const page = link === 'x-next-page' ? 1 : 15;
+      clock = nowSeconds;
+      const pages = await walk(moving, tenant, queryOf(filters, { size: 70, page }), link, later);
+      const records = link === 'x-next-page' ? pages.flat() : pages.toReversed().flat();
+      expect(records).toEqual(expectedRecords(rows, filters));
+    }
+    expect(clock).toBeGreaterThan(nowSeconds + 100);
+  });
+
   test('every filter combination, order and page size equals the model, forward and back again (property)', async () => {
     const filters = fc.record(
       {
@@ -197,6 +251,12 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
         after: fc.integer({ min: 1_699_999_990, max: 1_700_000_030 }),
         before: fc.integer({ min: 1_700_000_031, max: 1_700_000_070 }),
         'date-field': fc.constantFrom('created', 'activation', 'expiration'),
+        'device-id': fc.constantFrom('device-0', 'device-69', 'none'),
+        'plan-id': fc.constantFrom('plan-0', 'plan-10', 'none'),
+        'auto-renew': fc.constantFrom('true', 'false'),
+        'created-from': fc.integer({ min: 1_699_999_990, max: 1_700_000_030 }),
+        'created-to': fc.integer({ min: 1_700_000_031, max: 1_700_000_070 }),
+        'expires-within': fc.integer({ min: 1, max: 400 }),
         sort: fc.constantFrom(
           'createdDate',
           '-createdDate',
@@ -210,6 +270,8 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     );
     await fc.assert(
       fc.asyncProperty(filters, fc.integer({ min: 40, max: 1_000 }), async (chosen, size) => {
+        const bounded = chosen.before !== undefined || chosen.after !== undefined;
+        fc.pre(!(bounded && chosen['date-field'] === 'expiration' && chosen['expires-within'] !== undefined));
         const expected = expectedRecords(rows, chosen as Filters);
         const forward = await walk(context, tenant, queryOf(chosen as Filters, { size }), 'x-next-page');
         expect(forward.flat()).toEqual(expected);
@@ -221,7 +283,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
         );
         expect(back.reverse().flat()).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 

@@ -63,6 +63,9 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
         iccid: '123456789012345',
         activationDate: 6,
         expirationDate: 7,
+        planId: 'plan-2',
+        deviceId: 'device-2',
+        autoRenew: 'false',
       });
       const addressed = { ...subscriptionRow({ id: 'b' }), email: 'ada@example.com' };
       expect(await store.loadSubscriptions(tenant, [changed, addressed])).toEqual({
@@ -79,6 +82,12 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
       expect(await count({ dateColumn: 'activation_date', afterSeconds: 5, beforeSeconds: 7 })).toBe(1);
       expect(await count({ dateColumn: 'expiration_date', afterSeconds: 6, beforeSeconds: 8 })).toBe(1);
       expect(await count({ email: 'ada@example.com' })).toBe(1);
+      expect(await count({ planId: 'plan-2' })).toBe(1);
+      expect(await count({ deviceId: 'device-2' })).toBe(1);
+      expect(await count({ autoRenew: 'false' })).toBe(1);
+      const spans = [{ dateColumn: 'expiration_date', afterSeconds: 6, beforeSeconds: 8 }] as const;
+      expect(await count({ afterSeconds: 4, furtherBounds: spans })).toBe(1);
+      expect(await count({ afterSeconds: 5, furtherBounds: spans })).toBe(0);
     });
 
     test('keep the text of a record byte by byte', async () => {

@@ -8,7 +8,10 @@ export function subscriptionRow(given: Partial<SubscriptionRow> & { readonly id:
     expirationDate: 1_702_592_010,
     status: 'ACTIVE',
     productId: 'product-1',
+    planId: 'plan-1',
     iccid: '8944500102198304826',
+    deviceId: 'device-1',
+    autoRenew: 'true',
     email: null,
     ...given,
   };

@@ -15,7 +15,11 @@ create table subscription (
   expiration_date integer not null,
   status text,
   product_id text not null,
+  plan_id text not null,
   iccid text not null,
+  device_id text not null,
+  -- The word on the wire, 'true' or 'false'.
+  auto_renew text not null,
   email text,
   record text not null,
   primary key (tenant_id, id)
@@ -26,6 +30,9 @@ create index subscription_activation on subscription (tenant_id, activation_date
 create index subscription_expiration on subscription (tenant_id, expiration_date, id);
 create index subscription_product on subscription (tenant_id, product_id, created_date, id);
 create index subscription_status on subscription (tenant_id, status, created_date, id);
+create index subscription_plan on subscription (tenant_id, plan_id, created_date, id);
+create index subscription_device on subscription (tenant_id, device_id, created_date, id);
+create index subscription_auto_renew on subscription (tenant_id, auto_renew, created_date, id);
 create index subscription_iccid on subscription (tenant_id, iccid, created_date, id);
 create index subscription_email on subscription (tenant_id, email, created_date, id) where email is not null;
 

@@ -1,0 +1,25 @@
+import Type, { type TSchema } from 'typebox';
+import { type PageLimits, reportParameters } from './query.ts';
+import { descriptionOf } from './schema.ts';
+import { Status } from './subscription.ts';
+
+/**
+ * The body of a search: the query parameters of the report as members of a JSON object. `size` and `page` are numbers, `status` may be an array,
+ * `auto-renew` may be a boolean, everything else is the text that would stand in the query string.
+ */
+export function searchBody(limits: PageLimits) {
+  const parameters = reportParameters(limits);
+  const members: Record<string, TSchema> = {
+    ...parameters,
+    status: Type.Union([parameters.status, Type.Array(Status, { minItems: 1, maxItems: 16 })], {
+      description: descriptionOf(parameters.status),
+    }),
+    'auto-renew': Type.Union([Type.Boolean(), parameters['auto-renew']], {
+      description: descriptionOf(parameters['auto-renew']),
+    }),
+  };
+  return Type.Object(
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
+    { additionalProperties: false, description: 'The filters, the order and the position of a report' },
+  );
+}

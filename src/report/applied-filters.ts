@@ -1,0 +1,54 @@
+import { formatDuration } from '../contract/duration.ts';
+import { formatExactInstant, formatInstant } from '../contract/instant.ts';
+import type { ReportParameter } from '../contract/query.ts';
+import type { ReportFilters, ReportQuery } from './report-query.ts';
+
+/** Stands for a value that is personal. */
+const redacted = '***';
+
+/**
+ * The filters and the order of a query in one form, whichever way they were written: the parameters that have a value, in a fixed order, dates in UTC,
+ * statuses sorted and each once, `date-field` and `sort` always.
+ */
+export function canonicalFilters(filters: ReportFilters): readonly (readonly [ReportParameter, string])[] {
+  const { iccid, email, productId, statuses, before, after, dateField, deviceId, planId, autoRenew, sort } = filters;
+  const { createdFrom, createdTo, expiresWithinSeconds } = filters;
+  const values: readonly (readonly [ReportParameter, string | undefined])[] = [
+    ['iccid', iccid],
+    ['email', email],
+    ['product-id', productId],
+    ['status', statuses?.join(',')],
+    ['before', before && formatExactInstant(before)],
+    ['after', after && formatExactInstant(after)],
+    ['date-field', dateField],
+    ['device-id', deviceId],
+    ['plan-id', planId],
+    ['auto-renew', autoRenew],
+    ['created-from', createdFrom && formatExactInstant(createdFrom)],
+    ['created-to', createdTo && formatExactInstant(createdTo)],
+    ['expires-within', expiresWithinSeconds === undefined ? undefined : formatDuration(expiresWithinSeconds)],
+    ['sort', sort],
+  ];
+  return values.filter((pair): pair is [ReportParameter, string] => pair[1] !== undefined);
+}
+
+/**
+ * What a report was filtered and ordered by, for the header `X-Applied-Filters`: the canonical form as a query string, the e-mail redacted, and after
+ * `expires-within` the span that it meant (`expires-after` is exclusive, `expires-until` inclusive).
+ */
+export function describeFilters(query: ReportQuery): string {
+  return canonicalFilters(query)
+    .flatMap(([name, value]) => {
+      if (name === 'email') return [[name, redacted]];
+      return name === 'expires-within' ? [[name, value], ...expirySpan(query)] : [[name, value]];
+    })
+    .map(([name = '', value = '']) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+}
+
+function expirySpan({ nowSeconds, expiresWithinSeconds = 0 }: ReportQuery): string[][] {
+  return [
+    ['expires-after', formatInstant(nowSeconds)],
+    ['expires-until', formatInstant(nowSeconds + expiresWithinSeconds)],
+  ];
+}

@@ -1,0 +1,19 @@
+import { type Fault, faultSentence } from '../contract/problem.ts';
+import { ReportError } from './error.ts';
+
+/** The most faults that one answer lists, as its contract says. */
+const faultsMax = 256;
+
+/** Fails with every fault that was found, if any; `unreadable` when one of them is about how a value is written. */
+export function refuse(faults: readonly Fault[], unreadable: boolean): void {
+  if (faults.length === 0) return;
+  const listed = faults.slice(0, faultsMax);
+  throw new ReportError(
+    unreadable ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS',
+    listed.map(faultSentence),
+    listed,
+  );
+}
+
+/** A name or value as an answer may show it. */
+export const shorten = (text: string): string => (text.length > 64 ? `${text.slice(0, 64)}…` : text);

@@ -1,0 +1,102 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import { readPage, type SubscriptionFilter, type SubscriptionOrder } from '../../src/storage/subscription-page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+const byCreation: SubscriptionOrder = { column: 'created_date', descending: false };
+const all = { dateColumn: 'created_date' } as const;
+
+/** Filters of one value, and the index that finds their records in the default order. */
+const narrow: readonly (readonly [index: string, filter: Partial<SubscriptionFilter>])[] = [
+  ['subscription_product', { productId: 'product-7' }],
+  ['subscription_status', { statuses: ['S7'] }],
+  ['subscription_iccid', { iccid: '894450010000000007' }],
+  ['subscription_email', { email: 'user7@example.com' }],
+  ['subscription_plan', { planId: 'plan-7' }],
+  ['subscription_device', { deviceId: 'device-7' }],
+  ['subscription_auto_renew', { autoRenew: 'true' }],
+];
+
+const orders = (['created_date', 'activation_date', 'expiration_date'] as const).flatMap((column) =>
+  [false, true].map((descending) => ({ column, descending })),
+);
+
+describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  let tenant: TenantId;
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+    for (const name of ['acme', 'globex']) {
+      await insertTenant(store, name, 1);
+      tenant = (await findTenant(store, name))?.tenant as TenantId;
+      const rows = Array.from({ length: 10_000 }, (_, n) =>
+        subscriptionRow({
+          id: `id-${n}`,
+          createdDate: 1_700_000_000 + n,
+          activationDate: 1_700_000_000 + ((n * 7) % 10_000),
+          expirationDate: 1_700_000_000 + ((n * 13) % 10_000),
+          status: `S${n % 500}`,
+          productId: `product-${n % 500}`,
+          planId: `plan-${n % 500}`,
+          deviceId: `device-${n % 500}`,
+          iccid: `89445001${String(n % 500).padStart(10, '0')}`,
+          email: `user${n % 500}@example.com`,
+          autoRenew: String(n % 500 === 0),
+        }),
+      );
+      await store.loadSubscriptions(tenant, rows);
+    }
+    if (engine === 'postgres') {
+      const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+      await client.connect();
+      await client.query('vacuum analyze subscription');
+      await client.end();
+    }
+  });
+  afterAll(() => opened.close());
+
+  /** How the engine would read a page. */
+  const planOf = (filter: SubscriptionFilter, order: SubscriptionOrder): Promise<string> =>
+    store.readTenant(tenant, async (reader) => {
+      let plan = '';
+      const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
+      const explaining: TenantReader = {
+        all: async (sql, values) => {
+          const rows = await reader.all(`${explain} ${sql}`, values);
+          plan = rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
+          return [];
+        },
+      };
+      await readPage(explaining, filter, order, { kind: 'after', key: { date: 1_700_000_100, id: '' } }, 21);
+      return plan;
+    });
+
+  const sorts = /sort|temp b-tree/i;
+
+  test.each(orders)('the order $column, descending $descending, is read from its index', async (order) => {
+    const plan = await planOf({ ...all }, order);
+    expect(plan).toContain(`subscription_${order.column.replace('_date', '')}`);
+    expect(plan).not.toMatch(sorts);
+  });
+
+  test.each(narrow)('%s finds its records in the default order and its reverse', async (index, filter) => {
+    for (const descending of [false, true]) {
+      const plan = await planOf({ ...all, ...filter }, { ...byCreation, descending });
+      expect(plan).toContain(index);
+      expect(plan).not.toMatch(sorts);
+    }
+  });
+
+  test('a span of expiry in its own order is read from its index', async () => {
+    const span = { dateColumn: 'expiration_date', afterSeconds: 1_700_000_200, beforeSeconds: 1_700_000_230 } as const;
+    const plan = await planOf({ ...span, autoRenew: 'false' }, { column: 'expiration_date', descending: false });
+    expect(plan).toContain('subscription_expiration');
+    expect(plan).not.toMatch(sorts);
+  });
+});
