@@ -104,6 +104,22 @@ describe('documentation and code say the same', () => {
     expect(rows.map(([, title = '']) => title).filter((title) => !titles.includes(title))).toEqual([]);
   });
 
+  test('docs/tokens.md names the OAuth clients that are tested in the versions that are installed', () => {
+    const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+    const named = [...read('docs/tokens.md').matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)].map(([, name, version]) => [
+      name,
+      version,
+    ]);
+    const tests = readdirSync(join(root, 'test/auth/interop'))
+      .filter((file) => file.endsWith('.test.ts') && file !== 'curl.test.ts')
+      .map((file) => read(`test/auth/interop/${file}`));
+    expect(named).toHaveLength(tests.length);
+    for (const [name = '', version] of named) {
+      expect([name, devDependencies[name]]).toEqual([name, version]);
+      expect(tests.some((text) => text.includes(`from '${name}'`))).toBe(true);
+    }
+  });
+
   test('npm scripts that the documentation names exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) => [...read(page).matchAll(/npm run ([a-z]+)/g)].map(([, name = '']) => name));
