@@ -34,6 +34,7 @@ export const settings = {
   PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records on a page when size is not given'),
   PAGE_SIZE_MAX: wholeNumber(1, 10_000, defaultPageLimits.sizeMax, 'Largest size; above it is a 400'),
   FIRST_PAGE: oneOf(['0', '1'], '1', 'Number of the first page; 0 for clients of a 0-based source'),
+  PAGE_CACHE_MIB: wholeNumber(0, 65_536, 64, 'Memory of each process for finished answers, in MiB; 0 keeps none'),
   RATE_LIMIT_PER_MINUTE: wholeNumber(0, 1_000_000, 0, 'Report requests a minute and client; 0 is no limit'),
   ACCESS_TOKEN_SECONDS: wholeNumber(10, 86_400, 300, 'Lifetime of access tokens'),
   REFRESH_TOKEN_SECONDS: wholeNumber(10, 2_592_000, 1_800, 'Lifetime of a refresh token that is not used'),

@@ -51,6 +51,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     isDraining: () => draining,
     checkReady: () => store.checkReady(),
+    pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,

@@ -70,6 +70,12 @@ const parameters: Json = {
     description: 'no-cache is welcome and changes nothing: every answer is fresh',
     schema: { type: 'string', maxLength: 256, pattern: printableAscii, examples: ['no-cache'] },
   },
+  'If-None-Match': {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The ETag of an answer that you have: 304 without a body when it is still right (RFC 9110 §13.1.2)',
+    schema: { type: 'string', maxLength: 2048, pattern: printableAscii, examples: ['"m9vRcR2m0i3bqYwCqv0nN3x7b1c"'] },
+  },
 };
 
 const text = (description: string, example: string): Json => ({
@@ -105,8 +111,12 @@ const headers: Json = {
     'The filters, the date field and the order that were applied, as a query string with dates in UTC; an e-mail is shown as ***; after expires-within the span that it meant',
     'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
   ),
+  ETag: text(
+    'A strong tag of the answer: changes with the query and with each change of your records (RFC 9110 §8.8.3)',
+    '"m9vRcR2m0i3bqYwCqv0nN3x7b1c"',
+  ),
   'Server-Timing': text(
-    'Milliseconds of each stage of the report',
+    'Milliseconds of each stage of the report, or of cache when nothing had to be read',
     'parse;dur=0.1, plan;dur=0.0, run;dur=0.6, format;dur=0.1',
   ),
   RateLimit: text(

@@ -49,9 +49,10 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'listSubscriptions':
       return {
         security: bearer,
-        parameters: [...reportParameterObjects(limits), ...requestHeaders],
+        parameters: [...reportParameterObjects(limits), ...requestHeaders, ifNoneMatch],
         responses: {
           200: reportPage(limits, linkHeaders),
+          304: notModified,
           ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
         },
       };
@@ -87,9 +88,11 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
             example: exampleOf(SubscriptionId),
           },
           ...requestHeaders,
+          ifNoneMatch,
         ],
         responses: {
-          200: response('The subscription', ref('Subscription')),
+          200: response('The subscription', ref('Subscription'), ['ETag', 'Server-Timing']),
+          304: notModified,
           ...problems(400, 401, 403, 404, 406, 414, 429, 431, 500, 503),
         },
       };
@@ -163,6 +166,7 @@ const pageHeaders = [
   'X-Current-Page',
   'X-Count-Per-Page',
   'X-Applied-Filters',
+  'ETag',
   'Server-Timing',
 ];
 
@@ -180,6 +184,10 @@ function response(description: string, schema: Json, headers: readonly string[] 
     content: { 'application/json': { schema } },
   };
 }
+
+/** The client has this answer already. */
+const ifNoneMatch = { $ref: '#/components/parameters/If-None-Match' };
+const notModified: Json = { description: 'You have it already', headers: headerRefs([...everyHeader, 'ETag']) };
 
 /** The problem answers of an operation by status; all codes of a status share one description. */
 function problems(...statuses: readonly number[]): Json {

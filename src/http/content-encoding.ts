@@ -25,3 +25,25 @@ export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
       return deflate(body, { level: 6 });
   }
 }
+
+/**
+ * The coding that a client takes, by its `Accept-Encoding` (RFC 9110 §12.5.3): the one of the highest weight, of equal ones the best of ours; `undefined` for
+ * the bytes as they are.
+ */
+export function preferredCoding(header: string | undefined): ContentCoding | undefined {
+  const weights = new Map<string, number>();
+  for (const part of header?.split(',') ?? []) {
+    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    const weight = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(
+      parameters.find((text) => text.startsWith('q=')) ?? 'q=1',
+    )?.[1];
+    if (name !== '' && weight !== undefined) weights.set(name, Number(weight)); // one whose weight is none is not taken
+  }
+  let best: ContentCoding | undefined;
+  let bestWeight = 0;
+  for (const coding of contentCodings) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > bestWeight) [best, bestWeight] = [coding, weight];
+  }
+  return (weights.get('identity') ?? 0) > bestWeight ? undefined : best;
+}

@@ -22,15 +22,19 @@ describe('entity tags', () => {
     [`"other",${tag},"more"`],
     [codedTag(tag, 'zstd')],
     [`W/${codedTag(tag, 'gzip')}`],
-    ['*'],
   ])('If-None-Match: %s names it', (header) => {
     expect(matchesTag(header, tag)).toBe(true);
   });
 
-  test.each([[undefined], [''], ['"other"'], [tag.slice(1, -1)], [codedTag(tag, 'x')], [`"${'a'.repeat(5_000)}`]])(
-    'If-None-Match: %s does not',
-    (header) => {
-      expect(matchesTag(header, tag)).toBe(false);
-    },
-  );
+  test.each([
+    [undefined],
+    ['*'],
+    [''],
+    ['"other"'],
+    [tag.slice(1, -1)],
+    [codedTag(tag, 'x')],
+    [`"${'a'.repeat(5_000)}`],
+  ])('If-None-Match: %s does not', (header) => {
+    expect(matchesTag(header, tag)).toBe(false);
+  });
 });

@@ -10,10 +10,12 @@ export function codedTag(tag: string, coding: string): string {
   return `${tag.slice(0, -1)}-${coding}"`;
 }
 
+/** Whether an `If-None-Match` header names any answer there is (RFC 9110 §13.1.2). */
+export const matchesAny = (header: string | undefined): boolean => header?.trim() === '*';
+
 /** Whether an `If-None-Match` header names a tag, in whichever coding the client has it (RFC 9110 §13.1.2: compared weakly). */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
-  if (header.trim() === '*') return true;
   const plain = tag.slice(1, -1);
   return [...header.matchAll(/(?:W\/)?"([^"]*)"/g)].some(
     ([, given = '']) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createPageCache } from './page-cache.ts';
 
-const page = (bytes: number) => ({ body: Buffer.alloc(bytes), headers: {} });
+const page = (bytes: number) => ({ body: Buffer.alloc(bytes), headers: {}, revision: 1 });
 
 describe('the page cache', () => {
   test('gives back what was set', () => {

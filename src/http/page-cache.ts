@@ -1,7 +1,9 @@
-/** A finished page: bytes to send, and the headers that describe them. */
+/** A finished answer: bytes to send, and the headers that describe them. */
 export interface FinishedPage {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
+  /** The tenant's revision that it was read at. */
+  readonly revision: number;
 }
 
 /** Finished pages by key, as many as fit; those used longest ago make room. */
@@ -14,8 +16,8 @@ export interface PageCache {
 const entryBytes = 2_048;
 
 /**
- * Makes a cache of at most `bytesMax`; 0 keeps nothing. The key must name everything that the page depends on, the tenant and its revision above all: then an
- * entry is never stale, and those of older revisions are simply not asked for again.
+ * Makes a cache of at most `bytesMax`; 0 keeps nothing. The key must name everything that the page depends on but the revision, which who asks compares: so a
+ * newer page takes the place of the older one.
  */
 export function createPageCache(bytesMax: number): PageCache {
   const pages = new Map<string, FinishedPage>();

@@ -2,14 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/resource-server.ts';
 import { operations } from '../contract/operations.ts';
 import { getSubscription } from '../report/get-subscription.ts';
-import { listSubscriptions } from '../report/list-subscriptions.ts';
+import { listSubscriptions, pageKey } from '../report/list-subscriptions.ts';
 import { parseNoParameters, parseReport } from '../report/parse.ts';
 import { parseSearch } from '../report/parse-search.ts';
 import type { ReportContext } from '../report/report-context.ts';
 import type { ReportQuery } from '../report/report-query.ts';
+import { createRevisionLookup } from '../report/report-revision.ts';
 import { RequestError } from './error.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
 import { routePath } from './route-path.ts';
+import { createCachedSender } from './send-cached.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,13 +27,18 @@ export interface SubscriptionRoutes {
   readonly authorize: (header: string | undefined) => Promise<Access>;
   /** Requests a minute and client; 0 is no limit. */
   readonly rateLimitPerMinute: number;
+  /** Most bytes of finished answers that are kept in memory; 0 keeps none. */
+  readonly pageCacheBytes: number;
 }
 
 /** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
 /** The report operations: `GET /v1/subscription`, its search by `POST`, and `GET /v1/subscription/{id}`. */
-export function addSubscriptionRoutes(app: FastifyInstance, { report, authorize }: SubscriptionRoutes): void {
+export function addSubscriptionRoutes(app: FastifyInstance, routes: SubscriptionRoutes): void {
+  const { report, authorize, pageCacheBytes } = routes;
+  const sendCached = createCachedSender(pageCacheBytes);
+  const revisionOf = createRevisionLookup(report.store);
   app.decorateRequest('access', null);
   const onRequest = [
     async (request: FastifyRequest) => {
@@ -40,11 +47,26 @@ export function addSubscriptionRoutes(app: FastifyInstance, { report, authorize 
     ...(app.hasDecorator('rateLimit') ? [app.rateLimit()] : []),
     acceptJson,
   ];
+  /** Answers one page of the report that a request asks for. */
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
+    const started = performance.now();
+    const query = parse();
+    const parsed = performance.now() - started;
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: [tenant, ...pageKey(report, query)],
+      revision: () => revisionOf(tenant),
+      load: async () => {
+        const { timings, headers, ...page } = await listSubscriptions(report, tenant, query);
+        return { ...page, headers: { ...headers, ...json }, timings: { parse: parsed, ...timings } };
+      },
+    });
+  };
   app.route({
     method: 'GET',
     url: routePath(operations.listSubscriptions.path),
     onRequest,
-    handler: (request, reply) => sendReport(report, request, reply, () => parseReport(queryOf(request), report)),
+    handler: (request, reply) => sendPage(request, reply, () => parseReport(queryOf(request), report)),
   });
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -60,7 +82,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, { report, authorize 
       url: path,
       onRequest,
       handler: (request, reply) =>
-        sendReport(report, request, reply, () => {
+        sendPage(request, reply, () => {
           parseNoParameters(queryOf(request), 'the parameters of a search are members of its body');
           return parseSearch(request.body instanceof Buffer ? request.body : Buffer.alloc(0), report);
         }),
@@ -70,36 +92,23 @@ export function addSubscriptionRoutes(app: FastifyInstance, { report, authorize 
     method: 'GET',
     url: routePath(operations.getSubscription.path),
     onRequest,
-    handler: async (request, reply) =>
-      sendJson(reply, await getSubscription(report, accessOf(request).tenant, request.params.id, queryOf(request))),
+    handler: async (request, reply) => {
+      parseNoParameters(queryOf(request));
+      const { tenant } = accessOf(request);
+      const { id } = request.params;
+      return sendCached(request, reply, {
+        key: [tenant, 'record', id],
+        revision: () => revisionOf(tenant),
+        load: async () => {
+          const { record, revision } = await getSubscription(report, tenant, id);
+          return { body: record, headers: json, revision };
+        },
+      });
+    },
   });
 }
 
-/** Answers one page of the report that a request asks for. */
-async function sendReport(
-  report: ReportContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  parse: () => ReportQuery,
-): Promise<FastifyReply> {
-  const started = performance.now();
-  const query = parse();
-  const parsed = performance.now() - started;
-  const { body, headers, timings } = await listSubscriptions(report, accessOf(request).tenant, query);
-  reply.headers(headers).header('server-timing', serverTiming({ parse: parsed, ...timings }));
-  return sendJson(reply, body);
-}
-
-/** A body that is JSON text already. */
-function sendJson(reply: FastifyReply, body: string): FastifyReply {
-  return reply
-    .headers({
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'private, no-store',
-      vary: 'Authorization',
-    })
-    .send(body);
-}
+const json = { 'content-type': 'application/json; charset=utf-8' };
 
 async function acceptJson(request: FastifyRequest): Promise<void> {
   if (request.accepts().type(['application/json']) === false) {
@@ -121,8 +130,3 @@ function queryOf({ raw }: FastifyRequest): string {
   const mark = url.indexOf('?');
   return mark < 0 ? '' : url.slice(mark + 1);
 }
-
-const serverTiming = (timings: Readonly<Record<string, number>>): string =>
-  Object.entries(timings)
-    .map(([stage, ms]) => `${stage};dur=${ms.toFixed(3)}`)
-    .join(', ');

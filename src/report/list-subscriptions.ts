@@ -7,8 +7,17 @@ import { runReport } from './run.ts';
 
 /** A report page with how long each stage after the parsing took. */
 export interface TimedReport extends FormattedReport {
+  /** The tenant's revision that it shows. */
+  readonly revision: number;
   /** Milliseconds by stage, in their order. */
   readonly timings: Readonly<Record<'plan' | 'run' | 'format', number>>;
+}
+
+/** Everything that a page depends on but the tenant and its revision: equal keys are equal pages. */
+export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery): readonly unknown[] {
+  const { nowSeconds, ...asked } = query;
+  const now = query.expiresWithinSeconds === undefined ? undefined : nowSeconds;
+  return ['page', reportUrl, limits, asked, now];
 }
 
 /**
@@ -27,5 +36,5 @@ export async function listSubscriptions(
   const ran = performance.now();
   const report = formatReport(query, page, reportUrl, limits);
   const timings = { plan: planned - started, run: ran - planned, format: performance.now() - ran };
-  return { ...report, timings };
+  return { ...report, revision: page.revision, timings };
 }

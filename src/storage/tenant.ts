@@ -1,4 +1,4 @@
-import { directoryStatement, type Store, type TenantId } from './store.ts';
+import { directoryStatement, type Store, type TenantId, type TenantReader } from './store.ts';
 
 /** A tenant: a customer of the operator. */
 export interface Tenant {
@@ -23,6 +23,14 @@ export async function insertTenant(store: Store, tenant: string, nowSeconds: num
 export async function findTenant(store: Store, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory('select id, created_at, revision from tenant where id = $1', [tenant]);
   return row === undefined ? undefined : toTenant(row);
+}
+
+/** The tenant's revision at the moment that a reader sees. */
+export async function readRevision(reader: TenantReader): Promise<number> {
+  const [row] = await reader.all(
+    'select revision from (select id as tenant_id, revision from tenant) as t where tenant_id = $1',
+  );
+  return Number(row?.revision ?? 0);
 }
 
 /** All tenants by name. */

@@ -116,6 +116,7 @@ describe('the running service', () => {
       'keep-alive',
       'cache-control',
       'vary',
+      'content-encoding', // HTTP's own, for clients that ask for it
       'x-content-type-options',
     ]);
     expect([...response.headers.keys()].filter((name) => !documented.includes(name) && !generic.has(name))).toEqual([]);

@@ -1,0 +1,215 @@
+import { request as httpRequest } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { expectProblem } from '../support/expect-error.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const records = [...syntheticRows({ count: 300, seed: 4, until: 1_767_225_600 })];
+const rows = records.map((record, n) =>
+  subscriptionRow({ id: record.id, createdDate: 1_700_000_000 + n, record: JSON.stringify(record) }),
+);
+const decoders = { zstd: promisify(zstdDecompress), br: promisify(brotliDecompress), gzip: promisify(gunzip) };
+/** How long a change may take to be seen where notifications tell of it: the time after which a silent listener is no longer relied on. */
+const boundMs = 900;
+
+describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
+  let opened: TestStore;
+  let service: TestService;
+  let acme: TenantId;
+  let token: string;
+  let elsewhere: Store;
+  const get = (query = '', headers: Record<string, string> = {}, of = token) =>
+    service.get(`/v1/subscription${query}`, of, { 'accept-encoding': 'identity', ...headers });
+  const tagOf = (response: Response): string => response.headers.get('etag') ?? '';
+  const fromMemory = (response: Response) => /(^|, )cache;/.test(response.headers.get('server-timing') ?? '');
+
+  beforeEach(async () => {
+    opened = await openTestStore();
+    service = await startService(opened);
+    acme = await service.createTenant('acme');
+    token = await service.accessToken(await service.createClient(acme));
+    await service.store.loadSubscriptions(acme, rows);
+    elsewhere = opened.openAgain();
+    await expect.poll(() => service.store.changeMark()).toBeDefined();
+    await settle();
+  });
+  afterEach(() => service.close());
+  /** Until this process has heard of what was done before. */
+  const settle = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+  test('an answer has a strong tag, and says that it is to be asked about each time', async () => {
+    const response = await get('?size=5');
+    expect(tagOf(response)).toMatch(/^"[\w-]+"$/);
+    expect(response.headers.get('cache-control')).toBe('private, no-cache');
+    expect(response.headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
+  });
+
+  test('the same again comes from memory, equal in every byte and header', async () => {
+    const [first, second] = [await get('?size=50'), await get('?size=50')];
+    expect([fromMemory(first), fromMemory(second)]).toEqual([false, true]);
+    const headersOf = (response: Response) =>
+      [...response.headers].filter(([name]) => !['date', 'server-timing', 'x-correlation-id'].includes(name));
+    expect(headersOf(second)).toEqual(headersOf(first));
+    expect(await second.text()).toBe(await first.text());
+  });
+
+  test('304 for what the client has, without reading a row and without a body', async () => {
+    const tag = tagOf(await get('?size=50'));
+    const reading = vi.spyOn(service.store, 'readTenant');
+    for (const header of [tag, `W/${tag}`, `"other", ${tag}`]) {
+      const response = await get('?size=50', { 'if-none-match': header });
+      expect([response.status, await response.text(), tagOf(response)]).toEqual([304, '', tag]);
+      expect(response.headers.get('cache-control')).toBe('private, no-cache');
+      expect(response.headers.get('content-type')).toBeNull();
+    }
+    expect(reading).not.toHaveBeenCalled();
+    expect((await get('?size=51', { 'if-none-match': tag })).status).toBe(200);
+    expect((await get('?size=50', { 'if-none-match': '*' })).status).toBe(304);
+  });
+
+  test('one record has its tag too, and one that is not there has none, whatever is asked', async () => {
+    const path = `/${records[0]?.id}`;
+    const tag = tagOf(await get(path));
+    expect((await get(path, { 'if-none-match': tag })).status).toBe(304);
+    await expectProblem(await get('/nobody', { 'if-none-match': '*' }), 'NOT_FOUND');
+    await expectProblem(await get('/nobody', { 'if-none-match': tag }), 'NOT_FOUND');
+  });
+
+  test('a change by another process is in the next answer', async () => {
+    const before = await get('?size=1000');
+    const tag = tagOf(before);
+    await get('?size=1000');
+    for (let n = 0; n < 20; n += 1) {
+      await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: `new-${n}`, createdDate: 1_800_000_000 + n })]);
+      const seen = async () => {
+        const response = await get('?size=1000', { 'if-none-match': tag });
+        return response.status === 200 ? response.headers.get('x-total-count') : response.status;
+      };
+      if (engine === 'sqlite') expect(await seen()).toBe(String(301 + n));
+      else await expect.poll(seen, { timeout: boundMs, interval: 5 }).toBe(String(301 + n));
+    }
+  });
+
+  test('what changes nothing keeps the tag', async () => {
+    const tag = tagOf(await get('?size=50'));
+    await elsewhere.loadSubscriptions(acme, rows.slice(0, 10));
+    await settle();
+    expect((await get('?size=50', { 'if-none-match': tag })).status).toBe(304);
+  });
+
+  test.runIf(engine === 'postgres')('while the listener is cut off, every answer is asked for anew', async () => {
+    await get('?size=1000');
+    const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await admin.connect();
+    await admin.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-listen' and datname = current_database()",
+    );
+    await admin.end();
+    await expect.poll(() => service.store.changeMark(), { interval: 1 }).toBeUndefined();
+    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'missed', createdDate: 1_800_000_000 })]);
+    expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
+  });
+
+  test('a process that dies between a change and its notice: a silent listener is not believed', async () => {
+    await get('?size=1000');
+    const mark = service.store.changeMark();
+    const spy = vi.spyOn(service.store, 'changeMark').mockReturnValue(undefined); // as it says when no heartbeat came
+    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'unheard', createdDate: 1_800_000_000 })]);
+    expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
+    spy.mockRestore();
+    expect(mark).toBeDefined();
+  });
+
+  test('two tenants never share an answer or a tag', async () => {
+    const globex = await service.createTenant('globex');
+    await service.store.loadSubscriptions(globex, [subscriptionRow({ id: 'theirs' })]);
+    const theirs = await service.accessToken(await service.createClient(globex));
+    for (const query of ['', '?size=50', '?status=ACTIVE', '?size=1000']) {
+      const [ours, other] = [await get(query), await get(query, {}, theirs)];
+      expect(tagOf(ours)).not.toBe(tagOf(other));
+      expect(await other.text()).not.toBe(await ours.text());
+      expect((await get(query, { 'if-none-match': tagOf(ours) }, theirs)).status).toBe(200);
+    }
+  });
+
+  test('queries that differ have other answers, in each parameter', async () => {
+    const queries = ['', '?size=5', '?size=5&page=2', '?status=ACTIVE', '?sort=-createdDate', '?date-field=expiration'];
+    const tags = await Promise.all(queries.map(async (query) => tagOf(await get(query))));
+    expect(new Set(tags).size).toBe(queries.length);
+  });
+
+  test('Cache-Control: no-cache, which old clients send, is kept: the answer is the newest', async () => {
+    await get('?size=1000');
+    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'newest', createdDate: 1_800_000_000 })]);
+    const total = async () => (await get('?size=1000', { 'cache-control': 'no-cache' })).headers.get('x-total-count');
+    await expect.poll(total, { timeout: boundMs, interval: 5 }).toBe('301');
+  });
+
+  describe('content codings', () => {
+    const raw = (query: string, headers: Record<string, string>) =>
+      new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
+        const url = `${service.baseUrl}/v1/subscription${query}`;
+        const sent = httpRequest(url, { headers: { authorization: `Bearer ${token}`, ...headers } }, (response) => {
+          const chunks: Uint8Array[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+          );
+        });
+        sent.on('error', reject);
+        sent.end();
+      });
+
+    test.each([
+      ['gzip', 'gzip'],
+      ['br', 'br'],
+      ['zstd', 'zstd'],
+      ['gzip, deflate, br, zstd', 'zstd'],
+      ['gzip;q=1, br;q=0.5', 'gzip'],
+      ['*', 'zstd'],
+    ] as const)('Accept-Encoding: %s gives %s, with a tag of its own', async (accept, coding) => {
+      const plain = await raw('?size=100', {});
+      const coded = await raw('?size=100', { 'accept-encoding': accept });
+      expect([plain.headers['content-encoding'], coded.headers['content-encoding']]).toEqual([undefined, coding]);
+      expect(String(await decoders[coding](coded.body))).toBe(String(plain.body));
+      expect(coded.body.length).toBeLessThan(plain.body.length / 3);
+      expect(coded.headers['content-length']).toBe(String(coded.body.length));
+      expect(coded.headers.etag).not.toBe(plain.headers.etag);
+      for (const { headers } of [plain, coded]) {
+        const again = await raw('?size=100', { 'accept-encoding': accept, 'if-none-match': String(headers.etag) });
+        expect([again.status, again.body.length]).toEqual([304, 0]);
+      }
+    });
+
+    test.each(['identity', 'deflate', 'gzip;q=0', ''])('Accept-Encoding: %j leaves it as it is', async (accept) => {
+      const { headers } = await raw('?size=100', { 'accept-encoding': accept });
+      expect(headers['content-encoding']).toBeUndefined();
+    });
+
+    test('a small answer is not compressed', async () => {
+      expect((await raw('?size=1', { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined();
+    });
+  });
+});
+
+describe('PAGE_CACHE_MIB=0', () => {
+  test('keeps nothing, and 304 goes on', async () => {
+    const [sqlite] = engines;
+    const service = await startService(await sqlite.openTestStore(), { PAGE_CACHE_MIB: '0' });
+    const tenant = await service.createTenant('acme');
+    await service.store.loadSubscriptions(tenant, rows);
+    const token = await service.accessToken(await service.createClient(tenant));
+    const first = await service.get('/v1/subscription', token);
+    const second = await service.get('/v1/subscription', token);
+    expect(second.headers.get('server-timing')).toContain('run;');
+    const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+    expect((await service.get('/v1/subscription', token, headers)).status).toBe(304);
+    await service.close();
+  });
+});
