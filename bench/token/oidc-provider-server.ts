@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { exportJWK, generateKeyPair } from 'jose';
+import { Provider } from 'oidc-provider';
+import pg from 'pg';
+import { freePort } from '../../test/support/postgres-server.ts';
+import { announceServer } from './announce-server.ts';
+import { clientCount, poolSize } from './plan.ts';
+import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts';
+
+// oidc-provider, set up to do what our token endpoint does: both grants, rotation, JWT access tokens signed with ES256, everything that must last in
+// PostgreSQL through the same driver. It has no refresh token for client credentials, so that grant is a handler of ours on its own classes, which keeps
+// the grant and the refresh token at the same time rather than one after the other.
+
+const port = await freePort();
+const issuer = `http://127.0.0.1:${port}`;
+const audience = `${issuer}/connect-api`;
+const scope = 'subscription:read';
+const resourceServer = {
+  scope,
+  audience,
+  accessTokenTTL: 300,
+  accessTokenFormat: 'jwt',
+  jwt: { sign: { alg: 'ES256' } },
+};
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '', max: poolSize });
+await createAdapterTable(pool);
+const adapter = createPostgresAdapter(pool);
+
+const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+const provider = new Provider(issuer, {
+  adapter,
+  jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig' }] },
+  clientDefaults: { id_token_signed_response_alg: 'ES256' },
+  features: {
+    devInteractions: { enabled: false },
+    clientCredentials: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => audience,
+      getResourceServerInfo: () => resourceServer,
+      useGrantedResource: () => true,
+    },
+  },
+  scopes: [scope],
+  findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
+  issueRefreshToken: () => true,
+  rotateRefreshToken: true,
+  ttl: { AccessToken: 300, RefreshToken: 1_800, Grant: 36_000 },
+});
+provider.on('server_error', (_context, error) => console.error(error));
+
+provider.registerGrantType(
+  'client_credentials',
+  async (context) => {
+    const { client } = context.oidc;
+    const grantId = randomBytes(16).toString('base64url');
+    const owner = { accountId: client.clientId, client, gty: 'client_credentials' };
+    const grant = new provider.Grant({ jti: grantId, accountId: client.clientId, clientId: client.clientId });
+    grant.addResourceScope(audience, scope);
+    const refreshToken = new provider.RefreshToken({ ...owner, grantId, scope, resource: audience, rotations: 0 });
+    const accessToken = new provider.AccessToken({ ...owner, grantId });
+    accessToken.resourceServer = new provider.ResourceServer(audience, resourceServer);
+    accessToken.scope = scope;
+    const [access_token, refresh_token] = await Promise.all([accessToken.save(), refreshToken.save(), grant.save()]);
+    context.body = { access_token, token_type: 'Bearer', expires_in: accessToken.expiration, refresh_token, scope };
+  },
+  ['scope'],
+);
+
+const clients = Array.from({ length: clientCount }, (_, n) => ({
+  client_id: `bench-${n}`,
+  client_secret: randomBytes(32).toString('base64url'),
+}));
+for (const client of clients) {
+  const metadata = {
+    ...client,
+    grant_types: ['client_credentials', 'refresh_token'],
+    redirect_uris: [],
+    response_types: [],
+    token_endpoint_auth_method: 'client_secret_post',
+    scope,
+  };
+  await adapter('Client').upsert(client.client_id, metadata, undefined);
+}
+
+const server = createServer(provider.callback()).listen(port, '127.0.0.1');
+await once(server, 'listening');
+announceServer({ port, tokenPath: '/token', clients });
