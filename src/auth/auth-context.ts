@@ -1,5 +1,6 @@
 import type { Store } from '../storage/store.ts';
 import type { FailureBudget } from './failure-budget.ts';
+import type { FamilyLimit } from './family-limit.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /** Now, in whole UTC epoch seconds; injected so that tests own the time. */
@@ -17,8 +18,6 @@ export interface AuthSettings {
   readonly refreshFamilySeconds: number;
   /** How long the refresh token just replaced still gets the same successor; 0 is strict. */
   readonly refreshGraceSeconds: number;
-  /** Refresh families of one client that may live at once; the one used longest ago makes room. */
-  readonly refreshFamiliesMax: number;
   /** Whether token answers carry what clients of Keycloak expect beside RFC 6749: `session_state` and `not-before-policy`. */
   readonly keycloakMembers: boolean;
 }
@@ -29,6 +28,8 @@ export interface AuthContext {
   readonly keys: KeyRing;
   /** Failed attempts to authenticate at the token endpoint, by client id and address. */
   readonly failures: FailureBudget;
+  /** Refresh families of one client that may live at once. */
+  readonly families: FamilyLimit;
   readonly settings: AuthSettings;
   readonly now: Clock;
 }

@@ -32,6 +32,6 @@ async function startFamily(context: AuthContext, clientId: string, scopes: reado
     capAt: now + settings.refreshFamilySeconds,
     revokedAt: null,
   };
-  await insertRefreshFamily(store, family, settings.refreshFamiliesMax);
+  await insertRefreshFamily(store, family, context.families.dueNow(clientId));
   return family;
 }

@@ -2,6 +2,7 @@ import type { Scope } from '../contract/token.ts';
 import type { TenantId } from '../storage/store.ts';
 import { createActiveCheck, type FindTokenClient } from './active-token.ts';
 import type { AuthContext } from './auth-context.ts';
+import { createDecisionCache } from './decision-cache.ts';
 import { AccessError } from './error.ts';
 import { besideOwn, type ExternalIssuer } from './external-issuer.ts';
 import { createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
@@ -30,11 +31,15 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
   const verifyToken = createTokenVerifier(context);
   const findTokenClient = createActiveCheck(context);
   const verifyAny = besideOwn(verifyToken, external);
+  const decide = createDecisionCache<Access>(context);
   return {
     verifyToken,
     findTokenClient,
     async authorize(header, scope) {
-      const claims = await verifyAny(readBearer(header));
+      const token = readBearer(header);
+      const decision = decide(`${scope} ${token}`);
+      if (decision.known !== undefined) return decision.known;
+      const claims = await verifyAny(token);
       const client = await findTokenClient(claims);
       if (client === undefined) {
         throw new AccessError(
@@ -50,7 +55,9 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
           scopeName,
         );
       }
-      return { clientId: client.clientId, tenant: client.tenant };
+      const access = { clientId: client.clientId, tenant: client.tenant };
+      if ('kid' in claims) decision.keep(access, claims.expiresAt); // one of ours: nothing outside the store has a say in it
+      return access;
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
 import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
 import { createFailureBudget } from '../auth/failure-budget.ts';
+import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
@@ -29,6 +30,7 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
   const auth: AuthContext = {
     store,
     keys: await openKeyRing(keyRingOptions(config, store)),
+    families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
     failures: createFailureBudget(config.TOKEN_FAILURES_PER_MINUTE, nowSeconds),
     now: nowSeconds,
     settings: {
@@ -38,7 +40,6 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
       refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
       refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
       refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
-      refreshFamiliesMax: config.REFRESH_FAMILIES_MAX,
       keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
     },
   };

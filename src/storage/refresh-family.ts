@@ -16,22 +16,25 @@ export interface RefreshFamily {
   readonly revokedAt: number | null;
 }
 
-/** Starts a family; of those that the client has already, only the ones used last stay, so that `familiesMax` live at once. */
-export async function insertRefreshFamily(store: Store, family: RefreshFamily, familiesMax: number): Promise<void> {
+/** Starts a family. With `familiesMax`, of those that the client has already only the ones used last stay, so that so many live at once. */
+export async function insertRefreshFamily(store: Store, family: RefreshFamily, familiesMax?: number): Promise<void> {
   const { clientId, id, scope, generation, rotatedAt, expiresAt, capAt } = family;
-  await store.writeDirectory([
-    directoryStatement(
-      `insert into refresh_family (client_id, id, scope, generation, rotated_at, expires_at, cap_at)
-       values ($1, $2, $3, $4, $5, $6, $7)`,
-      [clientId, id, scope, generation, rotatedAt, expiresAt, capAt],
-    ),
-    directoryStatement(
-      `delete from refresh_family where client_id = $1 and id in (
-         select id from refresh_family where client_id = $1 and id <> $2 and revoked_at is null
-         order by rotated_at desc, id limit 1000 offset $3)`,
-      [clientId, id, familiesMax - 1],
-    ),
-  ]);
+  const insert = directoryStatement(
+    `insert into refresh_family (client_id, id, scope, generation, rotated_at, expires_at, cap_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [clientId, id, scope, generation, rotatedAt, expiresAt, capAt],
+  );
+  if (familiesMax === undefined) {
+    await store.writeDirectory([insert]);
+    return;
+  }
+  const trim = directoryStatement(
+    `delete from refresh_family where client_id = $1 and id in (
+       select id from refresh_family where client_id = $1 and id <> $2 and revoked_at is null
+       order by rotated_at desc, id limit 1000 offset $3)`,
+    [clientId, id, familiesMax - 1],
+  );
+  await store.writeDirectory([insert, trim]);
 }
 
 /**

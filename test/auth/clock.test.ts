@@ -4,6 +4,7 @@ import type { AuthContext } from '../../src/auth/auth-context.ts';
 import { clientCredentialsGrant } from '../../src/auth/client-credentials.ts';
 import { AccessError, TokenError } from '../../src/auth/error.ts';
 import { createFailureBudget } from '../../src/auth/failure-budget.ts';
+import { createFamilyLimit } from '../../src/auth/family-limit.ts';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import { createClient, disableClientById } from '../../src/auth/manage-clients.ts';
@@ -46,6 +47,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       keys: await openKeyRing(ringOptions(opened.store, now)),
       now,
       failures: createFailureBudget(5, now),
+      families: createFamilyLimit(100),
       settings: {
         issuer: 'https://issuer.example',
         audience: 'https://issuer.example/connect-api',
@@ -53,7 +55,6 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         refreshTokenSeconds: 1_800,
         refreshFamilySeconds: 36_000,
         refreshGraceSeconds: 10,
-        refreshFamiliesMax: 100,
         keycloakMembers: true,
       },
     };

@@ -98,9 +98,18 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
         refresh(fleet.urls[2] ?? '', client, second.refresh_token ?? ''),
         refresh(fleet.urls[0] ?? '', client, first),
       ]);
-      const got = [owner.refresh_token, thief.refresh_token].filter((each) => each !== undefined);
-      const usable = await Promise.all([...new Set(got)].map((each) => refresh(fleet.urls[1] ?? '', client, each)));
-      expect(usable.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+      const further = await Promise.all(
+        [owner, thief].map(({ refresh_token: token = '' }, index) => refresh(fleet.urls[index] ?? '', client, token)),
+      );
+      const tokens = [first, ...[second, owner, thief, ...further].map(({ refresh_token: token = '' }) => token)];
+      const told = await Promise.all(
+        [...new Set(tokens)].filter(Boolean).map(async (token) => {
+          const response = await post(fleet.urls[2] ?? '', '/oauth2/introspect', { token, ...client });
+          return (await response.json()) as { active: boolean };
+        }),
+      );
+      expect(told.length).toBeGreaterThan(2);
+      expect(told.filter(({ active }) => active).length).toBeLessThanOrEqual(1);
     }
   });
 

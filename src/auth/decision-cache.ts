@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto';
+import type { AuthContext } from './auth-context.ts';
+import { clockToleranceSeconds } from './verify-token.ts';
+
+/** A decision on a token: the one made before, if it still counts, and a way to remember a new one. */
+export interface Decision<T> {
+  readonly known: T | undefined;
+  /** Remembers what was decided; `expiresAt` of the token in UTC epoch seconds. */
+  readonly keep: (decision: T, expiresAt: number) => void;
+}
+
+const decisionsMax = 10_000;
+
+/**
+ * Remembers what was decided on tokens for as long as nothing has changed that it could depend on: keys, clients and revoked families are in the store, whose
+ * mark says so. So a token that is sent again costs one hash. Kept by the SHA-256 of the token, no longer than it lives.
+ */
+export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store' | 'now'>) {
+  const decisions = new Map<string, { readonly decision: T; readonly expiresAt: number }>();
+  let decisionsMark: number | undefined;
+  return (token: string): Decision<T> => {
+    const mark = store.changeMark(); // before anything is read: a change meanwhile gives the next request another mark
+    if (mark === undefined || mark !== decisionsMark) decisions.clear();
+    decisionsMark = mark;
+    const key = hash('sha256', token, 'base64url');
+    const kept = decisions.get(key);
+    return {
+      known: kept !== undefined && kept.expiresAt + clockToleranceSeconds > now() ? kept.decision : undefined,
+      keep(decision, expiresAt) {
+        if (mark === undefined || mark !== decisionsMark) return; // it may rest on what was there before the change
+        if (decisions.size >= decisionsMax) decisions.delete(decisions.keys().next().value ?? '');
+        decisions.set(key, { decision, expiresAt });
+      },
+    };
+  };
+}

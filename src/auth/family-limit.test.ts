@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { createFamilyLimit } from './family-limit.ts';
+
+test('a small limit is looked at each time', () => {
+  const limit = createFamilyLimit(3);
+  expect([limit.dueNow('a'), limit.dueNow('a'), limit.dueNow('b')]).toEqual([3, 3, 3]);
+});
+
+test('a large limit is looked at for every tenth part of it, for each client of its own', () => {
+  const limit = createFamilyLimit(100);
+  const looks = Array.from({ length: 30 }, () => limit.dueNow('a'));
+  expect(looks.map((due, index) => (due === undefined ? undefined : index + 1)).filter(Boolean)).toEqual([10, 20, 30]);
+  expect(limit.dueNow('b')).toBeUndefined();
+});

@@ -1,0 +1,27 @@
+/** Says when a client's refresh families are to be cut down to so many. */
+export interface FamilyLimit {
+  /** How many families the client may keep, when it is time to look; `undefined` when it is not. Called once for each new family. */
+  dueNow(clientId: string): number | undefined;
+}
+
+/** Clients that are counted at once; the oldest go first, which only makes us look later. */
+const clientsMax = 10_000;
+
+/**
+ * Makes the limit of refresh families that a client may have alive. Looking costs as much as the families there are, so it is done for every tenth part of
+ * them: a client may have that many more for a while.
+ */
+export function createFamilyLimit(familiesMax: number): FamilyLimit {
+  const every = Math.max(1, Math.floor(familiesMax / 10));
+  const made = new Map<string, number>();
+  return {
+    dueNow(clientId) {
+      const count = (made.get(clientId) ?? 0) + 1;
+      made.delete(clientId);
+      if (count >= every) return familiesMax;
+      if (made.size >= clientsMax) made.delete(made.keys().next().value ?? '');
+      made.set(clientId, count);
+      return undefined;
+    },
+  };
+}
