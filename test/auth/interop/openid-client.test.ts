@@ -8,6 +8,8 @@ import {
   discovery,
   fetchProtectedResource,
   refreshTokenGrant,
+  tokenIntrospection,
+  tokenRevocation,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -67,6 +69,23 @@ describe.each(engines)('openid-client on $engine', ({ openTestStore }) => {
         await service.expectReport(await getReport(config, second.access_token));
       },
     );
+
+    test('asks about its tokens (RFC 7662), ends them (RFC 7009), and the report refuses them at once', async () => {
+      const config = await discover(service.clients.generated, authenticate);
+      const tokens = await clientCredentialsGrant(config);
+      const refreshToken = tokens.refresh_token ?? '';
+      expect(await tokenIntrospection(config, tokens.access_token)).toMatchObject({
+        active: true,
+        scope: 'subscription:read',
+        client_id: service.clients.generated.client_id,
+      });
+      expect(await tokenIntrospection(config, refreshToken)).toMatchObject({ active: true });
+      await tokenRevocation(config, refreshToken);
+      expect(await tokenIntrospection(config, tokens.access_token)).toEqual({ active: false });
+      expect(await tokenIntrospection(config, refreshToken)).toEqual({ active: false });
+      await expect(getReport(config, tokens.access_token)).rejects.toBeInstanceOf(WWWAuthenticateChallengeError);
+      await expect(refreshTokenGrant(config, refreshToken)).rejects.toMatchObject({ error: 'invalid_grant' });
+    });
 
     test('sees invalid_client when the secret is wrong', async () => {
       const config = await discover(service.wrong, authenticate);
