@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ImportError } from '../import/error.ts';
 import {
   type ImportFormat,
@@ -10,6 +10,7 @@ import {
   importFormats,
   importRecords,
   type RejectedRow,
+  unpackedGibMax,
 } from '../import/import-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { readConfig } from './config.ts';
@@ -25,6 +26,7 @@ interface CommandOptions {
   readonly dryRun?: boolean;
   readonly strict?: boolean;
   readonly errors?: string;
+  readonly unpackedMaxGib: number;
   readonly json?: boolean;
 }
 
@@ -35,17 +37,20 @@ const shownMax = 20;
 export function addImportCommand(program: Command, output: Output): void {
   program
     .command('import')
-    .description('load subscriptions of a tenant from NDJSON or CSV; the same file twice changes nothing')
+    .description(
+      'load subscriptions of a tenant from NDJSON or CSV, packed by gzip or zstd or not; the same file twice changes nothing',
+    )
     .argument('<file>', 'the file, or - for standard input')
     .requiredOption('--tenant <tenant>', 'the tenant whose subscriptions they are')
     .addOption(new Option('--format <format>', 'format of the file, unless its name tells').choices(importFormats))
     .option('--dry-run', 'check every row and load none')
     .option('--strict', 'load nothing at all when one row is bad')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line and what is wrong')
+    .option('--unpacked-max-gib <n>', 'most GiB that a gzip or zstd file may unpack to', parseGib, unpackedGibMax)
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
+      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
     .action(async (file: string, options: CommandOptions) => {
       const source = await openImportSource(file, options.format, options.strict === true);
@@ -76,7 +81,13 @@ async function runImport(
     if (errorsFile !== undefined && !errorsFile.write(`${JSON.stringify(row)}\n`)) await once(errorsFile, 'drain');
   };
   const pass = (dryRun: boolean, report: ImportOptions['onRejected']) =>
-    readSource(store, tenant, source, { format: source.format, dryRun, onRejected: report }, output);
+    readSource(
+      store,
+      tenant,
+      source,
+      { format: source.format, dryRun, onRejected: report, unpackedBytesMax: options.unpackedMaxGib * 2 ** 30 },
+      output,
+    );
   try {
     const dryRun = options.dryRun === true;
     let summary = await pass(dryRun || options.strict === true, onRejected);
@@ -153,4 +164,11 @@ function summaryText(summary: ImportSummary, tenant: string, dryRun: boolean, se
     : `${inserted} inserted, ${updated} updated, ${unchanged} unchanged`;
   const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
   return `Tenant ${tenant}: ${read} rows read in ${seconds.toFixed(1)} s: ${done}, ${rejected} rejected${more}.`;
+}
+
+function parseGib(text: string): number {
+  const gib = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (gib < 1)
+    throw new InvalidArgumentError(`it must be a whole number of GiB, such as 64: current value is '${text}'`);
+  return gib;
 }

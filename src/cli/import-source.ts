@@ -26,10 +26,11 @@ export async function openImportSource(
   format: ImportFormat | undefined,
   twice: boolean,
 ): Promise<ImportSource> {
-  const known = format ?? extensions[extname(file).toLowerCase()];
+  const unpackedName = file.replace(/\.(gz|gzip|zst|zstd)$/i, '');
+  const known = format ?? extensions[extname(unpackedName).toLowerCase()];
   if (known === undefined) {
     throw new UsageError(
-      `Cannot tell the format of '${file}': its name must end in .csv, .ndjson or .jsonl, or --format must say csv or ndjson`,
+      `Cannot tell the format of '${file}': its name must end in .csv, .ndjson or .jsonl, packed ones with .gz or .zst behind it, or --format must say csv or ndjson`,
     );
   }
   if (file !== '-') return fileSource(file, known);

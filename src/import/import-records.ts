@@ -4,6 +4,7 @@ import { checkRow } from './check-row.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
 import type { RowFault, SourceRow } from './source-row.ts';
+import { unpack } from './unpack.ts';
 
 /** The formats that can be imported. */
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -29,17 +30,23 @@ export interface ImportOptions {
   readonly format: ImportFormat;
   /** Check every row and load none. */
   readonly dryRun: boolean;
+  /** Most bytes that a packed source may unpack to. */
+  readonly unpackedBytesMax?: number;
   /** Told of each row that is rejected, in the order of the source. */
   readonly onRejected: (row: RejectedRow) => Promise<void> | void;
   /** Told after each batch how many rows have been read. */
   readonly onProgress?: (read: number) => void;
 }
 
+/** A source that unpacks to more is not what somebody meant to import. */
+export const unpackedGibMax = 64;
+const gib = 2 ** 30;
+
 /** Rows of one transaction: large enough to share its cost, small enough that another writer waits some milliseconds only. */
 const batchRows = 1_000;
 
 /**
- * Reads a source row by row, checks each against the contract and loads the good ones in batches, each durable when it is counted. The same source twice
+ * Reads a source, unpacking gzip and zstd, row by row, checks each against the contract and loads the good ones in batches, each durable when it is counted. The same source twice
  * changes nothing. Of several rows with one id, the last one counts.
  */
 export async function importRecords(
@@ -58,7 +65,10 @@ export async function importRecords(
     batch.clear();
     options.onProgress?.(counts.read);
   };
-  for await (const sourceRow of readRows(source, options.format)) {
+  for await (const sourceRow of readRows(
+    unpack(source, options.unpackedBytesMax ?? unpackedGibMax * gib),
+    options.format,
+  )) {
     counts.read += 1;
     const checked = checkSourceRow(sourceRow);
     if ('faults' in checked) {

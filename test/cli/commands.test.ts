@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { settings } from '../../src/cli/config.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
@@ -264,6 +265,23 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
         'line 2: iccid must be 15 to 22 digits, such as 8944500102198304826: current value is "12"\n',
       );
       expect(stdout).toMatch(/^Tenant bad: 2 rows read in .* s: 1 inserted, 0 updated, 0 unchanged, 1 rejected\.\n$/);
+    });
+
+    test('of gzip and zstd files, which the name may say', async () => {
+      await json(['tenant', 'create', 'packed']);
+      for (const [name, pack] of [
+        ['rows.ndjson.gz', gzipSync],
+        ['rows.jsonl.zst', zstdCompressSync],
+      ] as const) {
+        const file = join(folder, name);
+        writeFileSync(file, pack(lines(good)));
+        expect(await json(['import', file, '--tenant', 'packed'])).toMatchObject({ read: 1, accepted: 1 });
+        writeFileSync(file, pack(lines(good)).subarray(0, -2));
+        const cut = await run(['import', file, '--tenant', 'packed']);
+        expect([cut.code, cut.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      }
+      const wrong = await run(['import', 'x.csv', '--tenant', 'packed', '--unpacked-max-gib', '0']);
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('a whole number of GiB')]);
     });
 
     test('--strict loads nothing when one row is bad, from a file and from standard input', async () => {

@@ -1,0 +1,75 @@
+import { promisify } from 'node:util';
+import { gzip, zstdCompress } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { unpack } from './unpack.ts';
+
+const packers = { gzip: promisify(gzip), zstd: promisify(zstdCompress) };
+const large = 2 ** 30;
+
+async function* chunksOf(bytes: Buffer, size = 65_536): AsyncGenerator<Buffer> {
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+}
+const unpacked = async (source: AsyncIterable<Buffer>, bytesMax = large): Promise<string> =>
+  Buffer.concat(await Array.fromAsync(unpack(source, bytesMax))).toString();
+
+describe('a source that is not packed', () => {
+  test.each(['', 'a', '{}', 'id,status\n', '\u001f', '(\u0000'])('is given as it is: %j', async (text) => {
+    expect(await unpacked(chunksOf(Buffer.from(text)))).toBe(text);
+  });
+});
+
+describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (name) => {
+  const pack = packers[name];
+  const text = Array.from({ length: 20_000 }, (_, n) => `{"line":${n}}\n`).join('');
+
+  test('is unpacked, cut into chunks anywhere', async () => {
+    const bytes = await pack(Buffer.from(text));
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3_000 }), async (size) => {
+        expect(await unpacked(chunksOf(bytes, size))).toBe(text);
+      }),
+      { numRuns: 20 },
+    );
+    expect(await unpacked(chunksOf(await pack(Buffer.from('ä')), 1))).toBe('ä');
+  });
+
+  test('of several parts one behind the other is read to its end', async () => {
+    const bytes = await pack(Buffer.from(text));
+    expect((await unpacked(chunksOf(Buffer.concat([bytes, bytes])))).length).toBe(2 * text.length);
+  });
+
+  test.each([3, 400, 2_000])('that is cut %i bytes before its end is told, not taken for whole', async (missing) => {
+    const bytes = await pack(Buffer.from(text));
+    await expect(unpacked(chunksOf(bytes.subarray(0, -missing)))).rejects.toMatchObject({
+      code: 'UNREADABLE',
+      message: expect.stringMatching(/^Cannot import past \d+ unpacked bytes: the \w+ source must be whole/),
+    });
+  });
+
+  test('whose structure is damaged is told', async () => {
+    const bytes = await pack(Buffer.from(text));
+    bytes.fill(0xff, 12, 60);
+    await expect(unpacked(chunksOf(bytes))).rejects.toMatchObject({ code: 'UNREADABLE' });
+  });
+
+  test('that unpacks to more than allowed is given up there', async () => {
+    const bomb = await pack(Buffer.alloc(50_000_000));
+    expect(bomb.length).toBeLessThan(100_000);
+    let given = 0;
+    const reading = async (): Promise<void> => {
+      for await (const chunk of unpack(chunksOf(bomb), 1_000_000)) given += chunk.length;
+    };
+    await expect(reading()).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringContaining('1000000') });
+    expect(given).toBeLessThanOrEqual(1_000_000);
+  });
+
+  test('whose own source fails tells that failure', async () => {
+    const bytes = await pack(Buffer.from(text));
+    const broken = (async function* () {
+      yield bytes.subarray(0, 500);
+      throw new Error('the disk went away');
+    })();
+    await expect(unpacked(broken)).rejects.toThrow('the disk went away');
+  });
+});
