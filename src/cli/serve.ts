@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
-import { createFailureBudget } from '../auth/failure-budget.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
@@ -9,8 +8,9 @@ import { apiPath, operations } from '../contract/operations.ts';
 import { buildServer } from '../http/server.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
-import { CommandError } from './error.ts';
+import { type Counters, createCounters } from './counters.ts';
 import { keyRingOptions } from './key-ring-options.ts';
+import { listenFailure } from './listen-failure.ts';
 import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
@@ -21,14 +21,29 @@ export interface RunningService {
   readonly drain: () => void;
 }
 
+/** How this process shares its work with others. */
+export interface ServeOptions {
+  readonly counters: Counters;
+  /** Whether other processes may listen on the same port (`SO_REUSEPORT`). */
+  readonly reusePort: boolean;
+}
+
 /** Builds the service from its settings and an open store, and listens: all wiring is on this screen. */
-export async function serve(config: Config, store: Store, logger: Logger): Promise<RunningService> {
+export async function serve(
+  config: Config,
+  store: Store,
+  logger: Logger,
+  { counters: { failures, requests }, reusePort }: ServeOptions = {
+    counters: createCounters(config),
+    reusePort: false,
+  },
+): Promise<RunningService> {
   const { publicUrl, limits } = config;
   store.watch();
   const auth: AuthContext = {
     store,
     keys: await openKeyRing(keyRingOptions(config, store)),
-    failures: createFailureBudget(config.TOKEN_FAILURES_PER_MINUTE, nowSeconds),
+    failures,
     now: nowSeconds,
     settings: {
       issuer: publicUrl,
@@ -51,31 +66,19 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
     isDraining: () => draining,
     checkReady: () => store.checkReady(),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    requests,
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
     logger,
   });
-  await listen(app, config);
+  const place = { host: config.HOST, port: config.PORT, reusePort }; // Node's own option, which Fastify's types do not know
+  await app.listen({ ...place, listenTextResolver: () => 'listening' }).catch((error: unknown) => {
+    throw listenFailure(error, config);
+  });
   return {
     app,
     drain: () => {
       draining = true;
     },
   };
-}
-
-async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<void> {
-  try {
-    await app.listen({ host, port, listenTextResolver: () => 'listening' });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const remedy = {
-      EADDRINUSE: 'the port must be free; stop what uses it, or set PORT to another one',
-      EACCES: 'this user must be allowed to use the port; set PORT to one above 1023',
-      EADDRNOTAVAIL: 'HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0',
-      ENOTFOUND: 'HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0',
-    }[code ?? ''];
-    if (remedy === undefined) throw error;
-    throw new CommandError(`Cannot listen on ${host}:${port}: ${remedy} (${code})`);
-  }
 }
