@@ -27,13 +27,13 @@ export async function authenticateClient(
   const { clientId, clientSecret } = readCredentials(credentials);
   if (!visible.test(clientId)) throw failed();
   const key = `${clientId} ${credentials.address}`;
-  const wait = context.failures.secondsToWait(key);
+  const wait = await context.failures.secondsToWait(key);
   if (wait > 0) {
     throw new TokenError('slow_down', 'Cannot authenticate the client now: too many attempts failed', wait);
   }
   const client = await findActiveClient(context, clientId, clientSecret);
   if (client !== undefined) return client;
-  context.failures.count(key);
+  await context.failures.count(key);
   throw failed();
 }
 

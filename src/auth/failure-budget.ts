@@ -1,9 +1,9 @@
 /** So many failed attempts a minute for each client and address; who guesses elsewhere does not lock the client out (RFC 6749 §2.3.1). */
 export interface FailureBudget {
   /** Seconds to wait when the budget of a key is used up, 0 otherwise. */
-  secondsToWait(key: string): number;
+  secondsToWait(key: string): number | Promise<number>;
   /** Counts a failed attempt. */
-  count(key: string): void;
+  count(key: string): void | Promise<void>;
 }
 
 const windowSeconds = 60;

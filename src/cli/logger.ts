@@ -1,10 +1,10 @@
 import { type Logger, pino } from 'pino';
 
-/** JSON lines on standard output. Errors are written by name, code, message and stack alone: what drivers hang on theirs may hold data. */
-export function createLogger(level: string): Logger {
+/** JSON lines on standard output, each with the members of `more`. Errors are written by name, code, message and stack alone: what drivers hang on theirs may hold data. */
+export function createLogger(level: string, more: Readonly<Record<string, number>> = {}): Logger {
   return pino({
     level,
-    base: { service: 'subreport' },
+    base: { service: 'subreport', ...more },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: describeError },

@@ -1,11 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { KeyError } from '../auth/error.ts';
-import { ClientError } from '../auth/manage-clients.ts';
-import { ImportError } from '../import/error.ts';
-import { StorageError } from '../storage/error.ts';
 import { addClientCommand } from './client-command.ts';
 import { addConfigCommand } from './config-command.ts';
-import { CommandError, UsageError } from './error.ts';
+import { describeFailure } from './describe-failure.ts';
+import { UsageError } from './error.ts';
 import { addGenerateCommand } from './generate-command.ts';
 import { addImportCommand } from './import-command.ts';
 import { addKeysCommand } from './keys-command.ts';
@@ -59,23 +56,9 @@ export async function runCommandLine(argv: readonly string[], output: Output): P
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof UsageError) return say(output, error.message, 2);
-    if (
-      error instanceof CommandError ||
-      error instanceof StorageError ||
-      error instanceof ImportError ||
-      error instanceof ClientError ||
-      error instanceof KeyError
-    ) {
-      return say(output, error.message, 1);
-    }
-    return say(output, error instanceof Error ? (error.stack ?? error.message) : String(error), 1);
+    output.stderr.write(`${describeFailure(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
   }
-}
-
-function say({ stderr }: Output, message: string, code: number): number {
-  stderr.write(`${message}\n`);
-  return code;
 }
 
 if (import.meta.main || process.argv[1]?.endsWith('subreport.mjs') || process.argv[1]?.endsWith('/.bin/subreport')) {

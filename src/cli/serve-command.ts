@@ -1,21 +1,26 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Logger } from 'pino';
+import { openKeyRing } from '../auth/key-ring.ts';
 import { operations } from '../contract/operations.ts';
 import { deleteDeadFamilies } from '../storage/refresh-family.ts';
 import type { Store } from '../storage/store.ts';
 import { type Config, readConfig } from './config.ts';
 import { type DemoClient, prepareDemo } from './demo.ts';
+import { keyRingOptions } from './key-ring-options.ts';
 import { createLogger } from './logger.ts';
 import { type Output, writeResult } from './output.ts';
-import type { RunningService } from './serve.ts';
+import { onStopSignal, stopService } from './stop-service.ts';
 import { nowSeconds, openReadyStore } from './store-session.ts';
 
-/** How long a stop may take after its delay, in milliseconds; what is still under way then is cut off. */
-const stopMsMax = 15_000;
-/** Least time for requests that were sent before the signal and were not read yet: a listener that closes at once resets their connections. */
-const settleMs = 250;
 const sweepEveryMs = 600_000;
+const workersMax = 64;
+
+interface ServeOptions {
+  readonly demo?: boolean;
+  readonly workers: number;
+  readonly json?: boolean;
+}
 
 /** `subreport serve`. */
 export function addServeCommand(program: Command, output: Output): void {
@@ -23,24 +28,31 @@ export function addServeCommand(program: Command, output: Output): void {
     .command('serve')
     .description('run the service')
     .option('--demo', 'with a demo tenant of 2,000 synthetic subscriptions and a client, made at the first start')
+    .option(
+      '--workers <n>',
+      `processes that share the port, 1 to ${workersMax}, or auto: one for each processor`,
+      readWorkers,
+      1,
+    )
     .option('--json', 'announce the demo as one line of JSON')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport serve --demo\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
+      '\nExamples:\n  subreport serve --demo\n  subreport serve --workers auto\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
     )
-    .action(async ({ demo = false, json = false }: { demo?: boolean; json?: boolean }) => {
+    .action(async ({ demo = false, workers, json = false }: ServeOptions) => {
       const config = readConfig();
-      const { serve } = await import('./serve.ts'); // only this command needs the HTTP server: the others start in three quarters of the time
       const logger = createLogger(config.LOG_LEVEL);
-      const store = await openReadyStore(config, (error) =>
+      const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 }; // beside workers this process reads and writes little
+      const store = await openReadyStore(own, (error) =>
         logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
       );
       try {
         const demoClient = demo ? await prepareDemo(config, store) : undefined;
-        const service = await serve(config, store, logger);
-        announce({ config, demo: demoClient, json }, logger, output);
-        stopOnSignal(service, store, config, logger);
-        sweepRegularly(store, config, logger);
+        const run = workers === 1 ? runAlone : runWorkers;
+        await run({ config, store, logger, workers }, () => {
+          announce({ config, demo: demoClient, json, workers }, logger, output);
+          sweepRegularly(store, config, logger);
+        });
       } catch (error) {
         await store.close();
         throw error;
@@ -48,13 +60,68 @@ export function addServeCommand(program: Command, output: Output): void {
     });
 }
 
+function readWorkers(text: string): number {
+  if (text === 'auto') return Math.min(availableParallelism(), workersMax);
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > workersMax)
+    throw new InvalidArgumentError(
+      `it must be a whole number from 1 to ${workersMax}, or auto, such as 4: current value is '${text}'`,
+    );
+  return count;
+}
+
+interface Run {
+  readonly config: Config;
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly workers: number;
+}
+
+/** Serves in this process. Returns once it listens; a signal to stop closes the store. */
+async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
+  const { serve } = await import('./serve.ts'); // only this command needs the HTTP server: the others start in three quarters of the time
+  const service = await serve(config, store, logger);
+  onServing();
+  onStopSignal(
+    (signal) => {
+      logger.info({ signal }, 'stopping');
+      void stopService({ service, store, config, logger });
+    },
+    () => process.exit(1),
+  );
+}
+
+/** Serves in processes of their own, and watches over them. Returns when they have ended. */
+async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
+  await openKeyRing(keyRingOptions(config, store)); // what is wrong with the keys is said once, and the first ones are made here
+  const { Workers } = await import('./workers.ts');
+  const workers = new Workers(config, logger);
+  const { ended } = await workers.start(count);
+  onServing();
+  onStopSignal(
+    (signal) => {
+      logger.info({ signal }, 'stopping');
+      workers.stop();
+    },
+    () => {
+      workers.kill();
+      process.exit(1);
+    },
+  );
+  const inOrder = await ended;
+  if (!inOrder) process.exitCode = 1;
+  await store.close();
+  logger.info('stopped');
+}
+
 interface Announcement {
   readonly config: Config;
   readonly demo: DemoClient | undefined;
   readonly json: boolean;
+  readonly workers: number;
 }
 
-function announce({ config, demo, json }: Announcement, logger: Logger, output: Output): void {
+function announce({ config, demo, json, workers }: Announcement, logger: Logger, output: Output): void {
   const { publicUrl } = config;
   if (publicUrl.startsWith('http://') && !isLoopback(publicUrl)) {
     logger.warn(
@@ -73,7 +140,7 @@ function announce({ config, demo, json }: Announcement, logger: Logger, output: 
     console: `${publicUrl}/console`,
     docs: `${publicUrl}/docs`,
   };
-  if (demo === undefined) logger.info(places, 'serving');
+  if (demo === undefined) logger.info({ ...places, ...(workers > 1 && { workers }) }, 'serving');
   else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
 }
 
@@ -103,26 +170,6 @@ Paste this to read a report:
   curl -i -H "Authorization: Bearer $TOKEN" '${report}?size=2'
 `;
 }
-
-/** Finishes what is under way at the first signal; a second one, or too long a wait, ends the process at once. */
-function stopOnSignal({ app, drain }: RunningService, store: Store, config: Config, logger: Logger): void {
-  const stop = async (signal: NodeJS.Signals): Promise<void> => {
-    for (const each of stopSignals) process.removeAllListeners(each).once(each, () => process.exit(1));
-    logger.info({ signal }, 'stopping');
-    drain();
-    await sleep(Math.max(settleMs, config.SHUTDOWN_DELAY_SECONDS * 1000));
-    setTimeout(() => {
-      logger.error('stopping took too long; what was under way is cut off');
-      process.exit(1);
-    }, stopMsMax).unref();
-    await app.close();
-    await store.close();
-    logger.info('stopped');
-  };
-  for (const signal of stopSignals) process.once(signal, () => void stop(signal));
-}
-
-const stopSignals = ['SIGTERM', 'SIGINT'] as const;
 
 function sweepRegularly(store: Store, { ACCESS_TOKEN_SECONDS }: Config, logger: Logger): void {
   const sweep = () =>

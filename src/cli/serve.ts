@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
 import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
-import { createFailureBudget } from '../auth/failure-budget.ts';
 import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
@@ -11,8 +10,9 @@ import { apiPath, operations } from '../contract/operations.ts';
 import { buildServer } from '../http/server.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
-import { CommandError } from './error.ts';
+import { type Counters, createCounters } from './counters.ts';
 import { keyRingOptions } from './key-ring-options.ts';
+import { listenFailure } from './listen-failure.ts';
 import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
@@ -23,15 +23,30 @@ export interface RunningService {
   readonly drain: () => void;
 }
 
+/** How this process shares its work with others. */
+export interface ServeOptions {
+  readonly counters: Counters;
+  /** Whether other processes may listen on the same port (`SO_REUSEPORT`). */
+  readonly reusePort: boolean;
+}
+
 /** Builds the service from its settings and an open store, and listens: all wiring is on this screen. */
-export async function serve(config: Config, store: Store, logger: Logger): Promise<RunningService> {
+export async function serve(
+  config: Config,
+  store: Store,
+  logger: Logger,
+  { counters: { failures, requests }, reusePort }: ServeOptions = {
+    counters: createCounters(config),
+    reusePort: false,
+  },
+): Promise<RunningService> {
   const { publicUrl, limits } = config;
   store.watch();
   const auth: AuthContext = {
     store,
     keys: await openKeyRing(keyRingOptions(config, store)),
     families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
-    failures: createFailureBudget(config.TOKEN_FAILURES_PER_MINUTE, nowSeconds),
+    failures,
     now: nowSeconds,
     settings: {
       issuer: publicUrl,
@@ -54,12 +69,16 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
     checkReady: () => store.checkReady(),
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    requests,
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
     trustedProxies: config.TRUSTED_PROXIES,
     logger,
   });
-  await listen(app, config);
+  const place = { host: config.HOST, port: config.PORT, reusePort }; // Node's own option, which Fastify's types do not know
+  await app.listen({ ...place, listenTextResolver: () => 'listening' }).catch((error: unknown) => {
+    throw listenFailure(error, config);
+  });
   return {
     app,
     drain: () => {
@@ -82,20 +101,4 @@ function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssue
   });
   void opened.prepare();
   return opened;
-}
-
-async function listen(app: FastifyInstance, { HOST: host, PORT: port }: Config): Promise<void> {
-  try {
-    await app.listen({ host, port, listenTextResolver: () => 'listening' });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const remedy = {
-      EADDRINUSE: 'the port must be free; stop what uses it, or set PORT to another one',
-      EACCES: 'this user must be allowed to use the port; set PORT to one above 1023',
-      EADDRNOTAVAIL: 'HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0',
-      ENOTFOUND: 'HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0',
-    }[code ?? ''];
-    if (remedy === undefined) throw error;
-    throw new CommandError(`Cannot listen on ${host}:${port}: ${remedy} (${code})`);
-  }
 }

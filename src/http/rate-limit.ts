@@ -1,20 +1,35 @@
-import type { RateLimitOptions } from '@fastify/rate-limit';
+import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor, RateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from './error.ts';
+import type { RequestCounter } from './request-counter.ts';
 
-const windowSeconds = 60;
+/** Length of the window that requests are counted in. */
+export const windowSeconds = 60;
 
-/** Options of `@fastify/rate-limit` for so many requests a minute and client; to run after the client is known. */
-export function rateLimitOptions(perMinute: number): RateLimitOptions {
+/** Options of `@fastify/rate-limit` for so many requests a minute and client, counted by `requests`; to run after the client is known. */
+export function rateLimitOptions(perMinute: number, requests: RequestCounter): RateLimitOptions {
   return {
     max: perMinute,
     timeWindow: windowSeconds * 1000,
+    store: storeOf(requests),
     keyGenerator: (request) => request.access?.clientId ?? request.ip,
     errorResponseBuilder: (_request, { max }) =>
       new RequestError(
         'TOO_MANY_REQUESTS',
         `Cannot answer now: a client must send at most ${max} requests a minute; wait as long as Retry-After says`,
       ),
+  };
+}
+
+/** The library asks for a class and for callbacks. */
+function storeOf(requests: RequestCounter): FastifyRateLimitStoreCtor {
+  return class CountedRequests implements FastifyRateLimitStore {
+    incr(key: string, callback: (error: Error | null, result?: { current: number; ttl: number }) => void): void {
+      Promise.resolve(requests.count(key)).then((count) => callback(null, count), callback);
+    }
+    child(): FastifyRateLimitStore {
+      return this;
+    }
   };
 }
 

@@ -14,6 +14,7 @@ import { addHealthRoutes, type Readiness } from './health.ts';
 import { addMetadataRoutes } from './metadata.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
 import { addRateLimitHeaders, rateLimitOptions } from './rate-limit.ts';
+import type { RequestCounter } from './request-counter.ts';
 import { sendError } from './send-error.ts';
 import { addSubscriptionRoutes, type SubscriptionRoutes } from './subscription.ts';
 import { addTokenRoute } from './token.ts';
@@ -23,6 +24,8 @@ import { addTokenManagementRoutes } from './token-management.ts';
 export interface ServerOptions extends Readiness, SubscriptionRoutes {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
+  /** Counts the requests of each client when `rateLimitPerMinute` limits them. */
+  readonly requests: RequestCounter;
   readonly openApi: object;
   readonly publicUrl: string;
   /** Addresses or networks of proxies whose `X-Forwarded-For` says where a request came from. */
@@ -66,7 +69,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addAccessLog(app);
   await app.register(accepts);
   if (options.rateLimitPerMinute > 0) {
-    await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute) });
+    await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });
     app.addHook('onSend', addRateLimitHeaders);
   }
   addSubscriptionRoutes(app, options);

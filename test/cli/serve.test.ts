@@ -4,10 +4,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
-import { engines } from '../support/engines.ts';
+import { engines, openPostgres } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
 import { freePort } from '../support/postgres-server.ts';
 import {
   type CommandOptions,
@@ -99,7 +101,8 @@ describe('serve --demo', () => {
 
   test('the printed curl reads a report', async () => {
     const printed = (await startDemo()).stdout();
-    const pasted = printed.slice(printed.indexOf(pasteLine)).split('\n').slice(1).join('\n');
+    const shown = printed.slice(printed.indexOf(pasteLine)).split('\n').slice(1);
+    const pasted = shown.filter((line) => !line.startsWith('{')).join('\n'); // a line of the log may follow
     const answer = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
@@ -240,4 +243,28 @@ describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
     await expect(read()).rejects.toThrow();
     await opened.close();
   });
+});
+
+test('a request that outlasts the wait after SIGTERM is answered, and its kept connection does not hold the process', async () => {
+  const opened = await openPostgres(testRole);
+  const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
+  const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+  const { access_token: token } = (await (await fetch(tokenUrl, { method: 'POST', body })).json()) as {
+    access_token: string;
+  };
+  const locker = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+  await locker.connect();
+  await locker.query('begin; lock table subscription in access exclusive mode');
+  const slow = fetch(`${baseUrl}/v1/subscription`, { headers: { authorization: `Bearer ${token}` } });
+  await sleep(300);
+  command.child.kill('SIGTERM');
+  await sleep(1_500);
+  await locker.end();
+  const answer = await slow;
+  expect([answer.status, ((await answer.json()) as unknown[]).length]).toEqual([200, 20]);
+  const answered = performance.now();
+  expect((await command.ended).code).toBe(0);
+  expect(performance.now() - answered).toBeLessThan(5_000);
+  await opened.close();
 });

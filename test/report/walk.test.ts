@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatInstant } from '../../src/contract/instant.ts';
 import { defaultPageLimits } from '../../src/contract/query.ts';
 import { listSubscriptions as answerQuery } from '../../src/report/list-subscriptions.ts';
@@ -10,6 +10,7 @@ import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
+import { services, type TestService } from '../support/service.ts';
 
 /** The model: rows in memory, filtered and sorted as the documentation says. */
 interface Filters {
@@ -94,16 +95,20 @@ const linkOf = (
 /** Reads the body of a page as its records' texts; every record of these tests is an object with an id. */
 const recordsOf = (body: string): string[] => (JSON.parse(body) as unknown[]).map((record) => JSON.stringify(record));
 
-async function walk(
-  context: ReportContext,
-  tenant: TenantId,
+/** Answers the query of a page, as far as a walk needs it. */
+type ReadPage = (
+  query: string,
+) => Promise<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }>;
+
+async function walkPages(
+  read: ReadPage,
   first: string,
   link: 'x-next-page' | 'x-previous-page',
   betweenPages: () => Promise<void> = async () => undefined,
 ): Promise<string[][]> {
   const pages: string[][] = [];
   for (let query: string | undefined = first; query !== undefined; ) {
-    const { body, headers } = await listSubscriptions(context, tenant, query);
+    const { body, headers } = await read(query);
     pages.push(recordsOf(body));
     query = linkOf(headers, link);
     if (pages.length > 5_000) throw new Error('the walk does not end');
@@ -111,6 +116,12 @@ async function walk(
   }
   return pages;
 }
+
+const walk = (
+  context: ReportContext,
+  tenant: TenantId,
+  ...how: Parameters<typeof walkPages> extends [ReadPage, ...infer Rest] ? Rest : never
+) => walkPages((query) => listSubscriptions(context, tenant, query), ...how);
 
 /** 4,000 rows with many ties: 60 dates, 40 of the rows at each of a few. */
 function tiedRows(count: number): SubscriptionRow[] {
@@ -316,6 +327,78 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
         },
       ),
       { numRuns: 40 },
+    );
+  });
+});
+
+const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
+
+describe.each(servicesOnEngines)('walking over HTTP, $service on $engine', (variant) => {
+  const { engine, openTestStore, processes, start } = variant;
+  const rows = tiedRows(4_000);
+  let service: TestService;
+  let tenant: TenantId;
+  let read: ReadPage;
+
+  beforeAll(async () => {
+    service = await start(await openTestStore());
+    tenant = await service.createTenant('acme');
+    const token = await service.accessToken(await service.createClient(tenant));
+    read = async (query) => {
+      const response = await service.get(`/v1/subscription?${query}`, token);
+      expect(response.status).toBe(200);
+      return { body: await response.text(), headers: Object.fromEntries(response.headers) };
+    };
+    for (let first = 0; first < rows.length; first += 1_000)
+      await service.store.loadSubscriptions(tenant, rows.slice(first, first + 1_000));
+  });
+  afterAll(() => service.close());
+
+  test.each(someFilters.slice(0, 7))(
+    'forward, backward and by number, many at once, equal the model: %j',
+    async (filters) => {
+      const expected = expectedRecords(rows, filters);
+      const size = 100;
+      const count = Math.ceil(expected.length / size);
+      const byNumber = async () => {
+        const numbers = Array.from({ length: count }, (_, index) => index + 1);
+        const pages = await Promise.all(numbers.map((page) => read(queryOf(filters, { size, page }))));
+        for (const { headers } of pages)
+          expect(headers).toMatchObject({ 'x-total-count': String(expected.length), 'x-total-pages': String(count) });
+        return pages.map(({ body }) => recordsOf(body));
+      };
+      const [forward, backward, numbered] = await Promise.all([
+        walkPages(read, queryOf(filters, { size }), 'x-next-page'),
+        walkPages(read, queryOf(filters, { size, page: count }), 'x-previous-page'),
+        byNumber(),
+      ]);
+      expect(forward.flat()).toEqual(expected);
+      expect(backward.reverse().flat()).toEqual(expected);
+      expect(numbered.flat()).toEqual(expected);
+    },
+  );
+
+  test('what was loaded is in the next answers, whoever gives them (on PostgreSQL within a second)', async () => {
+    const own = await service.createTenant('growing');
+    const token = await service.accessToken(await service.createClient(own));
+    const readTotals = () =>
+      Promise.all(
+        Array.from({ length: 6 }, async () => {
+          const response = await service.get('/v1/subscription', token);
+          await response.arrayBuffer();
+          return Number(response.headers.get('x-total-count'));
+        }),
+      );
+    for (let total = 1; total <= 15; total += 1) {
+      await service.store.loadSubscriptions(own, [subscriptionRow({ id: `grown${total}`, createdDate: total })]);
+      const allSee = async () => expect(await readTotals()).toEqual(Array(6).fill(total));
+      await (engine === 'sqlite' ? allSee() : vi.waitFor(allSee, { timeout: 1_000, interval: 10 }));
+    }
+  });
+
+  test('each of its processes answered', () => {
+    expect(new Set(service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker)).size).toBe(
+      processes,
     );
   });
 });

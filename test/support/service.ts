@@ -8,6 +8,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import type { TestStore } from './engines.ts';
 import { freePort } from './postgres-server.ts';
+import { startCommand, untilWritten } from './run-command.ts';
 
 /** Credentials of a client made for a test. */
 export interface TestClient {
@@ -51,6 +52,41 @@ export async function startService(opened: TestStore, environment: Record<string
   });
   const config = readConfig({ ...opened.environment, PORT: String(port), ...environment });
   const { app } = await serve(config, store, pino({ level: 'trace' }, sink));
+  return serviceAt(port, store, {
+    logText: () => lines.join(''),
+    async close() {
+      await app.close();
+      await opened.close();
+    },
+  });
+}
+
+/** Starts `subreport serve --workers 2` over a store; `environment` holds further settings. */
+export async function startWorkers(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
+  const port = await freePort();
+  const command = startCommand(['serve', '--workers', '2'], {
+    environment: { ...opened.environment, PORT: String(port), LOG_LEVEL: 'trace', ...environment },
+  });
+  await untilWritten(command, '"serving"');
+  return serviceAt(port, opened.store, {
+    logText: command.stdout,
+    async close() {
+      command.child.kill('SIGTERM');
+      const { code, stderr } = await command.ended;
+      await opened.close();
+      if (code !== 0 || stderr !== '') throw new Error(`the workers ended with ${code}: ${stderr}`);
+    },
+  });
+}
+
+/** The same service in this process, and with workers in processes of their own. */
+export const services = [
+  { service: 'this process', processes: 1, start: startService },
+  { service: '--workers 2', processes: 2, start: startWorkers },
+] as const;
+
+/** What a test does with a service, wherever it runs. */
+function serviceAt(port: number, store: Store, running: Pick<TestService, 'logText' | 'close'>): TestService {
   const url = `http://127.0.0.1:${port}`;
   const baseUrl = `${url}/connect-api`;
   const postToken: TestService['postToken'] = (form, headers = {}) =>
@@ -64,9 +100,10 @@ export async function startService(opened: TestStore, environment: Record<string
     baseUrl,
     store,
     get log() {
-      return lines.map((line) => JSON.parse(line));
+      const lines = running.logText().split('\n');
+      return lines.slice(0, -1).map((line) => JSON.parse(line));
     },
-    logText: () => lines.join(''),
+    logText: running.logText,
     async createTenant(name) {
       await insertTenant(store, name, now());
       const tenant = await findTenant(store, name);
@@ -83,10 +120,7 @@ export async function startService(opened: TestStore, environment: Record<string
     },
     get: (path, token, headers = {}) =>
       fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
-    async close() {
-      await app.close();
-      await opened.close();
-    },
+    close: running.close,
   };
 }
 

@@ -1,0 +1,150 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { createCounters } from './counters.ts';
+import { describeFailure } from './describe-failure.ts';
+import { CommandError } from './error.ts';
+import { listenFailure } from './listen-failure.ts';
+import { stopDelayMs, stopMsMax } from './stop-service.ts';
+import { answerWorker, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
+
+/** Waits before a worker is replaced, in milliseconds: the first one, doubled each time up to the last one. */
+const replaceMs = { first: 100, last: 10_000 };
+/** Starts in one place that may fail one after another while no worker serves, some six seconds in all. */
+const failuresMax = 5;
+/** A worker that served for so long in milliseconds was a good one: its place begins with the first wait again. */
+const steadyMs = 30_000;
+/** Time beyond its own limit that a worker has to end, in milliseconds. */
+const overtimeMs = 2_000;
+
+/** A worker that serves. */
+interface Serving {
+  readonly worker: Worker;
+  /** Resolves when its process is gone, with its exit code or the signal that ended it. */
+  readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
+}
+
+/** Processes that serve one port (`worker.ts`). One that ends is replaced. */
+export class Workers {
+  readonly #config: Config;
+  readonly #logger: Logger;
+  readonly #counters;
+  readonly #stopping = new AbortController();
+  #serving = 0;
+
+  constructor(config: Config, logger: Logger) {
+    this.#config = config;
+    this.#logger = logger;
+    this.#counters = createCounters(config);
+  }
+
+  /**
+   * Starts so many and resolves when all of them serve; when one cannot, ends all and fails with `CommandError`, which says why. `ended` resolves when all have
+   * ended after `stop`, with whether each did so in order; it rejects with `CommandError` when none serves any more and none can be started.
+   */
+  async start(count: number): Promise<{ readonly ended: Promise<boolean> }> {
+    // What the setting promises holds for all of them together, but each needs one connection.
+    const poolSize = Math.max(1, Math.floor(this.#config.DATABASE_POOL_SIZE / count));
+    cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [String(poolSize)] });
+    await requireFreePort(this.#config);
+    try {
+      const first = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
+      const places = Promise.all(first.map((serving) => this.#keepPlace(serving)));
+      return { ended: places.then((inOrder) => inOrder.every(Boolean)).finally(() => this.kill()) };
+    } catch (error) {
+      this.kill();
+      throw error;
+    }
+  }
+
+  /** Lets each answer what is under way and end; one that takes too long is killed. */
+  stop(): void {
+    this.#stopping.abort();
+    for (const worker of living()) send(worker, { kind: 'drain' });
+    setTimeout(() => this.kill(), stopDelayMs(this.#config) + stopMsMax + overtimeMs).unref();
+  }
+
+  /** Ends all of them at once. */
+  kill(): void {
+    this.#stopping.abort();
+    for (const worker of living()) worker.process.kill('SIGKILL');
+  }
+
+  /** Starts one and resolves when it serves; fails with `CommandError`. */
+  async #startOne(): Promise<Serving> {
+    const worker = cluster.fork();
+    const ended = once(worker, 'exit') as unknown as Serving['ended'];
+    const failed = ended.then(([code, signal]) => {
+      throw new CommandError(`Cannot start a worker: it must run until it is stopped: it ended with ${signal ?? code}`);
+    });
+    const serving = new Promise<void>((resolve, reject) => {
+      worker.on('error', reject); // it could not be made, or not be sent to
+      worker.on('message', (message: WorkerMessage) => {
+        if (message.kind === 'serving') resolve();
+        else if (message.kind === 'failed') reject(new CommandError(message.message));
+        else void answerWorker(this.#counters, message).then((answer) => send(worker, answer));
+      });
+    });
+    try {
+      await Promise.race([serving, failed]);
+    } catch (error) {
+      worker.process.kill('SIGKILL');
+      throw error;
+    }
+    this.#serving += 1;
+    worker.once('exit', () => {
+      this.#serving -= 1;
+    });
+    return { worker, ended };
+  }
+
+  /** Replaces whoever ends in one place, until all are to stop; whether the last one ended in order. */
+  async #keepPlace(first: Serving): Promise<boolean> {
+    let waitMs = replaceMs.first;
+    for (let current = first; ; ) {
+      const since = performance.now();
+      const [code, signal] = await current.ended;
+      if (this.#isStopping) return code === 0;
+      const { id, process } = current.worker;
+      this.#logger.warn({ worker: id, pid: process.pid, code, signal }, 'a worker ended; another one replaces it');
+      if (performance.now() - since > steadyMs) waitMs = replaceMs.first;
+      for (let failures = 0, next: Serving | undefined; next === undefined; failures += 1) {
+        await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+        if (this.#isStopping) return true;
+        waitMs = Math.min(waitMs * 2, replaceMs.last);
+        next = await this.#startOne().catch((error: unknown) => this.#tryAgain(error, failures));
+        if (next !== undefined) current = next;
+      }
+    }
+  }
+
+  /** As long as somebody serves, the service goes on; otherwise it ends after a while, so that whoever watches over it can act. */
+  #tryAgain(error: unknown, failures: number): undefined {
+    if (this.#isStopping) return undefined;
+    if (this.#serving === 0 && failures >= failuresMax) throw error;
+    this.#logger.error({ reason: describeFailure(error) }, 'a worker could not be started; trying again');
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+}
+
+/** Workers that share a port would also share it with those of another command: nothing may listen on it yet. */
+async function requireFreePort(config: Config): Promise<void> {
+  const server = createServer().listen({ host: config.HOST, port: config.PORT, exclusive: true });
+  await once(server, 'listening').catch((error: unknown) => {
+    throw listenFailure(error, config);
+  });
+  await once(server.close(), 'close');
+}
+
+const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+
+function send(worker: Worker, message: PrimaryMessage): void {
+  if (worker.isConnected()) worker.process.send(message, () => undefined); // it may be gone by now: then nobody waits for this
+}

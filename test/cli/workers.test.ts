@@ -1,0 +1,359 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:net';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createClient } from '../../src/auth/manage-clients.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
+
+const now = (): number => Math.floor(Date.now() / 1000);
+const sentence = /^Cannot [^\n]+\n$/;
+
+/** An answer of one request on a connection of its own, or what became of the connection. */
+interface Answer {
+  readonly status: number | string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** Sends a GET on a connection of its own, which any worker may get. */
+function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((resolve) => {
+    const failed = ({ code = 'ERROR' }: NodeJS.ErrnoException) => resolve({ status: code, headers: {}, body: '' });
+    const request = get(url, { agent: false, headers }, (response) => {
+      let body = '';
+      response.on('data', (chunk) => {
+        body += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
+      response.on('error', failed);
+    });
+    request.on('error', failed);
+    request.setTimeout(10_000, () => request.destroy(Object.assign(new Error(), { code: 'TIMEOUT' })));
+  });
+}
+
+/** `subreport serve --workers N` over a store, with a tenant of some records and a client. */
+interface Workers {
+  readonly command: RunningCommand;
+  readonly url: string;
+  readonly reportUrl: string;
+  readonly credentials: Readonly<Record<'client_id' | 'client_secret', string>>;
+  /** Every line of the log, parsed; a line that is no JSON fails. */
+  log(): Record<string, unknown>[];
+  /** Process ids of the workers that began to listen, oldest first. */
+  pids(): number[];
+  token(): Promise<string>;
+}
+
+describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore }) => {
+  let opened: TestStore;
+  let tenant: TenantId;
+  const started: RunningCommand[] = [];
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    await insertTenant(opened.store, 'acme', now());
+    tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    const rows = Array.from({ length: 1_000 }, (_, n) => subscriptionRow({ id: `there${n}`, createdDate: n }));
+    await opened.store.loadSubscriptions(tenant, rows);
+  });
+  afterEach(async () => {
+    for (const command of started.splice(0)) {
+      command.child.kill('SIGKILL');
+      await command.ended;
+    }
+  });
+  afterAll(() => opened.close());
+
+  async function startWorkers(count: number, more: Record<string, string> = {}): Promise<Workers> {
+    const port = await freePort();
+    const command = startCommand(['serve', '--workers', String(count)], {
+      environment: { ...opened.environment, PORT: String(port), ...more },
+    });
+    started.push(command);
+    await untilWritten(command, '"serving"');
+    const url = `http://127.0.0.1:${port}`;
+    const credentials = await createClient(opened.store, now(), { tenant });
+    const log: Workers['log'] = () => {
+      const lines = command.stdout().split('\n').slice(0, -1);
+      return lines.map((line) => JSON.parse(line));
+    };
+    return {
+      command,
+      url,
+      reportUrl: `${url}/connect-api/v1/subscription`,
+      credentials,
+      log,
+      pids: () =>
+        log()
+          .filter(({ msg }) => msg === 'listening')
+          .map(({ pid }) => Number(pid)),
+      async token() {
+        const body = new URLSearchParams({ grant_type: 'client_credentials', ...credentials });
+        const response = await fetch(`${url}/oauth2/token`, { method: 'POST', body, headers: { connection: 'close' } });
+        return ((await response.json()) as { access_token: string }).access_token;
+      },
+    };
+  }
+
+  test('every worker answers, logs who it is, and takes the tokens that another one made', async () => {
+    const workers = await startWorkers(3);
+    const tokens = await Promise.all(Array.from({ length: 40 }, () => workers.token()));
+    const requests = [...tokens, ...tokens, ...tokens]; // each worker gets each of them with next to no exception
+    const answers = await Promise.all(
+      requests.map((token) => ask(workers.reportUrl, { authorization: `Bearer ${token}` })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    await vi.waitFor(() => expect(workers.log().filter(({ tenant: of }) => of === 'acme')).toHaveLength(120));
+    const lines = workers.log().filter(({ route }) => route !== undefined);
+    expect(new Set(lines.map(({ worker }) => worker))).toEqual(new Set([1, 2, 3]));
+    expect(new Set(lines.map(({ pid }) => pid))).toEqual(new Set(workers.pids()));
+    const makers = new Set(lines.filter(({ route }) => route === '/oauth2/token').map(({ pid }) => pid));
+    expect(makers.size).toBe(3);
+    expect(workers.log().filter(({ msg }) => msg === 'serving')).toEqual([expect.objectContaining({ workers: 3 })]);
+  });
+
+  test('a walk over all pages while an import runs misses none that was there and repeats none', async () => {
+    const workers = await startWorkers(2);
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-workers-'));
+    const file = join(folder, 'rows.ndjson');
+    await runCommand(['generate', '--subscriptions', '3000', '--output', file]);
+    const headers = { authorization: `Bearer ${await workers.token()}` };
+    const importing = runCommand(['import', file, '--tenant', 'acme', '--json'], { environment: opened.environment });
+    let ended = false;
+    void importing.then(() => {
+      ended = true;
+    });
+    const sizes: number[] = [];
+    do {
+      const seen: string[] = [];
+      for (let url: string | undefined = `${workers.reportUrl}?size=50`; url !== undefined; ) {
+        const answer = await ask(url, headers);
+        expect(answer.status).toBe(200);
+        seen.push(...(JSON.parse(answer.body) as { id: string }[]).map(({ id }) => id));
+        url = answer.headers['x-next-page'] as string | undefined;
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.filter((id) => id.startsWith('there'))).toEqual(Array.from({ length: 1_000 }, (_, n) => `there${n}`));
+      sizes.push(seen.length);
+    } while (!ended);
+    expect(await importing).toMatchObject({ code: 0, stderr: '' });
+    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+    const last = await ask(workers.reportUrl, headers);
+    expect(last.headers['x-total-count']).toBe('4000');
+    expect(new Set(workers.log().map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2]));
+    rmSync(folder, { recursive: true });
+  });
+
+  test('limits hold for all workers together, however connections are spread', async () => {
+    const workers = await startWorkers(3, { RATE_LIMIT_PER_MINUTE: '10', TOKEN_FAILURES_PER_MINUTE: '4' });
+    const headers = { authorization: `Bearer ${await workers.token()}` };
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(workers.reportUrl, headers)));
+    const answered = answers.filter(({ status }) => status === 200);
+    expect(answered).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(50);
+    const remaining = answered.map(({ headers: { 'x-rate-limit-remaining': left } }) => Number(left));
+    expect(remaining.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    const guesses: number[] = [];
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      const form = { grant_type: 'client_credentials', ...workers.credentials, client_secret: 'guess' };
+      const guess = { method: 'POST', body: new URLSearchParams(form), headers: { connection: 'close' } };
+      guesses.push((await fetch(`${workers.url}/oauth2/token`, guess)).status);
+    }
+    expect(guesses).toEqual([401, 401, 401, 401, 429, 429, 429, 429, 429, 429]);
+    await vi.waitFor(() => {
+      const asked = workers.log().filter(({ status }) => status === 429);
+      expect(new Set(asked.map(({ pid }) => pid)).size).toBe(3);
+    });
+  });
+
+  test('kill -9 of a worker: the others go on, and it is replaced', async () => {
+    const workers = await startWorkers(2);
+    const headers = { authorization: `Bearer ${await workers.token()}` };
+    const [victim = 0] = workers.pids();
+    process.kill(victim, 'SIGKILL');
+    await vi.waitFor(() => expect(workers.command.stdout()).toContain('a worker ended'), { interval: 5 });
+    const meanwhile = await Promise.all(Array.from({ length: 10 }, () => ask(workers.reportUrl, headers)));
+    expect(meanwhile.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    await vi.waitFor(() => expect(workers.pids()).toHaveLength(3), { timeout: 15_000 });
+    expect(workers.log()).toContainEqual(expect.objectContaining({ level: 'warn', pid: victim, signal: 'SIGKILL' }));
+    const after = await Promise.all(Array.from({ length: 40 }, () => ask(workers.reportUrl, headers)));
+    expect(after.map(({ status }) => status)).toEqual(Array(40).fill(200));
+    await vi.waitFor(() => {
+      const recent = workers.log().slice(-40);
+      expect(new Set(recent.map(({ pid }) => pid))).toEqual(new Set(workers.pids().slice(1)));
+    });
+    workers.command.child.kill('SIGTERM');
+    expect(await workers.command.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('kill -9 of all workers at once: all are replaced', async () => {
+    const workers = await startWorkers(2);
+    for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
+    await vi.waitFor(() => expect(workers.pids()).toHaveLength(4), { timeout: 15_000 });
+    expect((await ask(`${workers.url}/readyz`)).status).toBe(200);
+  });
+
+  test('a worker that is told to end answers what is under way and is replaced', async () => {
+    const workers = await startWorkers(2);
+    const headers = { authorization: `Bearer ${await workers.token()}` };
+    const underWay = Array.from({ length: 20 }, () => ask(`${workers.reportUrl}?size=1000`, headers));
+    await sleep(5);
+    const [pid = 0] = workers.pids();
+    process.kill(pid, 'SIGTERM');
+    expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(underWay.map(() => 200));
+    await vi.waitFor(() => expect(workers.pids()).toHaveLength(3), { timeout: 15_000 });
+    expect(workers.log()).toContainEqual(expect.objectContaining({ pid, level: 'warn', code: 0 }));
+  });
+
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s under load: each request is answered, then it ends with 0',
+    async (signal) => {
+      const workers = await startWorkers(2);
+      const headers = { authorization: `Bearer ${await workers.token()}` };
+      const answers: Promise<Answer>[] = [];
+      let signalled = false;
+      const load = Array.from({ length: 8 }, async () => {
+        while (!signalled) {
+          const answer = ask(`${workers.reportUrl}?size=1000`, headers);
+          answers.push(answer);
+          await Promise.race([answer, sleep(20)]); // some wait for their turn, so that many are under way
+        }
+      });
+      await sleep(500);
+      workers.command.child.kill(signal);
+      signalled = true;
+      await Promise.all(load);
+      const settled = await Promise.all(answers);
+      expect(settled.length).toBeGreaterThan(16);
+      expect(settled.map(({ status }) => status)).toEqual(settled.map(() => 200));
+      expect(settled.filter(({ body }) => (JSON.parse(body) as unknown[]).length !== 1_000)).toEqual([]);
+      const { code, stderr } = await workers.command.ended;
+      expect([code, stderr]).toEqual([0, '']);
+      const stopped = workers.log().filter(({ msg }) => msg === 'stopped');
+      expect(new Set(stopped.map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2]));
+      expect((await ask(workers.reportUrl, headers)).status).toBe('ECONNREFUSED');
+    },
+  );
+
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  test('a second signal ends all of it at once', async () => {
+    const workers = await startWorkers(2, { SHUTDOWN_DELAY_SECONDS: '60' });
+    workers.command.child.kill('SIGTERM');
+    await untilWritten(workers.command, '"stopping"');
+    await vi.waitFor(async () => expect((await ask(`${workers.url}/readyz`)).status).toBe(503));
+    workers.command.child.kill('SIGTERM');
+    expect((await workers.command.ended).code).toBe(1);
+    await vi.waitFor(() => expect(workers.pids().filter(isAlive)).toEqual([]), { timeout: 15_000 });
+  });
+
+  test('a killed first process takes its workers with it', async () => {
+    const workers = await startWorkers(2);
+    const pids = workers.pids();
+    expect(pids.filter(isAlive)).toHaveLength(2);
+    workers.command.child.kill('SIGKILL');
+    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 15_000 });
+    expect((await ask(`${workers.url}/readyz`)).status).toBe('ECONNREFUSED');
+  });
+
+  test.runIf(engine === 'postgres')('DATABASE_POOL_SIZE holds for all workers together', async () => {
+    const url = `${opened.environment.DATABASE_URL}?application_name=fleet`;
+    const workers = await startWorkers(2, { DATABASE_POOL_SIZE: '5', DATABASE_URL: url });
+    const headers = { authorization: `Bearer ${await workers.token()}` };
+    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(workers.reportUrl, headers)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await admin.connect();
+    const { rows } = await admin.query("select pid from pg_stat_activity where application_name = 'fleet'");
+    await admin.end();
+    expect(rows).toHaveLength(2 * 2 + 2 + 1); // two for each worker, its listener, and the one of the first process
+  });
+
+  describe('what keeps workers from starting is one sentence, exit 1 and no stack', () => {
+    const failure = async (more: Record<string, string>): Promise<string> => {
+      const command = startCommand(['serve', '--workers', '3'], { environment: { ...opened.environment, ...more } });
+      started.push(command);
+      const { code, stderr, stdout } = await command.ended;
+      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect(stdout).not.toContain('"serving"');
+      return stderr;
+    };
+
+    test('a port in use', async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as { port: number };
+      expect(await failure({ PORT: String(port) })).toContain(`127.0.0.1:${port}: the port must be free`);
+      server.close();
+    });
+
+    test('a port that the workers of another command share', async () => {
+      const { url } = await startWorkers(2);
+      const { port } = new URL(url);
+      expect(await failure({ PORT: port })).toContain(`127.0.0.1:${port}: the port must be free`);
+    });
+
+    test('an address that is not of this machine', async () => {
+      const more = { HOST: '192.0.2.1', PORT: String(await freePort()) };
+      expect(await failure(more)).toContain('HOST must be an address of this machine');
+    });
+
+    test('keys that cannot be read', async () => {
+      const port = String(await freePort());
+      const right = await startWorkers(2, { KEY_ENCRYPTION_SECRET: 'a secret of at least thirty-two characters' });
+      right.command.child.kill('SIGTERM');
+      expect((await right.command.ended).code).toBe(0);
+      const wrong = 'a wrong secret of at least thirty-two characters';
+      const said = await failure({ PORT: port, KEY_ENCRYPTION_SECRET: wrong });
+      expect(said).toContain('KEY_ENCRYPTION_SECRET');
+      expect(said).not.toContain(wrong);
+    });
+
+    test('a PostgreSQL that is not there', async () => {
+      const url = `postgres://subreport:hidden@127.0.0.1:${await freePort()}/subreport`;
+      const said = await failure({ DATABASE_URL: url });
+      expect(said).toContain('DATABASE_URL');
+      expect(said).not.toContain('hidden');
+    });
+  });
+});
+
+describe('--workers', () => {
+  test.each(['0', '65', '-1', '1.5', 'many', ''])('%j is wrong use', async (value) => {
+    const { code, stdout, stderr } = await runCommand(['serve', '--workers', value]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`it must be a whole number from 1 to 64, or auto, such as 4: current value is '${value}'`);
+  });
+
+  test.each(['1', 'auto'])('%s starts, with a demo that is announced once', async (value) => {
+    const folder = mkdtempSync(join(tmpdir(), 'subreport-workers-'));
+    const environment = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
+    const command = startCommand(['serve', '--demo', '--workers', value], { environment });
+    await untilWritten(command, 'Paste this to read a report');
+    expect(command.stdout().split('is running with demo data')).toHaveLength(2);
+    expect((await ask(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
+    const alone = value === '1' || availableParallelism() === 1;
+    await vi.waitFor(() => expect(command.stdout()).toContain('"/readyz"'));
+    expect(command.stdout().includes('"worker":')).toBe(!alone);
+    command.child.kill('SIGTERM');
+    expect((await command.ended).code).toBe(0);
+    rmSync(folder, { recursive: true });
+  });
+});
