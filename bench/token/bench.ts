@@ -3,16 +3,13 @@ import pg from 'pg';
 import { startPostgres } from '../../test/support/postgres-server.ts';
 import { Connection } from './connection.ts';
 import { formatResults } from './format-results.ts';
-import { clientCredentialsLoad, guardedLoad, openLoad, refreshLoad, tokenRequest, tokensOf } from './loads.ts';
+import { clientCredentialsLoad, pageLoad, refreshLoad, takeTurns, tokenRequest, tokensOf } from './loads.ts';
 import { type Load, type Measurement, measureLoad } from './measure-load.ts';
-import { clientCount, roundMs, rounds } from './plan.ts';
+import { clientCount, manyTokens, paths, roundMs, rounds } from './plan.ts';
 import { type MeasuredServer, startServer } from './start-server.ts';
 
 // How many tokens a second both grants give, ours and oidc-provider's, and what the check of an access token costs our API. All loads take turns in short
 // rounds of one run, as the machine may have other work; what counts is the median.
-
-/** More access tokens than the service remembers, so that none is remembered when its turn comes again. */
-const manyTokens = 10_600;
 
 const postgres = await startPostgres();
 const servers: MeasuredServer[] = [];
@@ -20,14 +17,19 @@ try {
   const ours = await start('./subreport-server.ts', 'subreport');
   const theirs = await start('./oidc-provider-server.ts', 'oidc_provider');
   const tokens = await mintTokens(ours);
+  const known = takeTurns(tokens.slice(0, clientCount));
+  const unknown = takeTurns(tokens);
   const results = await measureInTurns({
     'client_credentials, ours': clientCredentialsLoad(ours),
     'client_credentials, theirs': clientCredentialsLoad(theirs),
     'refresh, ours': refreshLoad(ours),
     'refresh, theirs': refreshLoad(theirs),
-    open: openLoad(ours),
-    cached: guardedLoad(ours, tokens.slice(0, clientCount)),
-    uncached: guardedLoad(ours, tokens),
+    'open page': pageLoad(ours, paths.openPage, known),
+    'page, tokens seen before': pageLoad(ours, paths.guardedPage, known),
+    'page, new tokens': pageLoad(ours, paths.guardedPage, unknown),
+    'open report': pageLoad(ours, paths.openReport, known),
+    'report, tokens seen before': pageLoad(ours, paths.guardedReport, known),
+    'report, new tokens': pageLoad(ours, paths.guardedReport, unknown),
   });
   const text = formatResults(results);
   console.log(text);

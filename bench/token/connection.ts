@@ -67,8 +67,7 @@ export function formRequest(path: string, form: Readonly<Record<string, string>>
   return `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** A GET with an access token, or without one. */
-export function getRequest(path: string, token?: string): string {
-  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`;
-  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${authorization}\r\n`;
+/** A GET with an access token. */
+export function getRequest(path: string, token: string): string {
+  return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 }

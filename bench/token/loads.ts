@@ -1,6 +1,5 @@
 import { type Answer, formRequest, getRequest } from './connection.ts';
 import type { Load } from './measure-load.ts';
-import { guardedPath, openPath } from './plan.ts';
 import type { MeasuredServer } from './start-server.ts';
 
 /** Each connection asks for one token after another with the credentials of a client of its own. */
@@ -24,21 +23,19 @@ export function refreshLoad(server: MeasuredServer): Load {
   };
 }
 
-/** The page from a route that asks for nothing. */
-export function openLoad(server: MeasuredServer): Load {
-  const request = getRequest(openPath);
-  return { server, source: () => () => request };
+/** A page of our API with one token after another; the open routes get them too and look at none, so that only the check differs. */
+export function pageLoad(server: MeasuredServer, path: string, nextToken: () => string): Load {
+  const next = (): string => getRequest(path, nextToken());
+  return { server, prepare: next, source: () => next };
 }
 
-/** The page from behind the check of the report, with tokens that take turns: few of them are remembered, more than are remembered are checked anew each time. */
-export function guardedLoad(server: MeasuredServer, tokens: readonly string[]): Load {
-  const requests = tokens.map((token) => getRequest(guardedPath, token));
-  let sent = 0;
-  const next = (): string => {
-    sent += 1;
-    return requests[sent % requests.length] ?? '';
+/** Gives tokens in turn, to all who share it: few of them are remembered; of more than the service remembers, each is new when its turn comes again. */
+export function takeTurns(tokens: readonly string[]): () => string {
+  let taken = 0;
+  return () => {
+    taken += 1;
+    return tokens[taken % tokens.length] ?? '';
   };
-  return { server, prepare: next, source: () => next };
 }
 
 /** The request for a token by client credentials that a connection sends. */

@@ -1,0 +1,38 @@
+import diagnostics from 'node:diagnostics_channel';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { operations } from '../../src/contract/operations.ts';
+import { benchRecord, paths } from './plan.ts';
+
+/** A page of the report in its usual size. */
+const page = `[${Array.from({ length: 20 }, (_, n) => benchRecord(n)).join()}]`;
+
+/**
+ * Adds the measured routes to the service that is built next: a ready page and the report itself, both once behind the very check of the report and once
+ * open, where the report is the one of `access`.
+ */
+export function addMeasuredRoutes(access: NonNullable<FastifyRequest['access']>): void {
+  diagnostics.subscribe('fastify.initialization', (message) => {
+    const { fastify: app } = message as { fastify: FastifyInstance };
+    app.addHook('onRoute', (route) => {
+      if (route.url === operations.listSubscriptions.path && route.method === 'GET') addBeside(app, route, access);
+    });
+  });
+}
+
+function addBeside(
+  app: FastifyInstance,
+  { handler, onRequest }: RouteOptions,
+  access: NonNullable<FastifyRequest['access']>,
+): void {
+  const [authorize] = [onRequest ?? []].flat(); // the first of its checks; the others are not about the token
+  if (authorize === undefined) throw new TypeError('Cannot measure: the report must check the token first');
+  const letIn = async (request: FastifyRequest): Promise<void> => {
+    request.access = access;
+  };
+  const sendPage: RouteOptions['handler'] = async (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(page);
+  app.get(paths.openPage, { onRequest: letIn }, sendPage);
+  app.get(paths.guardedPage, { onRequest: authorize }, sendPage);
+  app.get(paths.openReport, { onRequest: letIn }, handler);
+  app.get(paths.guardedReport, { onRequest: authorize }, handler);
+}
