@@ -24,13 +24,25 @@ export const refreshTokenGrant: Grant = {
     const content = await readOwnRefreshToken(context, refreshToken);
     if (content === undefined) throw refused();
     const key = { clientId: client.clientId, id: content.family, generation: content.generation };
-    const family = await findRefreshFamily(context.store, key.clientId, key.id);
-    if (family === undefined || isOver(family, context.now())) throw refused();
-    const granted = family.scope.split(' ').filter((each) => client.scopes.includes(each));
-    const scopes = chooseScopes(scope, granted); // before the rotation: a refused scope must not use the token up
-    return issueToken(context, client.clientId, scopes, await nextGeneration(context, key));
+    const scopesOf = ({ scope: granted }: RefreshFamily) =>
+      chooseScopes(
+        scope,
+        granted.split(' ').filter((each) => client.scopes.includes(each)),
+      );
+    if (scope !== undefined) scopesOf(await livingFamily(context, key)); // before the rotation: a refused scope must not use the token up
+    const family = await nextGeneration(context, key);
+    return issueToken(context, client.clientId, scopesOf(family), family);
   },
 };
+
+async function livingFamily(
+  { store, now }: AuthContext,
+  key: { clientId: string; id: string },
+): Promise<RefreshFamily> {
+  const family = await findRefreshFamily(store, key.clientId, key.id);
+  if (family === undefined || isOver(family, now())) throw refused();
+  return family;
+}
 
 /** The family with its living generation after the one presented was used: rotated now, or a moment ago by the same client. */
 async function nextGeneration(
@@ -41,8 +53,7 @@ async function nextGeneration(
   const now = context.now();
   const rotated = await rotateRefreshFamily(store, key, now, now + settings.refreshTokenSeconds);
   if (rotated !== undefined) return rotated;
-  const family = await findRefreshFamily(store, key.clientId, key.id);
-  if (family === undefined || isOver(family, now)) throw refused();
+  const family = await livingFamily(context, key);
   const justReplaced = family.generation === key.generation + 1;
   if (justReplaced && now - family.rotatedAt < settings.refreshGraceSeconds) return family;
   await revokeRefreshFamily(store, key.clientId, key.id, now);
