@@ -46,6 +46,12 @@ export async function serve(config: Config, store: Store, logger: Logger): Promi
     isDraining: () => draining,
     checkReady: () => store.checkReady(),
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
+    exports: {
+      max: config.EXPORTS_MAX,
+      perClientMax: config.EXPORTS_PER_CLIENT_MAX,
+      stallMs: config.EXPORT_STALL_SECONDS * 1000,
+      durationMs: config.EXPORT_SECONDS_MAX * 1000,
+    },
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
     logger,
