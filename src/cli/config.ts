@@ -36,6 +36,25 @@ export const settings = {
   FIRST_PAGE: oneOf(['0', '1'], '1', 'Number of the first page; 0 for clients of a 0-based source'),
   PAGE_CACHE_MIB: wholeNumber(0, 65_536, 64, 'Memory of each process for finished answers, in MiB; 0 keeps none'),
   RATE_LIMIT_PER_MINUTE: wholeNumber(0, 1_000_000, 0, 'Report requests a minute and client; 0 is no limit'),
+  EXPORTS_MAX: wholeNumber(
+    1,
+    1_000,
+    4,
+    'Whole reports (all=true) that are streamed at once; each holds a connection to the store',
+  ),
+  EXPORTS_PER_CLIENT_MAX: wholeNumber(1, 1_000, 2, 'Whole reports that are streamed to one client at once'),
+  EXPORT_STALL_SECONDS: wholeNumber(
+    1,
+    3_600,
+    120,
+    'Time in which the reader of a whole report must take the next few megabytes, as much as networks buffer; then it is broken off',
+  ),
+  EXPORT_SECONDS_MAX: wholeNumber(
+    1,
+    86_400,
+    3_600,
+    'Longest time for a whole report; as long, the store keeps what was replaced meanwhile',
+  ),
   ACCESS_TOKEN_SECONDS: wholeNumber(10, 86_400, 300, 'Lifetime of access tokens'),
   REFRESH_TOKEN_SECONDS: wholeNumber(10, 2_592_000, 1_800, 'Lifetime of a refresh token that is not used'),
   REFRESH_FAMILY_SECONDS: wholeNumber(

@@ -70,6 +70,12 @@ export async function serve(
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     requests,
+    exports: {
+      max: config.EXPORTS_MAX,
+      perClientMax: config.EXPORTS_PER_CLIENT_MAX,
+      stallMs: config.EXPORT_STALL_SECONDS * 1000,
+      durationMs: config.EXPORT_SECONDS_MAX * 1000,
+    },
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
     trustedProxies: config.TRUSTED_PROXIES,

@@ -21,7 +21,9 @@ export interface SubreportClientOptions {
 }
 
 /** The filters, order and position of a report, by the names of its query parameters; dates may be `Date`s, words of truth booleans. */
-export type SubscriptionQuery = { readonly [Name in ReportParameter]?: string | number | boolean | Date };
+export type SubscriptionQuery = {
+  readonly [Name in Exclude<ReportParameter, 'format' | 'all'>]?: string | number | boolean | Date;
+};
 
 /** One page of a report with its totals. */
 export interface SubscriptionPage {

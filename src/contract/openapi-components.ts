@@ -115,6 +115,15 @@ const headers: Json = {
     'A strong tag of the answer: changes with the query and with each change of your records (RFC 9110 §8.8.3)',
     '"m9vRcR2m0i3bqYwCqv0nN3x7b1c"',
   ),
+  'X-Export-Rows': count('Trailer field at the end of a whole report: its records', 2000),
+  'X-Export-SHA256': text(
+    'Trailer field at the end of a whole report: SHA-256 of its bytes (of NDJSON: of those before the last line), hexadecimal',
+    'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  ),
+  'Content-Disposition': text(
+    'A name to save the answer under, for CSV and NDJSON',
+    'attachment; filename="subscriptions.csv"',
+  ),
   'Server-Timing': text(
     'Milliseconds of each stage of the report, or of cache when nothing had to be read',
     'parse;dur=0.1, plan;dur=0.0, run;dur=0.6, format;dur=0.1',

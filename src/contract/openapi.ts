@@ -1,7 +1,9 @@
+import { recordColumns } from './csv.ts';
 import { errorTable } from './error.ts';
 import { openApiComponents } from './openapi-components.ts';
 import { apiPath, type OperationId, operations } from './operations.ts';
 import { type PageLimits, reportParameters } from './query.ts';
+import { reportFormats } from './report-format.ts';
 import { descriptionOf, exampleOf } from './schema.ts';
 import { searchBody } from './search.ts';
 import { SubscriptionId } from './subscription.ts';
@@ -140,11 +142,29 @@ const formOperation = (description: string, schema: string): Json => ({
 });
 
 /** One page of the report, with the headers that tell of others. */
-const reportPage = (limits: PageLimits, pagingHeaders: readonly string[]): Json =>
-  response('One page of the report', { type: 'array', maxItems: limits.sizeMax, items: ref('Subscription') }, [
+function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json {
+  const records = { type: 'array', maxItems: limits.sizeMax, items: ref('Subscription') };
+  const { content, ...rest } = response('One page of the report, or with all=true the whole of it', records, [
     ...pagingHeaders,
     ...pageHeaders,
   ]);
+  const lines = { [reportFormats.csv.mediaType]: csvLines, [reportFormats.ndjson.mediaType]: ndjsonLines };
+  return { ...rest, content: { ...(content as Json), ...lines } };
+}
+
+const textDocument = (description: string, pattern: string): Json => ({
+  schema: { type: 'string', description, pattern, maxLength: Number.MAX_SAFE_INTEGER },
+});
+
+const csvLines = textDocument(
+  `RFC 4180 with a header row: ${recordColumns.join(',')}. A text that begins with =, +, -, @ (or one of them in full width) has an apostrophe before it`,
+  `^${recordColumns.join(',')}\\r\\n`,
+);
+
+const ndjsonLines = textDocument(
+  'A record on each line, as in the JSON array; with all=true the last line is {"summary":{"rows":N,"sha256":"…"}}, about all bytes before it',
+  '^([{]|$)',
+);
 
 const describeServer = (publicUrl: string): string =>
   publicUrl.startsWith('https://') ? 'This service, in production' : 'This service, local';
@@ -167,6 +187,9 @@ const pageHeaders = [
   'X-Count-Per-Page',
   'X-Applied-Filters',
   'ETag',
+  'X-Export-Rows',
+  'X-Export-SHA256',
+  'Content-Disposition',
   'Server-Timing',
 ];
 

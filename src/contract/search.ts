@@ -5,7 +5,7 @@ import { Status } from './subscription.ts';
 
 /**
  * The body of a search: the query parameters of the report as members of a JSON object. `size` and `page` are numbers, `status` may be an array,
- * `auto-renew` may be a boolean, everything else is the text that would stand in the query string.
+ * `auto-renew` and `all` may be booleans, everything else is the text that would stand in the query string.
  */
 export function searchBody(limits: PageLimits) {
   const parameters = reportParameters(limits);
@@ -14,12 +14,13 @@ export function searchBody(limits: PageLimits) {
     status: Type.Union([parameters.status, Type.Array(Status, { minItems: 1, maxItems: 16 })], {
       description: descriptionOf(parameters.status),
     }),
-    'auto-renew': Type.Union([Type.Boolean(), parameters['auto-renew']], {
-      description: descriptionOf(parameters['auto-renew']),
-    }),
+    'auto-renew': booleanOr(parameters['auto-renew']),
+    all: booleanOr(parameters.all),
   };
   return Type.Object(
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
     { additionalProperties: false, description: 'The filters, the order and the position of a report' },
   );
 }
+
+const booleanOr = (word: TSchema) => Type.Union([Type.Boolean(), word], { description: descriptionOf(word) });

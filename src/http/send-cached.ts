@@ -23,6 +23,13 @@ export interface CachedAnswer {
   readonly load: () => Promise<RevisionedAnswer>;
 }
 
+/** Sends an answer that may be had already. */
+export type CachedSender = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: CachedAnswer,
+) => Promise<FastifyReply>;
+
 /** Answers for the client alone, and asked about each time (RFC 9111 §5.2.2.4): nobody sees an older one. */
 const cacheControl = 'private, no-cache';
 const vary = 'Authorization, Accept, Accept-Encoding';
@@ -31,7 +38,7 @@ const vary = 'Authorization, Accept, Accept-Encoding';
  * Makes the function that sends an answer with a strong entity tag of its revision (RFC 9110 §8.8.3): 304 without reading it when the client has it, from
  * memory when the tenant has not changed since, compressed when the client takes that. At most `cacheBytes` of bodies are kept, in each coding that was asked for.
  */
-export function createCachedSender(cacheBytes: number) {
+export function createCachedSender(cacheBytes: number): CachedSender {
   const cache = createPageCache(cacheBytes);
 
   function finish(key: string, { body, headers, revision }: RevisionedAnswer): FinishedPage {
@@ -54,7 +61,7 @@ export function createCachedSender(cacheBytes: number) {
     return coded;
   }
 
-  return async (request: FastifyRequest, reply: FastifyReply, answer: CachedAnswer): Promise<FastifyReply> => {
+  return async (request, reply, answer) => {
     const started = performance.now();
     const key = JSON.stringify(answer.key);
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];

@@ -1,24 +1,19 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/resource-server.ts';
 import { operations } from '../contract/operations.ts';
+import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
 import { getSubscription } from '../report/get-subscription.ts';
-import { listSubscriptions, pageKey } from '../report/list-subscriptions.ts';
 import { parseNoParameters, parseReport } from '../report/parse.ts';
 import { parseSearch } from '../report/parse-search.ts';
 import type { ReportContext } from '../report/report-context.ts';
-import type { ReportQuery } from '../report/report-query.ts';
 import { createRevisionLookup } from '../report/report-revision.ts';
+import { accessOf } from './access.ts';
 import { RequestError } from './error.ts';
+import type { ExportLimits } from './export-slots.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
 import { routePath } from './route-path.ts';
 import { createCachedSender } from './send-cached.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who is asking; set on every route that needs a token. */
-    access: Access | null;
-  }
-}
+import { createReportSender } from './send-report.ts';
 
 /** What the report's routes need. */
 export interface SubscriptionRoutes {
@@ -29,6 +24,7 @@ export interface SubscriptionRoutes {
   readonly rateLimitPerMinute: number;
   /** Most bytes of finished answers that are kept in memory; 0 keeps none. */
   readonly pageCacheBytes: number;
+  readonly exports: ExportLimits;
 }
 
 /** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
@@ -36,7 +32,7 @@ const searchBytesMax = 16_384;
 
 /** The report operations: `GET /v1/subscription`, its search by `POST`, and `GET /v1/subscription/{id}`. */
 export function addSubscriptionRoutes(app: FastifyInstance, routes: SubscriptionRoutes): void {
-  const { report, authorize, pageCacheBytes } = routes;
+  const { report, authorize, exports, pageCacheBytes } = routes;
   const sendCached = createCachedSender(pageCacheBytes);
   const revisionOf = createRevisionLookup(report.store);
   app.decorateRequest('access', null);
@@ -45,28 +41,14 @@ export function addSubscriptionRoutes(app: FastifyInstance, routes: Subscription
       request.access = await authorize(request.headers.authorization);
     },
     ...(app.hasDecorator('rateLimit') ? [app.rateLimit()] : []),
-    acceptJson,
   ];
-  /** Answers one page of the report that a request asks for. */
-  const sendPage = async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
-    const started = performance.now();
-    const query = parse();
-    const parsed = performance.now() - started;
-    const { tenant } = accessOf(request);
-    return sendCached(request, reply, {
-      key: [tenant, ...pageKey(report, query)],
-      revision: () => revisionOf(tenant),
-      load: async () => {
-        const { timings, headers, ...page } = await listSubscriptions(report, tenant, query);
-        return { ...page, headers: { ...headers, ...json }, timings: { parse: parsed, ...timings } };
-      },
-    });
-  };
+  const sendReport = createReportSender({ report, exports, sendCached, revisionOf });
   app.route({
     method: 'GET',
     url: routePath(operations.listSubscriptions.path),
     onRequest,
-    handler: (request, reply) => sendPage(request, reply, () => parseReport(queryOf(request), report)),
+    handler: (request, reply) =>
+      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request))),
   });
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -82,16 +64,17 @@ export function addSubscriptionRoutes(app: FastifyInstance, routes: Subscription
       url: path,
       onRequest,
       handler: (request, reply) =>
-        sendPage(request, reply, () => {
+        sendReport(request, reply, () => {
           parseNoParameters(queryOf(request), 'the parameters of a search are members of its body');
-          return parseSearch(request.body instanceof Buffer ? request.body : Buffer.alloc(0), report);
+          const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+          return parseSearch(body, report, acceptedFormat(request));
         }),
     });
   });
   app.route<{ Params: { id: string } }>({
     method: 'GET',
     url: routePath(operations.getSubscription.path),
-    onRequest,
+    onRequest: [...onRequest, acceptJson],
     handler: async (request, reply) => {
       parseNoParameters(queryOf(request));
       const { tenant } = accessOf(request);
@@ -101,27 +84,26 @@ export function addSubscriptionRoutes(app: FastifyInstance, routes: Subscription
         revision: () => revisionOf(tenant),
         load: async () => {
           const { record, revision } = await getSubscription(report, tenant, id);
-          return { body: record, headers: json, revision };
+          return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
         },
       });
     },
   });
 }
 
-const json = { 'content-type': 'application/json; charset=utf-8' };
+/** The form of a report that the header `Accept` prefers, or `undefined` when it allows none. */
+function acceptedFormat(request: FastifyRequest): ReportFormat | undefined {
+  const preferred = request.accepts().type(formatWords.map((word) => reportFormats[word].mediaType));
+  return formatWords.find((word) => reportFormats[word].mediaType === preferred);
+}
 
 async function acceptJson(request: FastifyRequest): Promise<void> {
-  if (request.accepts().type(['application/json']) === false) {
+  if (request.accepts().type([reportFormats.json.mediaType]) === false) {
     throw new RequestError(
       'UNACCEPTABLE',
       "Cannot answer in this form: the header 'accept' must allow application/json",
     );
   }
-}
-
-function accessOf(request: FastifyRequest): Access {
-  if (request.access === null) throw new TypeError('Cannot serve a report: the route must authorize first');
-  return request.access;
 }
 
 /** The query string as it arrived, without `?`; reading it is the report's work. */

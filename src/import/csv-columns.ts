@@ -1,14 +1,9 @@
-import { Product } from '../contract/product.ts';
-import { Subscription } from '../contract/subscription.ts';
+import { recordColumns, revealText } from '../contract/csv.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { ImportError } from './error.ts';
 
-const fields = Object.keys(Subscription.properties).flatMap((name) =>
-  name === 'product' ? Object.keys(Product.properties).map((part) => `product.${part}`) : [name],
-);
-
 /** The columns of a CSV source: the fields of a record, `product.…` for those of its product, and the subscriber's e-mail. */
-export const csvColumns: readonly string[] = [...fields, 'email'];
+export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 
 const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
 
@@ -33,14 +28,17 @@ export function checkCsvHeader(header: readonly string[]): string[] {
   return names;
 }
 
-/** A row of a CSV source as the value that the same row would be in NDJSON. An empty cell is an absent field, or empty text where that is allowed. */
+/**
+ * A row of a CSV source as the value that the same row would be in NDJSON. An empty cell is an absent field, or empty text where that is allowed; the
+ * apostrophe that our reports put before what a spreadsheet would take for a formula is taken away.
+ */
 export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
   const value: Record<string, unknown> = {};
   const product: Record<string, unknown> = {};
   for (const [column, cell] of Object.entries(cells)) {
     if (cell === '' && !emptyColumns.has(column)) continue;
-    if (column.startsWith('product.')) product[column.slice('product.'.length)] = cell;
-    else value[column] = cell;
+    if (column.startsWith('product.')) product[column.slice('product.'.length)] = revealText(cell);
+    else value[column] = revealText(cell);
   }
   if (typeof product.period === 'string' && /^\d{1,9}$/.test(product.period)) product.period = Number(product.period);
   if (typeof value.auto_renew === 'string') value.auto_renew = value.auto_renew.toLowerCase(); // spreadsheets write TRUE and FALSE

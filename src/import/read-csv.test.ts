@@ -60,6 +60,15 @@ describe('CSV', () => {
     expect((await read(text)).map(({ content }) => content)).toEqual([{ value }]);
   });
 
+  test('the apostrophe that keeps a text from being a formula is taken away, and no other', async () => {
+    const [row] = await read(
+      `${header}\n${lineOf({ device_id: "'=1+1", 'product.name': "''-1", 'product.plan_id': "'a" })}\n`,
+    );
+    expect(row?.content).toEqual({
+      value: { ...value, device_id: '=1+1', product: { ...value.product, name: "'-1", plan_id: "'a" } },
+    });
+  });
+
   test('lines are counted through quoted line ends', async () => {
     const rows = await read(`${header}\n${lineOf({ device_id: 'two\nlines' })}\n${lineOf()}\n`);
     expect(rows.map(({ line }) => line)).toEqual([2, 4]);

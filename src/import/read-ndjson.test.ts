@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { writeSummaryLine } from '../contract/export-summary.ts';
 import { readNdjson } from './read-ndjson.ts';
 import { rowBytesMax, type SourceRow } from './source-row.ts';
 
@@ -74,5 +76,55 @@ describe('NDJSON', () => {
       code: 'UNREADABLE',
       message: expect.stringContaining('jq'),
     });
+  });
+});
+
+describe('the summary of a whole report', () => {
+  const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+  const report = (rows: readonly object[]): string => {
+    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    return text + writeSummaryLine({ rows: rows.length, sha256: sha256(text) });
+  };
+  const three = report([{ a: 'ä' }, { a: 2 }, { a: 3 }]);
+
+  test('is no row, wherever the chunks are cut', async () => {
+    const bytes = Buffer.from(three + report([]) + report([{ b: 1 }]));
+    const whole = values(await read(bytes));
+    expect(whole).toEqual([
+      [1, { a: 'ä' }],
+      [2, { a: 2 }],
+      [3, { a: 3 }],
+      [6, { b: 1 }],
+    ]);
+    for (let cut = 1; cut < bytes.length; cut += 1)
+      expect(values(await read(bytes.subarray(0, cut), bytes.subarray(cut)))).toEqual(whole);
+    expect(values(await read(...[...bytes].map((byte) => Buffer.from([byte]))))).toEqual(whole);
+  });
+
+  test('may come without a line end, and rows may stand behind it', async () => {
+    expect(await read(three.trimEnd())).toHaveLength(3);
+    expect(await read(`${three}{"a":4}\n`)).toHaveLength(4);
+  });
+
+  test.each([
+    ['a row is missing', three.replace('{"a":2}\n', ''), /had 3 rows, 2 are here, the rest is missing/],
+    ['its first row is missing', three.slice(three.indexOf('\n') + 1), /had 3 rows, 2 are here/],
+    ['a row is there twice', `{"a":2}\n${three}`, /had 3 rows, 4 are here/],
+    ['a letter was changed', three.replace('"a":2', '"a":7'), /but not the same bytes/],
+    ['line ends were changed', three.replaceAll('\n', '\r\n'), /but not the same bytes/],
+    ['a blank line was put in', three.replace('\n', '\n\n'), /but not the same bytes/],
+    ['the second of two is not whole', three + three.replace('{"a":3}\n', ''), /past line 7: .*had 3 rows, 2 are here/],
+  ])('refuses the source when %s', async (_title, text, message) => {
+    await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringMatching(message) });
+  });
+
+  test('that is not letter for letter one of ours is a row like any other', async () => {
+    for (const line of [
+      '{"summary":{}}',
+      '{"summary":{"rows":3,"sha256":"x"}}',
+      '{"summary":1}',
+      '{ "summary":{"rows":0}}',
+    ])
+      expect(values(await read(`${line}\n`))).toEqual([[1, JSON.parse(line)]]);
   });
 });

@@ -1,3 +1,5 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type ExportSummary, readSummaryLine, summaryStart } from '../contract/export-summary.ts';
 import { ImportError } from './error.ts';
 import { type RowFault, rowBytesMax, type SourceRow } from './source-row.ts';
 
@@ -5,38 +7,88 @@ const newline = 0x0a;
 
 /**
  * Reads NDJSON (one JSON object per line, UTF-8): a row for each line that is not blank. A line that cannot be read is a row with its fault; lines
- * longer than 1 MiB are never held in memory.
+ * longer than 1 MiB are never held in memory. The summary that ends a whole report of ours is no row: it is compared with what stands before it, back to
+ * another summary or the beginning, and when they differ the reading fails.
  */
 export async function* readNdjson(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
   let number = 0;
-  for await (const bytes of splitLines(source)) {
+  let rows = 0;
+  for await (const { bytes, summary, sha256 } of splitLines(source)) {
     number += 1;
+    if (summary !== undefined) {
+      if (summary.rows !== rows || summary.sha256 !== sha256) throw notWhole(number, summary.rows, rows);
+      rows = 0;
+      continue;
+    }
     const row = readLine(number, bytes);
-    if (row !== undefined) yield row;
+    if (row === undefined) continue;
+    rows += 1;
+    yield row;
   }
 }
 
-/** The lines of a source without their ends, each cut one byte past the longest that is read. */
-async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+const notWhole = (line: number, expected: number, found: number): ImportError =>
+  new ImportError(
+    'UNREADABLE',
+    `Cannot import past line ${line}: the report that it ends must be whole and unchanged: it had ${expected} rows, ${found} are here, ${expected === found ? 'but not the same bytes' : 'the rest is missing'}; get it again`,
+  );
+
+/** One line of a source. */
+interface Line {
+  /** The line without its end, cut one byte past the longest that is read. */
+  readonly bytes: Buffer;
+  /** What the line says when it is a summary, and the SHA-256 of the bytes since the one before. */
+  readonly summary?: ExportSummary;
+  readonly sha256?: string;
+}
+
+async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
+  let hash = createHash('sha256');
+  let before: Hash | undefined; // the hash at the beginning of a line that may be a summary
   const keep = (part: Buffer): void => {
     if (length <= rowBytesMax) parts.push(part.subarray(0, rowBytesMax + 1 - length));
     length += part.length;
   };
+  const finish = (): Line => {
+    const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    const summary = before && readSummaryLine(bytes.toString('latin1'));
+    const line = { bytes, ...(before && summary && { summary, sha256: before.digest('hex') }) };
+    parts = [];
+    length = 0;
+    before = undefined;
+    return line;
+  };
   for await (const chunk of source) {
     let start = 0;
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      keep(chunk.subarray(start, end));
-      yield parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
-      parts = [];
-      length = 0;
-      start = end + 1;
+    let hashed = 0;
+    while (start < chunk.length) {
+      if (length === 0 && mayBeSummary(chunk.subarray(start))) {
+        hash.update(chunk.subarray(hashed, start));
+        hashed = start;
+        before = hash.copy();
+      }
+      const end = chunk.indexOf(newline, start);
+      keep(chunk.subarray(start, end < 0 ? chunk.length : end));
+      start = end < 0 ? chunk.length : end + 1;
+      if (end < 0) break;
+      const line = finish();
+      yield line;
+      if (line.summary === undefined) continue;
+      hash = createHash('sha256');
+      hashed = start;
     }
-    if (start < chunk.length) keep(chunk.subarray(start));
+    hash.update(chunk.subarray(hashed));
   }
-  if (length > 0) yield Buffer.concat(parts);
+  if (length > 0) yield finish();
 }
+
+const summaryBytes = Buffer.from(summaryStart);
+
+/** Whether a line that begins so may be a summary; of a chunk's last bytes there may be few. */
+const mayBeSummary = (bytes: Buffer): boolean =>
+  summaryBytes.subarray(0, bytes.length).equals(bytes.subarray(0, summaryBytes.length));
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 

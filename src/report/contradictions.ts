@@ -1,6 +1,8 @@
 import { formatDuration } from '../contract/duration.ts';
+import type { FormPair } from '../contract/form.ts';
 import { compareInstants, formatExactInstant, type Instant } from '../contract/instant.ts';
 import type { Fault } from '../contract/problem.ts';
+import type { ReportFormat } from '../contract/report-format.ts';
 import type { Cursor } from './cursor.ts';
 import type { ReportFilters } from './report-query.ts';
 
@@ -14,6 +16,19 @@ interface Position {
 /** What is wrong with values that are each right on their own. Never about the present moment: what is right today is right tomorrow. */
 export function findContradictions(filters: ReportFilters, position: Position): Fault[] {
   return [...emptySpans(filters), ...boundTwice(filters), ...strayCursor(position)];
+}
+
+/** What keeps `all=true` from being a stream: a position in it, or a form that cannot be streamed. */
+export function findUnstreamable(pairs: readonly FormPair[], format: ReportFormat | undefined): Fault[] {
+  const faults: Fault[] = pairs
+    .filter(({ name }) => name === 'size' || name === 'page' || name === 'cursor')
+    .map(({ name }) => ({ parameter: name, value: null, rule: 'left out beside all=true, which is the whole report' }));
+  if (format === 'json') {
+    const rule =
+      'used with format=csv or format=ndjson, or with such an Accept header; a JSON array is read page by page';
+    faults.push({ parameter: 'all', value: 'true', rule });
+  }
+  return faults;
 }
 
 /** Two bounds of one date that leave nothing between them. */

@@ -7,9 +7,10 @@ export { StorageError } from '../storage/error.ts';
  * Why a report cannot be given.
  * - `INVALID_HTTP_MESSAGE`: a part of the query cannot be read at all, a date or a percent-encoding.
  * - `INVALID_REQUEST_PARAMS`: the query can be read, but a parameter breaks its rule.
+ * - `UNACCEPTABLE`: the client takes none of the forms that a report can be given in.
  * - `NOT_FOUND`: the tenant has no such subscription.
  */
-export type ReportErrorCode = 'INVALID_HTTP_MESSAGE' | 'INVALID_REQUEST_PARAMS' | 'NOT_FOUND';
+export type ReportErrorCode = 'INVALID_HTTP_MESSAGE' | 'INVALID_REQUEST_PARAMS' | 'UNACCEPTABLE' | 'NOT_FOUND';
 
 /** A report that cannot be given, with every fault of the request at once. The messages are shown to the client. */
 export class ReportError extends Error {

@@ -5,10 +5,11 @@ import { describeFilters } from './applied-filters.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
+import { describeForm, writeRecords } from './write-records.ts';
 
 /** A finished report page: the body, and the headers that describe it. */
 export interface FormattedReport {
-  /** A JSON array of records (`spec.md` "Response"). */
+  /** A JSON array of records (`spec.md` "Response"), or the same records in another form. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -32,8 +33,12 @@ export function formatReport(
   const pointers = pointAround(query, page, limits.firstPage, limits.firstPage + Math.max(pages, 1) - 1);
   const { filters } = query;
   return {
-    body: `[${page.records.map(({ record }) => record).join(',')}]`,
+    body: writeRecords(
+      query.format,
+      page.records.map(({ record }) => record),
+    ),
     headers: {
+      ...describeForm(query.format),
       ...(filters === undefined ? cursorHeaders(pointers) : linkHeaders(pointers, reportUrl, filters, query.size)),
       'x-total-count': String(page.total),
       'x-total-pages': String(pages),

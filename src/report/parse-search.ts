@@ -1,6 +1,7 @@
 import type { FormPair } from '../contract/form.ts';
 import type { Fault } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
+import type { ReportFormat } from '../contract/report-format.ts';
 import { ruleOf } from '../contract/schema.ts';
 import { ReportError } from './error.ts';
 import { nameFaults } from './parse.ts';
@@ -12,7 +13,7 @@ import type { QueryContext, ReportQuery } from './report-query.ts';
  * Reads the body of a search, a JSON object whose members are the parameters of the report. Fails with `ReportError` that names every fault at once, as
  * `parseReport` does: unknown and repeated members, values of the wrong JSON type, and each value that breaks its rule.
  */
-export function parseSearch(body: Uint8Array, context: QueryContext): ReportQuery {
+export function parseSearch(body: Uint8Array, context: QueryContext, accepted: ReportFormat | undefined): ReportQuery {
   const text = decode(body);
   const members = readObject(text);
   const schemas = reportParameters(context.limits);
@@ -28,7 +29,7 @@ export function parseSearch(body: Uint8Array, context: QueryContext): ReportQuer
     if (written !== undefined) pairs.push({ name, value: written });
     else faults.push(typeFault(name, value, ruleOf(schemas[name])));
   }
-  return readQuery({ pairs, faults, unreadable: false, linkable: false }, context);
+  return readQuery({ pairs, faults, unreadable: false, linkable: false }, context, accepted);
 }
 
 const isParameter = (name: string, known: readonly string[]): name is ReportParameter => known.includes(name);
@@ -73,17 +74,19 @@ function memberNames(json: string): string[] {
 
 /** The JSON types that stand for a parameter's text. */
 const numbers: ReadonlySet<string> = new Set(['size', 'page']);
+const booleans: ReadonlySet<string> = new Set(['auto-renew', 'all']);
 const typeNames: Readonly<Record<string, string>> = {
   size: 'a JSON number',
   page: 'a JSON number',
   status: 'a JSON string or an array of strings',
   'auto-renew': 'a JSON boolean or its word',
+  all: 'a JSON boolean or its word',
 };
 
 /** A member as the text that would stand in the query string, or `undefined` when it has the wrong JSON type. */
 function asText(name: ReportParameter, value: unknown): string | undefined {
   if (numbers.has(name)) return typeof value === 'number' ? String(value) : undefined;
-  if (name === 'auto-renew' && typeof value === 'boolean') return String(value);
+  if (booleans.has(name) && typeof value === 'boolean') return String(value);
   if (name === 'status' && Array.isArray(value)) return value.every(isText) ? value.join(',') : undefined;
   return isText(value) ? value : undefined;
 }

@@ -7,7 +7,7 @@ import { parseNoParameters, parseReport } from './parse.ts';
 
 const nowSeconds = 1_714_521_600;
 const context = { limits: defaultPageLimits, now: () => nowSeconds };
-const parse = (query: string) => parseReport(query, context);
+const parse = (query: string) => parseReport(query, context, 'json');
 
 function failure(query: string): ReportError {
   try {
@@ -26,6 +26,8 @@ describe('parseReport', () => {
       sort: 'createdDate',
       size: 20,
       page: 1,
+      format: 'json',
+      all: false,
       nowSeconds,
       filters: [],
       mark: parse('').mark,
@@ -136,6 +138,32 @@ describe('parseReport', () => {
     expect(marks[0]).toBe(marks[1]);
   });
 
+  test.each<[string, 'json' | 'csv' | 'ndjson' | undefined, string]>([
+    ['', undefined, ''],
+    ['', 'csv', 'csv'],
+    ['format=ndjson', undefined, 'ndjson'],
+    ['format=json', 'csv', 'json'],
+  ])('of %j for a client that takes %s the form is %j', (query, accepted, format) => {
+    if (format === '') expect(() => parseReport(query, context, accepted)).toThrow(/Cannot answer in this form/);
+    else expect(parseReport(query, context, accepted).format).toBe(format);
+  });
+
+  test.each([
+    ['all=true', ['all']],
+    ['all=true&format=json', ['all']],
+    ['all=true&format=csv&size=5', ['size']],
+    ['all=true&format=ndjson&page=1', ['page']],
+    ['all=true&size=5&page=1', ['size', 'page', 'all']],
+  ])('refuses what cannot be streamed: %s', (query, parameters) => {
+    expect(failure(query).faults.map(({ parameter }) => parameter)).toEqual(parameters);
+  });
+
+  test('all=false is a page, and the form is no part of the mark', () => {
+    expect(parse('all=false&size=5').all).toBe(false);
+    expect(parse('all=true&format=csv').all).toBe(true);
+    expect(parse('format=csv').mark).toBe(parse('').mark);
+  });
+
   test('takes a cursor only for the query it came from, and its page only', () => {
     const { mark } = parse('status=ACTIVE&size=5');
     const cursor = encodeCursor({ direction: 'after', key: { date: 1, id: 'a' }, page: 3, query: mark });
@@ -152,8 +180,8 @@ describe('parseReport', () => {
 
   test('numbers pages from 0 when the operator says so', () => {
     const limits = { ...defaultPageLimits, firstPage: 0 } as const;
-    expect(parseReport('', { ...context, limits }).page).toBe(0);
-    expect(parseReport('page=0', { ...context, limits }).page).toBe(0);
+    expect(parseReport('', { ...context, limits }, 'json').page).toBe(0);
+    expect(parseReport('page=0', { ...context, limits }, 'json').page).toBe(0);
     expect(failure('page=0').faults[0]?.parameter).toBe('page');
   });
 
@@ -180,6 +208,8 @@ describe('parseReport', () => {
       'size',
       'page',
       'cursor',
+      'format',
+      'all',
       'x',
     );
     const values = fc.oneof(
@@ -195,6 +225,7 @@ describe('parseReport', () => {
         '1e400',
         '7d',
         'true',
+        'csv',
         '%',
         '%00',
         '%ff',

@@ -1,6 +1,7 @@
 import { type FormPair, parseForm, repeatedNames } from '../contract/form.ts';
 import type { Fault } from '../contract/problem.ts';
 import { reportParameters } from '../contract/query.ts';
+import type { ReportFormat } from '../contract/report-format.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { readQuery } from './read-query.ts';
 import { refuse, shorten } from './refuse.ts';
@@ -8,15 +9,19 @@ import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
  * Reads the query string of a report (`spec.md` "Query parameters"), without its `?`. Fails with `ReportError` that names every fault at once: what cannot
- * be decoded, unknown and repeated names, and each value that breaks its rule.
+ * be decoded, unknown and repeated names, and each value that breaks its rule. `accepted` is the form that the client takes, unless the query names one.
  */
-export function parseReport(queryString: string, context: QueryContext): ReportQuery {
+export function parseReport(
+  queryString: string,
+  context: QueryContext,
+  accepted: ReportFormat | undefined,
+): ReportQuery {
   const { pairs, malformed } = parseForm(queryString);
   const faults = [
     ...malformed.map(malformedFault),
     ...nameFaults(pairs, Object.keys(reportParameters(context.limits))),
   ];
-  return readQuery({ pairs, faults, unreadable: malformed.length > 0, linkable: true }, context);
+  return readQuery({ pairs, faults, unreadable: malformed.length > 0, linkable: true }, context, accepted);
 }
 
 /** Refuses every query parameter, for operations that take none; `why` says what to do instead. */

@@ -4,7 +4,7 @@ import { parseReport } from './parse.ts';
 import { planReport } from './plan.ts';
 
 const plan = (query: string, firstPage: 0 | 1 = 1) =>
-  planReport(parseReport(query, { limits: { ...defaultPageLimits, firstPage }, now: () => 1_000 }), firstPage);
+  planReport(parseReport(query, { limits: { ...defaultPageLimits, firstPage }, now: () => 1_000 }, 'json'), firstPage);
 
 test('an empty query reads the first 20 by creation', () => {
   expect(plan('')).toEqual({

@@ -4,10 +4,12 @@ import type { FormPair } from '../contract/form.ts';
 import { parseInstant } from '../contract/instant.ts';
 import type { Fault } from '../contract/problem.ts';
 import { type DateField, dateFields, type ReportParameter, reportParameters, sortValues } from '../contract/query.ts';
+import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
 import { canonicalFilters } from './applied-filters.ts';
-import { findContradictions } from './contradictions.ts';
+import { findContradictions, findUnstreamable } from './contradictions.ts';
 import { decodeCursor, fingerprint } from './cursor.ts';
+import { ReportError } from './error.ts';
 import { refuse, shorten } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
@@ -21,8 +23,15 @@ export interface QueryParts {
   readonly linkable: boolean;
 }
 
-/** Reads each parameter and checks them against each other. Fails with `ReportError` that names every fault at once, those found before too. */
-export function readQuery(parts: QueryParts, { limits, now }: QueryContext): ReportQuery {
+/**
+ * Reads each parameter and checks them against each other. Fails with `ReportError` that names every fault at once, those found before too, or that no form
+ * fits when the query names none and `accepted` is none.
+ */
+export function readQuery(
+  parts: QueryParts,
+  { limits, now }: QueryContext,
+  accepted: ReportFormat | undefined,
+): ReportQuery {
   const { pairs, linkable } = parts;
   const schemas = reportParameters(limits);
   const faults: Fault[] = [...parts.faults];
@@ -57,14 +66,20 @@ export function readQuery(parts: QueryParts, { limits, now }: QueryContext): Rep
   const size = read('size', (text) => readWholeNumber(schemas.size, text)) ?? limits.sizeDefault;
   const page = read('page', (text) => readWholeNumber(schemas.page, text));
   const cursor = read('cursor', decodeCursor);
+  const format = read('format', (text) => memberOf(formatWords, text)) ?? accepted;
+  const all = read('all', (text) => memberOf(['true', 'false'], text)) === 'true';
   const mark = fingerprint(JSON.stringify([size, canonicalFilters(filters)]));
   if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, mark }));
+  if (faults.length === 0 && all) faults.push(...findUnstreamable(pairs, format));
   refuse(faults, unreadable);
+  if (format === undefined) throw noFormFits();
   return {
     ...filters,
     size,
     page: cursor?.page ?? page ?? limits.firstPage,
     ...(cursor && { cursor }),
+    format,
+    all,
     nowSeconds: cursor?.nowSeconds ?? now(),
     ...(linkable && { filters: pairs.filter(({ name }) => !positionParameters.has(name)) }),
     mark,
@@ -72,7 +87,12 @@ export function readQuery(parts: QueryParts, { limits, now }: QueryContext): Rep
 }
 
 const dateParameters: ReadonlySet<string> = new Set(['before', 'after', 'created-from', 'created-to']);
-const positionParameters: ReadonlySet<string> = new Set(['size', 'page', 'cursor']);
+const positionParameters: ReadonlySet<string> = new Set(['size', 'page', 'cursor', 'all']);
+
+const noFormFits = (): ReportError =>
+  new ReportError('UNACCEPTABLE', [
+    `Cannot answer in this form: the header 'accept' must allow ${formatWords.map((word) => reportFormats[word].mediaType).join(', ')}, or format must name one`,
+  ]);
 
 const isFirst = (word: string, index: number, words: readonly string[]): boolean => words.indexOf(word) === index;
 

@@ -1,6 +1,7 @@
 import type { FormPair } from '../contract/form.ts';
 import type { Instant } from '../contract/instant.ts';
 import type { DateField, PageLimits, SortValue } from '../contract/query.ts';
+import type { ReportFormat } from '../contract/report-format.ts';
 import type { Cursor } from './cursor.ts';
 
 /** What chooses the records of a report and their order. */
@@ -27,6 +28,9 @@ export interface ReportQuery extends ReportFilters {
   readonly size: number;
   readonly page: number;
   readonly cursor?: Cursor;
+  readonly format: ReportFormat;
+  /** Whether the whole report is asked for, instead of a page. */
+  readonly all: boolean;
   /** The moment that `expires-within` counts from, in UTC epoch seconds: now, or the now of the walk's first page. */
   readonly nowSeconds: number;
   /** The parameters that choose records and order, as they arrived in a URL; links to other pages repeat them. Absent when they must not stand in one. */

@@ -30,3 +30,11 @@ export function toStorageError(error: unknown): unknown {
   if (known === undefined) return error;
   return new StorageError(known, `Cannot use PostgreSQL: ${message || code}`, error);
 }
+
+/** Adds to a connection error where we tried to connect, without user and password, and what to do. */
+export function withAddress(error: unknown, url: string): unknown {
+  if (!(error instanceof StorageError)) return error;
+  const { hostname, port, pathname } = new URL(url);
+  const message = `${error.message}; DATABASE_URL points to ${hostname || 'a local socket'}:${port || 5432}${pathname}: start PostgreSQL there or correct DATABASE_URL`;
+  return new StorageError(error.code, message, error.cause);
+}

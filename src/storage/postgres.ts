@@ -1,9 +1,10 @@
 import pg from 'pg';
 import { StorageError } from './error.ts';
 import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
-import { toStorageError } from './postgres-error.ts';
+import { toStorageError, withAddress } from './postgres-error.ts';
 import { changeChannel, PostgresListener } from './postgres-listener.ts';
 import { bypassesRowSecurity, ensureTenantRole, tenantRole } from './postgres-role.ts';
+import { openPostgresSnapshot } from './postgres-snapshot.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
@@ -14,6 +15,7 @@ import type {
   Store,
   TenantId,
   TenantReader,
+  TenantSnapshot,
 } from './store.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -77,6 +79,10 @@ class PostgresStore implements Store {
     return this.#withTenant('begin isolation level repeatable read read only', tenant, (client) =>
       work({ all: (sql, values = []) => this.#query(client, sql, [tenant, ...values]) }),
     );
+  }
+
+  openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
+    return openPostgresSnapshot(this.#url, tenant, pauseMsMax);
   }
 
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
@@ -245,14 +251,6 @@ async function inTransaction<T>(
 /** Errors of PostgreSQL and of the connection, as against a defect in our own code. */
 function isFromDriver(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
-}
-
-/** Adds to a connection error where we tried to connect, without user and password, and what to do. */
-function withAddress(error: unknown, url: string): unknown {
-  if (!(error instanceof StorageError)) return error;
-  const { hostname, port, pathname } = new URL(url);
-  const message = `${error.message}; DATABASE_URL points to ${hostname || 'a local socket'}:${port || 5432}${pathname}: start PostgreSQL there or correct DATABASE_URL`;
-  return new StorageError(error.code, message, error.cause);
 }
 
 async function appliedMigrations(client: Client): Promise<AppliedMigration[]> {

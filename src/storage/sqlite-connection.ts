@@ -25,6 +25,19 @@ export class SqliteConnection {
     return translated(() => this.#prepare(sql).all(...values)) as readonly Row[];
   }
 
+  /** The rows of a statement in batches, each read when it is asked for. */
+  *batches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly Row[]> {
+    const rows = translated(() => this.#prepare(sql).iterate(...values)) as Iterator<Row>;
+    for (let batch: Row[] = []; ; batch = []) {
+      translated(() => {
+        for (let next = rows.next(); next.done !== true; next = rows.next())
+          if (batch.push(next.value) === batchRows) break;
+      });
+      if (batch.length > 0) yield batch;
+      if (batch.length < batchRows) return;
+    }
+  }
+
   /** Runs a writing statement and counts the rows it changed. */
   change(sql: string, values: readonly SqlValue[]): number {
     return Number(translated(() => this.#prepare(sql).run(...values)).changes);

@@ -13,6 +13,7 @@ import type {
   Store,
   TenantId,
   TenantReader,
+  TenantSnapshot,
 } from './store.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -55,6 +56,19 @@ class SqliteStore implements Store {
       connection.run('rollback');
       this.#returnReader(connection);
     }
+  }
+
+  async openSnapshot(tenant: TenantId): Promise<TenantSnapshot> {
+    const connection = new SqliteConnection(this.#file, openWaitMs); // not one of the readers, which pages wait for
+    connection.run('pragma query_only = on');
+    connection.run('begin');
+    return {
+      all: async (sql, values = []) => connection.all(sql, [tenant, ...values]),
+      stream: async function* (sql, values, batchRows) {
+        yield* connection.batches(sql, [tenant, ...values], batchRows);
+      },
+      close: async () => connection.close(),
+    };
   }
 
   async loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {

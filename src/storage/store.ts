@@ -30,6 +30,14 @@ export interface TenantReader {
   all(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
+/** One moment of one tenant's subscriptions, held open for as long as it takes to read it; on a connection of its own. */
+export interface TenantSnapshot extends TenantReader {
+  /** Rows of a statement in batches of so many, each read when it is asked for; one stream at a time. */
+  stream(sql: TenantSql, values: readonly SqlValue[], batchRows: number): AsyncIterable<readonly Row[]>;
+  /** Lets the moment go, and breaks off what is under way. */
+  close(): Promise<void>;
+}
+
 declare const directoryBrand: unique symbol;
 
 /** One directory statement of a transaction; only `directoryStatement` makes it, which checks its text. */
@@ -60,6 +68,11 @@ export interface Store {
   readonly engine: 'sqlite' | 'postgres';
   /** Runs `work` with a reader of one tenant at one consistent moment; nothing can be written through it. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T>;
+  /**
+   * Opens one moment of a tenant's subscriptions, that of the first statement, for a reader that takes its time, at most `pauseMsMax` between two statements.
+   * It holds a connection beside the shared ones, so whoever opens one bounds their number; and it must be closed.
+   */
+  openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
   /** Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. */
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts>;
   /** One reading statement about tenants, clients or keys. */

@@ -1,4 +1,4 @@
-import type { Row, SqlValue, TenantReader } from './store.ts';
+import type { Row, SqlValue, TenantReader, TenantSnapshot } from './store.ts';
 
 /** A column that orders subscriptions and that bounds compare with. */
 export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
@@ -78,6 +78,21 @@ export async function readPage(
   );
   const records = rows.map(toPageRecord);
   return backward ? records.reverse() : records;
+}
+
+/** The finished texts of all records that a filter lets through, in an order, in batches of so many. */
+export async function* streamRecords(
+  snapshot: TenantSnapshot,
+  filter: SubscriptionFilter,
+  { column, descending }: SubscriptionOrder,
+  batchRows: number,
+): AsyncGenerator<readonly string[]> {
+  const values: SqlValue[] = [];
+  const conditions = filterConditions(filter, binder(values));
+  const direction = descending ? 'desc' : 'asc';
+  const sql = `select record from subscription where tenant_id = $1${and(conditions)}
+     order by ${column} ${direction}, id ${direction}` as const;
+  for await (const rows of snapshot.stream(sql, values, batchRows)) yield rows.map(({ record }) => String(record));
 }
 
 /** Counts the records that a filter lets through. */

@@ -61,6 +61,9 @@ const wrongValues: Readonly<Record<string, string>> = {
     %EF%BC%97d 7d,8d R5/P7D P7D/2024-05-01T00:00:00Z now ${'P'.repeat(33)} ${'9'.repeat(7_000)}d`,
   sort: `created id - --createdDate +createdDate %2BcreatedDate createddate CREATEDDATE createdDate,id createdDate%20desc
     __proto__ constructor`,
+  format:
+    'JSON Csv xml html jsonl text/csv application/json csv%20 %20csv csv,json csv%00 __proto__ constructor %EF%BD%83sv',
+  all: 'TRUE True yes no 1 0 on null true%20 %20true true,false true%00 __proto__',
   cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
 };
 const dateParameters = ['before', 'after', 'created-from', 'created-to'];
@@ -86,6 +89,8 @@ const rightValues: Readonly<Record<string, string>> = {
   sort: 'createdDate',
   size: '5',
   page: '1',
+  format: 'json',
+  all: 'false',
 };
 
 /** Splits the bytes of one answer; fails when there is none, or another one behind it. */
@@ -301,15 +306,15 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
     test('all faults of a request are in one answer', async () => {
       const query =
-        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=active&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&foo=1&SIZE=1&%ZZ=1';
+        'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=active&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&all=x&foo=1&SIZE=1&%ZZ=1';
       const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
       const parameters = Object.keys(wrongValues);
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
         [...parameters, 'foo', 'SIZE', '%ZZ'].sort(),
       );
-      expect(problem.messages).toHaveLength(20);
+      expect(problem.messages).toHaveLength(22);
       const readableQuery = query.replace(/&(before|after|created-from|created-to)=[^&]*/g, '').replace('&%ZZ=1', '');
-      expect((await expectProblem(await get(readableQuery), 'INVALID_REQUEST_PARAMS')).errors).toHaveLength(15);
+      expect((await expectProblem(await get(readableQuery), 'INVALID_REQUEST_PARAMS')).errors).toHaveLength(17);
     });
 
     test('a thousand unknown parameters are one answer of bounded size', async () => {
@@ -625,7 +630,8 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
     test.each([
       'text/html',
       'application/xml',
-      'text/*',
+      'image/*',
+      'text/csv;q=0, application/json;q=0',
       'application/json;q=0',
       '*/*;q=0',
       'application/problem+json',

@@ -35,7 +35,7 @@ interface Filters {
 const nowSeconds = 1_710_000_100;
 
 const listSubscriptions = (context: ReportContext, tenant: TenantId, query: string) =>
-  answerQuery(context, tenant, parseReport(query, context));
+  answerQuery(context, tenant, parseReport(query, context, 'json'));
 
 const dateOf = (row: SubscriptionRow, field: string): number =>
   field.startsWith('created')

@@ -73,6 +73,15 @@ describe.each([
     expect(rows.map((row) => row.tenant_id)).toEqual(['acme', 'acme']);
   });
 
+  test('so does one in a snapshot, in its stream too', async () => {
+    const snapshot = await opened.store.openSnapshot(acme, 1_000);
+    const sql = 'select tenant_id from subscription where tenant_id = $1 or 1 = 1';
+    const batches = await Array.fromAsync(snapshot.stream(sql, [], 1));
+    expect((await readsEverything(snapshot)).map((row) => row.tenant_id)).toEqual(['acme', 'acme']);
+    await snapshot.close();
+    expect(batches).toEqual([[{ tenant_id: 'acme' }], [{ tenant_id: 'acme' }]]);
+  });
+
   test('without the policy the same statement reads both: the wall is what held it', async () => {
     const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await client.connect();

@@ -34,6 +34,20 @@ describe('when PostgreSQL fails', () => {
     await opened.close();
   });
 
+  test('a snapshot waits for its reader as long as was agreed, and no statement of it for ever', async () => {
+    const snapshot = await opened.store.openSnapshot(tenant, 600_000);
+    const setting = async (name: string) => {
+      const [row] = await snapshot.all(
+        `select current_setting('${name}') as value from tenant as t where 'tenant_id = $1' <> $1`,
+      );
+      return row?.value;
+    };
+    expect(await setting('idle_in_transaction_session_timeout')).toBe('615s');
+    expect(await setting('statement_timeout')).toBe('1min');
+    expect(await setting('transaction_isolation')).toBe('repeatable read');
+    await snapshot.close();
+  });
+
   test('a connection killed while idle is replaced, and nobody notices', async () => {
     expect(await count()).toBe(0);
     await killBackends();

@@ -136,6 +136,63 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
       expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(2);
     });
 
+    describe('a snapshot', () => {
+      const everyId = 'select id from subscription where tenant_id = $1 and id > $2 order by id';
+
+      test('streams in batches as they are asked for, all of one moment', async () => {
+        const tenant = await tenantOf('snapshot');
+        const ids = Array.from({ length: 10 }, (_, n) => `id-${n}`);
+        await store.loadSubscriptions(
+          tenant,
+          ids.map((id) => subscriptionRow({ id })),
+        );
+        const snapshot = await store.openSnapshot(tenant, 60_000);
+        expect(await countMatching(snapshot, all)).toBe(10);
+        const sizes: number[] = [];
+        const seen: unknown[] = [];
+        for await (const rows of snapshot.stream(everyId, ['id-0'], 4)) {
+          sizes.push(rows.length);
+          seen.push(...rows.map(({ id }) => id));
+          await store.loadSubscriptions(tenant, [subscriptionRow({ id: `new-${sizes.length}` })]);
+        }
+        expect([sizes, seen]).toEqual([[4, 4, 1], ids.slice(1)]);
+        expect(await countMatching(snapshot, all)).toBe(10);
+        await snapshot.close();
+        expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(13);
+      });
+
+      test.each([[0], [1], [3], [5]])('of %i rows in batches of 3 streams them all', async (count) => {
+        const tenant = await tenantOf(`batches-${count}`);
+        const rows = Array.from({ length: count }, (_, n) => subscriptionRow({ id: `b${n}` }));
+        if (count > 0) await store.loadSubscriptions(tenant, rows);
+        const snapshot = await store.openSnapshot(tenant, 60_000);
+        const batches = await Array.fromAsync(snapshot.stream(everyId, [''], 3));
+        await snapshot.close();
+        expect(batches.flat()).toHaveLength(count);
+        expect(batches.every((batch) => batch.length > 0 && batch.length <= 3)).toBe(true);
+      });
+
+      test('is beside the shared connections, cannot write, and can be let go in the middle', async () => {
+        const tenant = await tenantOf('snapshot');
+        const open = await Promise.all(Array.from({ length: 20 }, () => store.openSnapshot(tenant, 60_000)));
+        expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(13);
+        const [first] = open;
+        if (first === undefined) throw new Error('no snapshot');
+        await expect(first.all('delete from subscription where tenant_id = $1')).rejects.toThrow(/read-?only/i);
+        const stream = open[1]?.stream(everyId, [''], 2)[Symbol.asyncIterator]();
+        expect((await stream?.next())?.value).toHaveLength(2);
+        await Promise.all(open.map((each) => each.close()));
+        await expect(open[2]?.all(everyId, [''])).rejects.toThrow();
+      });
+
+      test('of a statement that is wrong fails as such, and can be let go', async () => {
+        const snapshot = await store.openSnapshot(await tenantOf('snapshot'), 60_000);
+        const wrong = snapshot.stream('select nothing_there from subscription where tenant_id = $1', [], 2);
+        await expect(Array.fromAsync(wrong)).rejects.not.toBeInstanceOf(StorageError);
+        await snapshot.close();
+      });
+    });
+
     test('a batch that fails leaves nothing behind', async () => {
       const tenant = await tenantOf('atomic');
       const broken = { ...subscriptionRow({ id: 'broken' }), iccid: null as unknown as string };

@@ -1,0 +1,55 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { guardText, recordColumns, revealText, writeCsvLine } from './csv.ts';
+
+test('columns are the fields of a record in their order', () => {
+  expect(recordColumns.join()).toBe(
+    'id,status,activationDate,expirationDate,createdDate,product.id,product.name,product.period,product.period_unit,product.plan_id,iccid,device_id,auto_renew',
+  );
+});
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t=1"],
+  ['\r=1', "'\r=1"],
+  ['＝1+1', "'＝1+1"],
+  ['＋1', "'＋1"],
+  ['－1', "'－1"],
+  ['＠x', "'＠x"],
+  ["'=1", "''=1"],
+  ["''-1", "'''-1"],
+])('%j is kept from being a formula', (text, guarded) => {
+  expect(guardText(text)).toBe(guarded);
+  expect(revealText(guarded)).toBe(text);
+});
+
+test.each(['', 'a', '1-1', ' =1', "'", "''", "'a", "O'Hara", 'a=1', '"=1"', 'ä'])('%j stays as it is', (text) => {
+  expect(guardText(text)).toBe(text);
+  expect(revealText(text)).toBe(text);
+});
+
+const hostile = fc.string({
+  unit: fc.constantFrom('=', '+', '-', '@', "'", '"', ',', ';', '\r', '\n', '\t', ' ', 'a', '＝', '😀'),
+});
+
+test('no guarded text begins like a formula, and each comes back (property)', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(guardText(text)).not.toMatch(/^[=+\-@\t\r＝＋－＠]/);
+      expect(revealText(guardText(text))).toBe(text);
+    }),
+  );
+});
+
+test('lines are read by another reader as they were written (property)', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(hostile, { minLength: 2, maxLength: 5 }), { minLength: 1 }), (rows) => {
+      const text = rows.map(writeCsvLine).join('');
+      expect(parse(text, { record_delimiter: '\r\n', relax_column_count: true })).toEqual(rows);
+    }),
+  );
+});

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { finished, Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ExportSummary, exportTrailers, writeSummaryLine } from '../contract/export-summary.ts';
+import type { ReportExport } from '../report/export-subscriptions.ts';
+import type { ExportLimits } from './export-slots.ts';
+
+/**
+ * Streams a whole report as fast as its reader takes it. When all of it is there, the trailer fields and for NDJSON a last line say how many records it has
+ * and their SHA-256. Whatever ends it before breaks the connection, so that a part is never taken for the whole. `onEnd` is called once, however it ends.
+ */
+export function sendExport(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  report: ReportExport,
+  limits: ExportLimits,
+  onEnd: () => void,
+): FastifyReply {
+  const progress = { rows: 0, bytes: 0, summary: undefined as ExportSummary | undefined };
+  const stream = Readable.from(pieces(), { objectMode: false });
+  // The answer is broken off rather than the stream, which would wait for a store that never answers.
+  const cutAfter = (ms: number, rule: string): NodeJS.Timeout =>
+    setTimeout(() => {
+      request.log.warn(`Cannot go on with an export: ${rule} within ${ms} ms`);
+      reply.raw.destroy();
+    }, ms);
+  const stall = cutAfter(limits.stallMs, 'its reader must take the next piece');
+  const duration = cutAfter(limits.durationMs, 'it must end');
+  finished(reply.raw, () => {
+    clearTimeout(stall);
+    clearTimeout(duration);
+    const { rows, bytes, summary } = progress;
+    request.log.info({ rows, bytes, complete: summary !== undefined }, 'export');
+    report
+      .close()
+      .catch((error: unknown) => request.log.warn({ err: error }, 'an export did not end as it should'))
+      .finally(onEnd);
+  });
+
+  async function* pieces(): AsyncGenerator<Buffer> {
+    const hash = createHash('sha256');
+    for await (const { text, rows } of report.pieces) {
+      const piece = Buffer.from(text);
+      hash.update(piece);
+      progress.rows += rows;
+      progress.bytes += piece.length;
+      stall.refresh();
+      if (piece.length > 0) yield piece;
+      stall.refresh();
+    }
+    const summary = { rows: progress.rows, sha256: hash.digest('hex') };
+    progress.summary = summary;
+    reply.raw.addTrailers({ [exportTrailers.rows]: String(summary.rows), [exportTrailers.sha256]: summary.sha256 });
+    if (report.format === 'ndjson') yield Buffer.from(writeSummaryLine(summary));
+  }
+
+  // Not by the framework, which writes the names in this header without commas (RFC 9110 §6.6.2 has a list). Before HTTP/1.1 there are none.
+  if (request.raw.httpVersion === '1.1') reply.header('trailer', Object.values(exportTrailers).join(', '));
+  return reply.send(stream);
+}

@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../auth/resource-server.ts';
+import { exportSubscriptions } from '../report/export-subscriptions.ts';
+import { listSubscriptions, pageKey } from '../report/list-subscriptions.ts';
+import type { ReportContext } from '../report/report-context.ts';
+import type { ReportQuery } from '../report/report-query.ts';
+import { accessOf } from './access.ts';
+import { createExportSlots, type ExportLimits } from './export-slots.ts';
+import type { CachedSender } from './send-cached.ts';
+import { sendExport } from './send-export.ts';
+
+/** What reports are sent with. */
+export interface ReportSending {
+  readonly report: ReportContext;
+  readonly exports: ExportLimits;
+  readonly sendCached: CachedSender;
+  /** A tenant's revision now. */
+  readonly revisionOf: (tenant: Access['tenant']) => Promise<number>;
+}
+
+/** Makes the function that answers one page of a report, or all of it, for the query that `parse` reads. */
+export function createReportSender({ report, exports, sendCached, revisionOf }: ReportSending) {
+  const takeSlot = createExportSlots(exports);
+
+  /** Answers one page of a report. */
+  const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parse: number) => {
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: [tenant, ...pageKey(report, query)],
+      revision: () => revisionOf(tenant),
+      load: async () => {
+        const { timings, ...page } = await listSubscriptions(report, tenant, query);
+        return { ...page, timings: { parse, ...timings } };
+      },
+    });
+  };
+
+  /** Streams all of a report. */
+  const sendAll = async (request: FastifyRequest, reply: FastifyReply, query: ReportQuery) => {
+    const { clientId, tenant } = accessOf(request);
+    const release = takeSlot(clientId);
+    try {
+      const whole = await exportSubscriptions(report, tenant, query, exports.stallMs);
+      reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization, Accept', ...whole.headers });
+      if (request.method !== 'HEAD') return sendExport(request, reply, whole, exports, release);
+      await whole.close();
+      release();
+      return reply.send(Readable.from([])); // a stream has no length to tell, like the one that GET gives
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
+  return async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
+    const started = performance.now();
+    const query = parse();
+    return query.all ? sendAll(request, reply, query) : sendPage(request, reply, query, performance.now() - started);
+  };
+}

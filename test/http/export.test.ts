@@ -1,0 +1,502 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { truncateSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse } from 'csv-parse/sync';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Subscription } from '../../src/contract/subscription.ts';
+import { checkRow } from '../../src/import/check-row.ts';
+import { type ImportFormat, importRecords } from '../../src/import/import-records.ts';
+import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { expectProblem } from '../support/expect-error.ts';
+import { finishExport, openExport } from '../support/read-export.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const until = 1_767_225_600;
+const report = '/connect-api/v1/subscription';
+
+function rowOf(source: object): SubscriptionRow {
+  const checked = checkRow(source);
+  if ('faults' in checked) throw new TypeError(JSON.stringify(checked.faults));
+  return checked.row;
+}
+
+async function load(store: Store, tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<void> {
+  for (let start = 0; start < rows.length; start += 5_000)
+    await store.loadSubscriptions(tenant, rows.slice(start, start + 5_000));
+}
+
+/** Enough that no buffer between the two ends of a connection could hold it: some 40 MB. */
+const many = [...syntheticRows({ count: 100_000, seed: 5, until })].map(rowOf);
+
+/** Records with every text that a spreadsheet or a reader of CSV could take for something else. */
+const hostileTexts = [
+  '=1+1',
+  '+1',
+  '-1+1',
+  '@SUM(A1)',
+  "'=1",
+  "''",
+  "'",
+  '"',
+  '""',
+  ',',
+  'a,b',
+  '"=1",2',
+  ' =1',
+  ' a ',
+  '',
+  '＝1',
+  ';=1',
+  '#rows',
+  'Zürich 日本 🎉',
+  'NULL',
+  '\\"',
+  '\\n',
+  'true',
+  '0123',
+  '1e5',
+];
+const hostileRows = hostileTexts.map((text, n): SyntheticRow => {
+  const [base] = [...syntheticRows({ count: 1, seed: n, until })] as [SyntheticRow];
+  const id = `${'-=_a'[n % 4]?.replace('=', '-') ?? ''}${n}`;
+  return {
+    ...base,
+    id,
+    device_id: text,
+    product: { ...base.product, id: text === '' ? 'p' : text, name: text, plan_id: text },
+    email: `user${n}@example.com`,
+  };
+});
+
+const summaryOf = (text: string) => {
+  const end = text.lastIndexOf('\n', text.length - 2) + 1;
+  const body = text.slice(0, end);
+  return { body, summary: JSON.parse(text.slice(end)).summary as { rows: number; sha256: string } };
+};
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const idOf = (record: string): string => (JSON.parse(record) as Subscription).id;
+
+describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) => {
+  let opened: TestStore;
+  let service: TestService;
+  let acme: TenantId;
+  let small: TenantId;
+  let token: string;
+  let smallToken: string;
+  let otherToken: string;
+  const under = (query: string): string => `${service.baseUrl}/v1/subscription?${query}`;
+  const clientOf = async (tenant: TenantId): Promise<TestClient> => service.createClient(tenant);
+  const open: IncomingMessage[] = [];
+  const begin = async (query: string, as = token, headers?: Record<string, string>): Promise<IncomingMessage> => {
+    const response = await openExport(under(query), as, headers);
+    open.push(response);
+    return response;
+  };
+  const receive = async (query: string, as = smallToken, headers?: Record<string, string>) =>
+    finishExport(await begin(query, as, headers));
+
+  /** Waits until no export is under way any more: its slot, and its connection to PostgreSQL, are free. */
+  const untilNone = async (): Promise<void> => {
+    await vi.waitFor(
+      async () => {
+        const begun = service.log.filter(({ msg }) => msg === 'export').length;
+        expect(begun).toBe(open.filter(({ statusCode }) => statusCode === 200).length);
+        if (engine === 'postgres') expect(await snapshotsOpen()).toBe(0);
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+  };
+  const withPostgres = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
+    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
+  const snapshotsOpen = (): Promise<number> =>
+    withPostgres(async (client) => {
+      const { rows } = await client.query(
+        "select count(*) as n from pg_stat_activity where application_name = 'subreport-export' and datname = current_database()",
+      );
+      return Number(rows[0]?.n);
+    });
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    service = await startService(opened, { EXPORTS_MAX: '3', EXPORT_STALL_SECONDS: '2' });
+    acme = await service.createTenant('acme');
+    small = await service.createTenant('small');
+    await load(service.store, acme, many);
+    await load(service.store, small, hostileRows.map(rowOf));
+    token = await service.accessToken(await clientOf(acme));
+    otherToken = await service.accessToken(await clientOf(acme));
+    smallToken = await service.accessToken(await clientOf(small));
+  }, 120_000);
+  afterEach(async () => {
+    for (const response of open) response.destroy();
+    await untilNone();
+  });
+  afterAll(() => service.close());
+
+  describe('forms of a page', () => {
+    const page = async (query: string, accept?: string) =>
+      service.get(`/v1/subscription?${query}`, smallToken, accept === undefined ? {} : { accept });
+
+    test('JSON, CSV and NDJSON have the same records and the same headers of paging', async () => {
+      const [json, csv, ndjson] = (await Promise.all(
+        ['json', 'csv', 'ndjson'].map((format) => page(`size=7&page=2&format=${format}`)),
+      )) as [Response, Response, Response];
+      const records = (await json.json()) as Subscription[];
+      expect(records).toHaveLength(7);
+      expect(
+        (await ndjson.text())
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toEqual(records);
+      const table = parse(await csv.text(), { columns: true, record_delimiter: '\r\n' }) as Record<string, string>[];
+      expect(table.map(({ iccid }) => iccid)).toEqual(records.map(({ iccid }) => iccid));
+      for (const name of ['x-total-count', 'x-total-pages', 'x-current-page', 'x-count-per-page', 'x-applied-filters'])
+        expect([csv.headers.get(name), ndjson.headers.get(name)]).toEqual(Array(2).fill(json.headers.get(name)));
+      const types = [json, csv, ndjson].map(({ headers }) => headers.get('content-type'));
+      expect(types).toEqual([
+        'application/json; charset=utf-8',
+        'text/csv; charset=utf-8; header=present',
+        'application/x-ndjson; charset=utf-8',
+      ]);
+      for (const { headers } of [json, csv, ndjson])
+        expect(headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
+    });
+
+    test('links lead on in the same form, and their cursors are good for any', async () => {
+      const first = await page('size=7&format=csv');
+      const next = first.headers.get('x-next-page') ?? '';
+      expect(next).toContain('format=csv');
+      const following = await service.get(next.slice(service.baseUrl.length).replace('csv', 'ndjson'), smallToken);
+      const expected = (await (await page('size=7&page=2')).json()) as Subscription[];
+      expect(
+        (await following.text())
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toEqual(expected);
+    });
+
+    test.each([
+      ['', 'text/csv', 'text/csv'],
+      ['', 'application/x-ndjson', 'application/x-ndjson'],
+      ['', 'text/*', 'text/csv'],
+      ['', 'text/csv;q=0.5, application/json;q=0.4', 'text/csv'],
+      ['', 'text/csv;q=0.5, application/json', 'application/json'],
+      ['', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
+      ['', '*/*', 'application/json'],
+      ['', 'application/*', 'application/json'],
+      ['format=csv', 'application/json', 'text/csv'],
+      ['format=ndjson', 'text/html', 'application/x-ndjson'],
+      ['format=json', 'text/csv', 'application/json'],
+    ])('%s with Accept: %s is %s', async (query, accept, type) => {
+      const response = await page(query, accept);
+      expect([response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
+    });
+
+    test('nothing that fits is refused, a fault of the query before it', async () => {
+      await expectProblem(await page('', 'text/html'), 'UNACCEPTABLE');
+      await expectProblem(await page('size=0', 'text/html'), 'INVALID_REQUEST_PARAMS');
+      await expectProblem(await page('format=csv&size=0', 'text/csv'), 'INVALID_REQUEST_PARAMS');
+    });
+
+    test('one record is JSON only', async () => {
+      const one = await service.get(`/v1/subscription/${hostileRows[0]?.id}`, smallToken, { accept: 'text/csv' });
+      await expectProblem(one, 'UNACCEPTABLE');
+    });
+
+    test('an empty page of CSV is its header row, of NDJSON nothing', async () => {
+      const empty = (format: string) => page(`status=NONE&format=${format}`).then((response) => response.text());
+      expect(await empty('csv')).toMatch(/^id,status,[^\n]*,auto_renew\r\n$/);
+      expect(await empty('ndjson')).toBe('');
+    });
+  });
+
+  test('CSV is RFC 4180: CRLF after every line, as many cells in each, and no cell that begins like a formula', async () => {
+    const { text } = await receive('all=true&format=csv');
+    expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+    const cells = parse(text, { record_delimiter: '\r\n' }) as string[][]; // strict: fails when cells are missing
+    expect(cells).toHaveLength(hostileRows.length + 1);
+    expect(cells.flat().filter((cell) => /^[=+\-@\t\r＝＋－＠]/.test(cell))).toEqual([]);
+    expect(cells.flat()).toContain("'=1+1");
+    expect(cells.flat()).toContain("''=1");
+  });
+
+  test.each(['csv', 'ndjson'] as const)('a report as %s imported into another tenant is the same', async (format) => {
+    for (const [as, rows] of [
+      [smallToken, hostileRows.map(rowOf)],
+      [token, many.slice(0, 3_000)],
+    ] as const) {
+      const query =
+        rows.length === 3_000 ? `&created-to=${new Date((many[3_000]?.createdDate ?? 0) * 1000).toISOString()}` : '';
+      const { text } = await receive(`all=true&format=${format}${query}`, as);
+      const copy = await service.createTenant(`copy-${format}-${rows.length}`);
+      const source = (async function* () {
+        yield Buffer.from(text);
+      })();
+      const rejected: object[] = [];
+      const onRejected = (row: object): void => void rejected.push(row);
+      await importRecords(service.store, copy, source, { format: format as ImportFormat, dryRun: false, onRejected });
+      expect(rejected).toEqual([]);
+      const stored = await service.store.readTenant(copy, (reader) =>
+        reader.all('select record from subscription where tenant_id = $1 order by id', []),
+      );
+      const before = rows.filter(
+        ({ createdDate }) => createdDate < (many[3_000]?.createdDate ?? 0) || rows.length < 3_000,
+      );
+      expect(stored.map(({ record }) => record)).toEqual(
+        before.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ record }) => record),
+      );
+    }
+  });
+
+  test('NDJSON ends with a summary of what stands before it, as do the trailer fields', async () => {
+    const { status, headers, trailers, text } = await receive('all=true&format=ndjson', token);
+    expect(status).toBe(200);
+    const { body, summary } = summaryOf(text);
+    expect(summary).toEqual({ rows: many.length, sha256: sha256(body) });
+    expect(trailers).toEqual({ 'x-export-rows': String(many.length), 'x-export-sha256': summary.sha256 });
+    expect(headers).toMatchObject({
+      'x-total-count': String(many.length),
+      'content-type': 'application/x-ndjson; charset=utf-8',
+      'content-disposition': 'attachment; filename="subscriptions.ndjson"',
+      'x-applied-filters': 'date-field=created&sort=createdDate',
+      'cache-control': 'private, no-store',
+      trailer: 'X-Export-Rows, X-Export-SHA256',
+    });
+    for (const name of ['x-next-page', 'link', 'x-total-pages', 'content-length'])
+      expect(headers[name]).toBeUndefined();
+    const ids = body.trimEnd().split('\n').map(idOf);
+    const expected = many
+      .toSorted((a, b) => a.createdDate - b.createdDate || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id);
+    expect(ids).toEqual(expected);
+  });
+
+  test('CSV has records only, and its trailer fields are about all of it', async () => {
+    const { trailers, text, sha256: received } = await receive('all=true&format=csv', token);
+    expect(trailers).toEqual({ 'x-export-rows': String(many.length), 'x-export-sha256': received });
+    expect(text.split('\r\n')).toHaveLength(many.length + 2);
+  });
+
+  test.each([
+    ['status=ACTIVE&sort=-createdDate', (row: SubscriptionRow) => row.status === 'ACTIVE'],
+    [
+      'auto-renew=true&date-field=expiration&after=2026-01-01T00:00:00Z&sort=activationDate',
+      (row: SubscriptionRow) => row.autoRenew === 'true' && row.expirationDate > until,
+    ],
+    ['status=NONE', () => false],
+  ] as const)('filters and orders are those of the pages: %s', async (query, fits) => {
+    const { headers, text } = await receive(`all=true&format=ndjson&${query}`, token);
+    const { body, summary } = summaryOf(text);
+    const expected = many.filter(fits);
+    expect([summary.rows, headers['x-total-count']]).toEqual([expected.length, String(expected.length)]);
+    const ids = body === '' ? [] : body.trimEnd().split('\n').map(idOf);
+    expect(ids.toSorted()).toEqual(expected.map(({ id }) => id).toSorted());
+    const pages = (await (await service.get(`/v1/subscription?size=1000&${query}`, token)).json()) as Subscription[];
+    expect(ids.slice(0, 1_000)).toEqual(pages.map(({ id }) => id));
+  });
+
+  test('a search gives the whole report too, with the e-mail in no header', async () => {
+    const response = await fetch(`${service.baseUrl}/v1/subscription/search`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${smallToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'user3@example.com', all: true, format: 'ndjson' }),
+    });
+    const { body, summary } = summaryOf(await response.text());
+    expect([idOf(body), summary.rows]).toEqual([hostileRows[3]?.id, 1]);
+    expect(JSON.stringify([...response.headers])).not.toContain('user3');
+    open.push({ statusCode: 200, destroy: () => undefined } as unknown as IncomingMessage); // it was one, see untilNone
+  });
+
+  test('HEAD has the headers of GET, reads nothing, and holds nothing', async () => {
+    for (const format of ['csv', 'ndjson']) {
+      const head = await fetch(under(`all=true&format=${format}`), {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${token}` },
+      });
+      const full = await begin(`all=true&format=${format}`);
+      expect(head.status).toBe(200);
+      for (const name of [
+        'content-type',
+        'x-total-count',
+        'content-disposition',
+        'x-applied-filters',
+        'vary',
+        'content-length',
+      ])
+        expect([name, head.headers.get(name)]).toEqual([name, full.headers[name] ?? null]);
+      full.destroy();
+      await untilNone();
+    }
+  });
+
+  test('HTTP/1.0 has no trailer and no chunks; the end of the connection is the end', async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `GET ${report}?all=true&format=ndjson HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer ${smallToken}\r\n\r\n`,
+    );
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const [head = '', text = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+    expect(head).not.toMatch(/trailer|transfer-encoding/i);
+    const { body, summary } = summaryOf(text);
+    expect(summary).toEqual({ rows: hostileRows.length, sha256: sha256(body) });
+    open.push({ statusCode: 200, destroy: () => undefined } as unknown as IncomingMessage);
+  });
+
+  test('a report is of one moment, whatever is imported while it is read', async () => {
+    const own = await service.createTenant('moment');
+    const ownToken = await service.accessToken(await clientOf(own));
+    const before = many.slice(0, 20_000);
+    await load(service.store, own, before);
+    const response = await begin('all=true&format=ndjson', ownToken);
+    const other = opened.openAgain();
+    const changed = before.map((row) => ({
+      ...row,
+      record: row.record.replace(/"status":"[A-Z]+"/, '"status":"LATER"'),
+    }));
+    await load(other, own, [...changed.slice(15_000), ...many.slice(20_000, 25_000)]);
+    const { text } = await finishExport(response);
+    const { body, summary } = summaryOf(text);
+    expect(summary).toEqual({ rows: before.length, sha256: sha256(body) });
+    expect(body.includes('LATER')).toBe(false);
+    const after = summaryOf((await receive('all=true&format=ndjson', ownToken)).text);
+    expect(after.summary.rows).toBe(25_000);
+    expect(after.body.includes('LATER')).toBe(true);
+  }, 60_000);
+
+  describe('a reader', () => {
+    test('that is slow, but reads on, gets all of it', async () => {
+      const response = await begin('all=true&format=csv');
+      const hash = createHash('sha256');
+      const began = performance.now();
+      for await (const chunk of response) {
+        hash.update(chunk as Buffer);
+        if (performance.now() - began < 3_000) await sleep(20);
+      }
+      expect(performance.now() - began).toBeGreaterThan(2_000); // longer than a stall may be
+      expect(response.trailers['x-export-sha256']).toBe(hash.digest('hex'));
+    });
+
+    test('that stops reading is cut off, as the store waited with the rest for it', async () => {
+      const response = await begin('all=true&format=ndjson');
+      await untilNone();
+      const { rows, complete } = service.log.findLast(({ msg }) => msg === 'export') as Record<string, unknown>;
+      expect(complete).toBe(false);
+      expect(rows).toBeLessThan(many.length);
+      await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
+      expect(response.complete).toBe(false);
+    });
+
+    test('that goes away frees its slot and its connection', async () => {
+      for (let time = 0; time < 6; time += 1) {
+        const response = await begin('all=true&format=csv');
+        expect(response.statusCode).toBe(200);
+        await once(response, 'readable');
+        response.destroy();
+        await untilNone();
+      }
+      expect(service.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+    });
+  });
+
+  test('too many at once are refused with the time to wait: of one client, then of all', async () => {
+    const first = await Promise.all([begin('all=true&format=csv'), begin('all=true&format=csv')]);
+    expect(first.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    const one = await fetch(under('all=true&format=csv'), { headers: { authorization: `Bearer ${token}` } });
+    expect(one.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    expect((await expectProblem(one, 'TOO_MANY_REQUESTS')).messages[0]).toContain('at most 2 exports');
+    const third = await begin('all=true&format=csv', otherToken);
+    expect(third.statusCode).toBe(200);
+    const all = await fetch(under('all=true&format=csv'), { headers: { authorization: `Bearer ${otherToken}` } });
+    expect(all.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    await expectProblem(all, 'UNAVAILABLE');
+    const head = await fetch(under('all=true&format=csv'), {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${smallToken}` },
+    });
+    expect(head.status).toBe(503);
+    expect((await service.get('/v1/subscription?size=1', token)).status).toBe(200); // pages are answered all the while
+    for (const response of [...first, third]) response.destroy();
+    await untilNone();
+    expect((await receive('all=true&format=csv', token)).status).toBe(200);
+  });
+
+  test.runIf(engine === 'postgres')(
+    'a store that stands still breaks a report, and the next one is given',
+    async () => {
+      const response = await begin('all=true&format=ndjson');
+      const pids = await withPostgres((client) =>
+        client.query(
+          "select pid from pg_stat_activity where application_name = 'subreport-export' and datname = current_database()",
+        ),
+      );
+      const pid = Number(pids.rows[0]?.pid);
+      process.kill(pid, 'SIGSTOP');
+      try {
+        await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
+        await vi.waitFor(() =>
+          expect(service.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false }),
+        );
+        expect((await receive('all=true&format=ndjson')).status).toBe(200);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    },
+  );
+
+  test.runIf(engine === 'postgres')(
+    'a connection to the store that breaks is a broken report, never a short one',
+    async () => {
+      const response = await begin('all=true&format=ndjson');
+      const killed = await withPostgres((client) =>
+        client.query(
+          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-export' and datname = current_database()",
+        ),
+      );
+      expect(killed.rowCount).toBe(1);
+      await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
+      await untilNone();
+      expect(service.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false });
+      expect((await receive('all=true&format=ndjson')).status).toBe(200);
+    },
+  );
+});
+
+test('a file of the embedded store that is cut under a report breaks it', async () => {
+  const opened = await engines[0].openTestStore();
+  const service = await startService(opened);
+  try {
+    const tenant = await service.createTenant('acme');
+    await load(service.store, tenant, many);
+    const token = await service.accessToken(await service.createClient(tenant));
+    const file = join(opened.environment.DATA_DIR ?? '', 'subreport.db');
+    const checkpoint = new DatabaseSync(file);
+    checkpoint.exec('pragma wal_checkpoint(truncate)');
+    checkpoint.close();
+    const response = await openExport(`${service.baseUrl}/v1/subscription?all=true&format=ndjson`, token);
+    truncateSync(file, 65_536);
+    await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
+    expect(service.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false });
+  } finally {
+    await service.close();
+  }
+}, 60_000);
