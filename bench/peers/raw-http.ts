@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+
+// The limit: node:http that answers every request with one prepared answer and checks nothing. `ANSWER` is a file with the headers and the body.
+
+const { headers, body } = JSON.parse(readFileSync(process.env.ANSWER ?? '', 'utf8')) as {
+  readonly headers: Record<string, string>;
+  readonly body: string;
+};
+const bytes = Buffer.from(body);
+const full = { ...headers, 'content-length': String(bytes.length) };
+
+const server = createServer((request, response) => {
+  if (request.headers['if-none-match'] === undefined) response.writeHead(200, full).end(bytes);
+  else response.writeHead(304, headers).end();
+});
+server.listen(Number(process.env.PORT), '127.0.0.1');
+process.once('SIGTERM', () => process.exit(0));

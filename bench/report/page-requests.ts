@@ -1,0 +1,48 @@
+import { formatInstant } from '../../src/contract/instant.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { historySeconds, until } from '../support/data-set.ts';
+import { getRequest } from '../support/our-service.ts';
+
+/** Page 1 of a tenant's report: 50 records of twelve months, newest first. */
+export interface PageRequest {
+  readonly tenant: TenantId;
+  readonly path: string;
+}
+
+const year = 365 * 86_400;
+
+/** Random pages 1: any tenant, any twelve months that lie within the data. */
+export function randomPages(tenants: readonly TenantId[], count: number): readonly PageRequest[] {
+  return Array.from({ length: count }, () => {
+    const tenant = tenants[Math.floor(Math.random() * tenants.length)];
+    if (tenant === undefined) throw new RangeError('Cannot choose a tenant: there must be one');
+    const after = Math.floor(until - historySeconds + Math.random() * (historySeconds - year));
+    const query = new URLSearchParams({
+      size: '50',
+      sort: '-createdDate',
+      after: formatInstant(after),
+      before: formatInstant(after + year),
+    });
+    return { tenant, path: `/connect-api/v1/subscription?${query}` };
+  });
+}
+
+/** The same pages as requests with the tokens of one side. */
+export function asRequests(
+  pages: readonly PageRequest[],
+  tokens: ReadonlyMap<TenantId, string>,
+  headers: Readonly<Record<string, string>> = {},
+): readonly Buffer[] {
+  return pages.map(({ tenant, path }) =>
+    getRequest(path, { authorization: `Bearer ${tokens.get(tenant)}`, ...headers }),
+  );
+}
+
+/** One page of one side. */
+export function fetchPage(
+  port: number,
+  { tenant, path }: PageRequest,
+  tokens: ReadonlyMap<TenantId, string>,
+): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${tokens.get(tenant)}` } });
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { openStore } from '../../src/storage/open-store.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { startPostgres } from '../../test/support/postgres-server.ts';
+
+/** A migrated, empty store of its own, and what selects it for a service. */
+export interface BenchStore {
+  readonly store: Store;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Folder that goes with the store. */
+  readonly folder: string;
+  /** Runs statements as the superuser; on PostgreSQL only. */
+  administer(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const failOnBroken = (error: Error): never => {
+  throw error;
+};
+
+/** The embedded store in a temporary folder. */
+export async function openBenchSqlite(): Promise<BenchStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
+  const store = openStore({
+    databaseUrl: undefined,
+    dataDir: folder,
+    poolSize: 1,
+    onConnectionError: failOnBroken,
+  });
+  await store.migrate();
+  return {
+    store,
+    environment: { DATA_DIR: folder },
+    folder,
+    administer: () => Promise.reject(new TypeError('Cannot administer SQLite: it has no superuser')),
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A database of an ordinary role, in a PostgreSQL started for it. */
+export async function openBenchPostgres(): Promise<BenchStore> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
+  const server = await startPostgres();
+  const runAt = async (url: string, ...statements: readonly string[]): Promise<void> => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    for (const sql of statements) await client.query(sql);
+    await client.end();
+  };
+  await runAt(server.url, 'create role subreport_bench login', 'create database bench owner subreport_bench');
+  const database = new URL(server.url);
+  database.pathname = '/bench';
+  const own = new URL(database);
+  own.username = 'subreport_bench';
+  const store = openStore({
+    databaseUrl: own.href,
+    dataDir: folder,
+    poolSize: 2,
+    onConnectionError: failOnBroken,
+  });
+  await store.migrate();
+  return {
+    store,
+    environment: { DATA_DIR: folder, DATABASE_URL: own.href },
+    folder,
+    administer: (sql) => runAt(database.href, sql),
+    async close() {
+      await store.close();
+      await server.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

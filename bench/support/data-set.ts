@@ -1,0 +1,42 @@
+import { checkRow } from '../../src/import/check-row.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+
+/** The moment that all data looks back from: 2026-01-01T00:00:00Z. It looks back over three years. */
+export const until = 1_767_225_600;
+export const historySeconds = 3 * 365 * 86_400;
+
+const batchRows = 5_000;
+
+/** How many records each of so many tenants has: the second one half of the first, the third one a third (Zipf), and at least one. */
+export function tenantSizes(records: number, tenants: number): readonly number[] {
+  const weights = Array.from({ length: tenants }, (_, index) => 1 / (index + 1));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => Math.max(1, Math.round((records * weight) / sum)));
+}
+
+/** Fills a store with synthetic records and gives its tenants, largest first. */
+export async function loadDataSet(store: Store, records: number, tenants: number): Promise<readonly TenantId[]> {
+  const loaded: TenantId[] = [];
+  for (const [index, count] of tenantSizes(records, tenants).entries()) {
+    const name = `tenant-${String(index + 1).padStart(3, '0')}`;
+    await insertTenant(store, name, until);
+    const tenant = (await findTenant(store, name))?.tenant;
+    if (tenant === undefined) throw new TypeError('Cannot load the data: a tenant must exist once it was inserted');
+    let batch: SubscriptionRow[] = [];
+    for (const row of syntheticRows({ count, seed: index + 1, until })) {
+      const checked = checkRow(row);
+      if ('faults' in checked) throw new TypeError(`Cannot load the data: ${JSON.stringify(checked.faults)}`);
+      batch.push(checked.row);
+      if (batch.length === batchRows) {
+        await store.loadSubscriptions(tenant, batch);
+        batch = [];
+      }
+    }
+    if (batch.length > 0) await store.loadSubscriptions(tenant, batch);
+    loaded.push(tenant);
+  }
+  return loaded;
+}

@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util';
+
+/** What a run of the benchmarks may be told: `--records 50000 --rounds 3 --seconds 2 --connections 32 --dry-run`. */
+export interface BenchOptions {
+  readonly records: number;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly connections: number;
+  /** Print only, and leave the committed results as they are. */
+  readonly dryRun: boolean;
+}
+
+/** Reads the options of the command line; what is left out is as the committed results were made. */
+export function readOptions(recordsDefault: number): BenchOptions {
+  const { values } = parseArgs({
+    options: {
+      records: { type: 'string', default: String(recordsDefault) },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '3' },
+      connections: { type: 'string', default: '32' },
+      'dry-run': { type: 'boolean', default: false },
+    },
+  });
+  const number = (name: 'records' | 'rounds' | 'seconds' | 'connections'): number => {
+    const value = Number(values[name]);
+    if (!(value > 0))
+      throw new RangeError(`Cannot measure: --${name} must be above 0: current value is '${values[name]}'`);
+    return value;
+  };
+  return {
+    records: number('records'),
+    rounds: number('rounds'),
+    seconds: number('seconds'),
+    connections: number('connections'),
+    dryRun: values['dry-run'],
+  };
+}

@@ -1,0 +1,55 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { type Measured, ratioOf } from './compare.ts';
+
+/** What the figures were measured on; nothing that names this machine. */
+export function machineFacts(): string {
+  const [cpu] = cpus();
+  const gigabytes = Math.round(totalmem() / 2 ** 30);
+  return [
+    `${process.platform} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() || 'processor'}, ${gigabytes} GB`,
+    `Node ${process.versions.node}, SQLite ${process.versions.sqlite}, PostgreSQL 18 with its defaults but fsync off`,
+    `load average ${loadavg()[0]?.toFixed(1)} when it ended`,
+  ].join('; ');
+}
+
+/** A table of sides, each also as a ratio to the one called `base`: the median of the rounds' ratios, with the least and the greatest. */
+export function resultTable(measured: readonly Measured[], base: string): string {
+  const reference = measured.find(({ name }) => name === base);
+  const rows = measured.map((side) => {
+    const { median, least, greatest } = ratioOf(side, reference ?? side, 'perSecond');
+    const work = ratioOf(reference ?? side, side, 'cpuUs').median;
+    const cells = [
+      side.name,
+      side.perSecond.toFixed(0),
+      `${median.toPrecision(3)} (${least.toPrecision(2)}–${greatest.toPrecision(2)})`,
+      side.p50Ms.toFixed(2),
+      side.p99Ms.toFixed(2),
+      side.cpuUs.toFixed(0),
+      work.toPrecision(3),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const header = ['side', 'requests/s', `÷ ${base}`, 'p50 ms', 'p99 ms', 'CPU µs a request', `÷ ${base}, by CPU`];
+  return [`| ${header.join(' | ')} |`, `|${header.map(() => '---').join('|')}|`, ...rows].join('\n');
+}
+
+const file = new URL('../results/report.md', import.meta.url);
+const title = `# The report, measured
+
+Written by \`npm run bench:report\` (\`bench/report/\`): each side in a process of its own, sides in turn, short rounds, medians. Ratios travel to other machines
+and days; requests a second do not. "CPU" is the processor time of the server's own process, which other work on the machine disturbs least; PostgreSQL's is not in it. Where
+a side is faster than the loader, which shares the machine, the ratio by CPU says more than the one by requests.
+`;
+
+/** Puts a section into the results in the place of the one it had before, and prints it. */
+export function writeSection(name: string, text: string): void {
+  const begin = `<!-- ${name} -->`;
+  const end = `<!-- end of ${name} -->`;
+  const section = `${begin}\n## ${name}\n\n${text}\n${end}\n`;
+  const kept = existsSync(file) ? readFileSync(file, 'utf8') : title;
+  const [before = '', rest] = kept.split(begin);
+  const after = rest?.split(`${end}\n`)[1] ?? '';
+  writeFileSync(file, rest === undefined ? `${kept}\n${section}` : before + section + after);
+  console.log(section);
+}

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/support/postgres-server.ts';
+
+/** A server in a process of its own. */
+export interface ServerProcess {
+  readonly port: number;
+  /** Processor time that the process has used, in seconds; `undefined` where the system does not tell (it does on Linux). */
+  cpuSeconds(): number | undefined;
+  stop(): Promise<void>;
+}
+
+/** Starts a program of this repository with `PORT` and further settings, and waits until it answers. Its log goes nowhere. */
+export async function startServer(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<ServerProcess> {
+  const port = await freePort();
+  const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { PATH: process.env.PATH ?? '', PORT: String(port), ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`Cannot start ${program}`);
+    const answered = await fetch(`http://127.0.0.1:${port}/healthz`).then(
+      (response) => response.arrayBuffer(),
+      () => undefined,
+    );
+    if (answered !== undefined) break;
+  }
+  return {
+    port,
+    cpuSeconds: () => readCpuSeconds(child.pid),
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second; the second field may hold blanks, but ends with the last `)`. */
+function readCpuSeconds(pid: number | undefined): number | undefined {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return undefined;
+  const text = readFileSync(file, 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
