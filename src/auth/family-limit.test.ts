@@ -6,9 +6,11 @@ test('a small limit is looked at each time', () => {
   expect([limit.dueNow('a'), limit.dueNow('a'), limit.dueNow('b')]).toEqual([3, 3, 3]);
 });
 
-test('a large limit is looked at for every tenth part of it, for each client of its own', () => {
+test('a large limit is looked at once for half as many new ones, for each client of its own', () => {
   const limit = createFamilyLimit(100);
-  const looks = Array.from({ length: 30 }, () => limit.dueNow('a'));
-  expect(looks.map((due, index) => (due === undefined ? undefined : index + 1)).filter(Boolean)).toEqual([10, 20, 30]);
+  const looks = Array.from({ length: 150 }, () => limit.dueNow('a'));
+  expect(looks.map((due, index) => (due === undefined ? undefined : index + 1)).filter(Boolean)).toEqual([
+    50, 100, 150,
+  ]);
   expect(limit.dueNow('b')).toBeUndefined();
 });

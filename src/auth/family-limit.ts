@@ -8,11 +8,11 @@ export interface FamilyLimit {
 const clientsMax = 10_000;
 
 /**
- * Makes the limit of refresh families that a client may have alive. Looking costs as much as the families there are, so it is done for every tenth part of
- * them: a client may have that many more for a while.
+ * Makes the limit of refresh families that a client may have alive. Looking costs as much as the families there are, so it is done once for half as many
+ * new ones: a client may have half as many more for a while.
  */
 export function createFamilyLimit(familiesMax: number): FamilyLimit {
-  const every = Math.max(1, Math.floor(familiesMax / 10));
+  const every = Math.max(1, Math.floor(familiesMax / 2));
   const made = new Map<string, number>();
   return {
     dueNow(clientId) {

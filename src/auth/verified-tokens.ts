@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Tokens that are kept at most; the one that was not sent for longest makes room. */
 const keptMax = 10_000;
@@ -31,7 +31,7 @@ export function rememberVerified<T extends { readonly expiresAt: number }>(
   const verified = new Map<string, T>();
   return {
     async verify(token) {
-      const key = createHash('sha256').update(token).digest('base64url');
+      const key = hash('sha256', token, 'base64url');
       const known = verified.get(key);
       verified.delete(key); // it goes to the end, as the one that was sent last
       const lives = known !== undefined && known.expiresAt + toleranceSeconds > now();

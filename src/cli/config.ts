@@ -73,7 +73,7 @@ export const settings = {
     1,
     1_000,
     100,
-    'Refresh tokens of one client that are good at once, one for each of its processes; the ones used longest ago make room (a tenth more may live for a while)',
+    'Refresh tokens of one client that are good at once, one for each of its processes; the ones used longest ago make room (half as many more may live for a while)',
   ),
   KEYCLOAK_MEMBERS: oneOf(
     ['true', 'false'],

@@ -34,6 +34,11 @@ export class PostgresListener {
     return performance.now() - this.#aliveAt < silenceMsMax ? this.#mark : undefined;
   }
 
+  /** Notes a change that this process made itself: what it does next must not wait for the notification of it. */
+  noteOwnChange(): void {
+    this.#mark += 1;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

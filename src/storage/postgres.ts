@@ -85,8 +85,8 @@ class PostgresStore implements Store {
     return openPostgresSnapshot(this.#url, tenant, pauseMsMax);
   }
 
-  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
-    return this.#withTenant('begin', tenant, async (client) => {
+  async loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
+    const counts = await this.#withTenant('begin', tenant, async (client) => {
       const [, loaded] = await Promise.all([
         this.#query(client, lockTenant, [tenant]),
         this.#query(client, upsertRows, [tenant, ...columnArrays(rows)]),
@@ -97,6 +97,8 @@ class PostgresStore implements Store {
         await Promise.all([this.#query(client, growRevision, [tenant]), client.query(announceChange)]);
       return { inserted, updated, unchanged: rows.length - inserted - updated };
     });
+    this.#listener.noteOwnChange();
+    return counts;
   }
 
   async readDirectory<S extends string>(
@@ -110,7 +112,7 @@ class PostgresStore implements Store {
     statements: readonly DirectoryStatement[],
     { announce } = { announce: false },
   ): Promise<readonly (readonly Row[])[]> {
-    return this.#withClient(async (client) => {
+    const written = await this.#withClient(async (client) => {
       const [only, ...others] = statements;
       if (only !== undefined && others.length === 0 && !announce)
         return [await this.#query(client, only.sql, only.values)];
@@ -122,6 +124,8 @@ class PostgresStore implements Store {
       if (failed !== undefined) throw failed.reason;
       return Promise.all(results);
     });
+    if (announce) this.#listener.noteOwnChange();
+    return written;
   }
 
   watch(): void {

@@ -40,7 +40,11 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     opened.store.watch();
     const first = await markOf(opened.store);
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
-    await markOf(opened.store, first);
+    const second = opened.store.changeMark();
+    const touch = directoryStatement("update tenant set created_at = 2 where id = 'acme'");
+    await opened.store.writeDirectory([touch], { announce: true });
+    const third = opened.store.changeMark();
+    expect(new Set([first, second, third]).size).toBe(3); // at once, not when the notification comes
     await opened.close();
   });
 
