@@ -15,6 +15,8 @@ import { nowSeconds, openReadyStore } from './store-session.ts';
 const stopMsMax = 15_000;
 /** Least time for requests that were sent before the signal and were not read yet: a listener that closes at once resets their connections. */
 const settleMs = 250;
+/** How often connections are let go that became idle while stopping, in milliseconds. */
+const sweepIdleMs = 50;
 const sweepEveryMs = 600_000;
 
 /** `subreport serve`. */
@@ -103,7 +105,10 @@ function stopOnSignal({ app, drain }: RunningService, store: Store, config: Conf
       logger.error('stopping took too long; what was under way is cut off');
       process.exit(1);
     }, stopMsMax).unref();
+    // Closing lets go of connections that are idle now. One whose answer ends a moment later would be kept open for its next request, and keep us here.
+    const idleSweep = setInterval(() => app.server.closeIdleConnections(), sweepIdleMs);
     await app.close();
+    clearInterval(idleSweep);
     await store.close();
     logger.info('stopped');
   };
