@@ -24,6 +24,7 @@ export const retryAfterSeconds = '2';
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { report, headers } = describeError(error);
   const { status } = errorTable[report.code];
+  for (const name of ofAnswers) reply.removeHeader(name);
   if (status >= 500) request.log.error({ err: error, code: report.code }, 'request failed');
   return reply
     .code(status)
@@ -31,6 +32,9 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .type('application/problem+json')
     .send(JSON.stringify(buildProblem(report, request.id)));
 }
+
+/** Headers of an answer that was being made when it failed. */
+const ofAnswers = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
 
 function describeError(error: unknown): ErrorAnswer {
   if (error instanceof ReportError) {

@@ -31,11 +31,17 @@ export function sendExport(
     clearTimeout(duration);
     const { rows, bytes, summary } = progress;
     request.log.info({ rows, bytes, complete: summary !== undefined }, 'export');
-    report
+    void letGo();
+  });
+
+  let ended: Promise<void> | undefined;
+  const letGo = (): Promise<void> => {
+    ended ??= report
       .close()
       .catch((error: unknown) => request.log.warn({ err: error }, 'an export did not end as it should'))
       .finally(onEnd);
-  });
+    return ended;
+  };
 
   async function* pieces(): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
@@ -48,6 +54,7 @@ export function sendExport(
       if (piece.length > 0) yield piece;
       stall.refresh();
     }
+    await letGo(); // before the end is told: whoever has read it may begin another
     const summary = { rows: progress.rows, sha256: hash.digest('hex') };
     progress.summary = summary;
     reply.raw.addTrailers({ [exportTrailers.rows]: String(summary.rows), [exportTrailers.sha256]: summary.sha256 });

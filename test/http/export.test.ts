@@ -418,6 +418,14 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     });
   });
 
+  test('one after another is not too many: the end of a report is told when its slot is free', async () => {
+    const others = await Promise.all([begin('all=true&format=csv'), begin('all=true&format=csv', otherToken)]);
+    for (let time = 0; time < 20; time += 1) {
+      expect((await receive('all=true&format=csv&status=NONE', token)).status).toBe(200);
+    }
+    for (const response of others) response.destroy();
+  });
+
   test('too many at once are refused with the time to wait: of one client, then of all', async () => {
     const first = await Promise.all([begin('all=true&format=csv'), begin('all=true&format=csv')]);
     expect(first.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
