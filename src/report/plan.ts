@@ -1,5 +1,7 @@
 import { type DateField, dateFields } from '../contract/query.ts';
-import type { DateColumn, PagePosition, SubscriptionFilter, SubscriptionOrder } from '../storage/subscription-page.ts';
+import type { SubscriptionOrder } from '../storage/page-sql.ts';
+import type { DateColumn, SubscriptionFilter } from '../storage/subscription-filter.ts';
+import type { PagePosition } from '../storage/subscription-page.ts';
 import type { ReportQuery } from './parse.ts';
 
 /** What is to be read: which records, in which order, from where, how many. */

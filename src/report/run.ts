@@ -1,5 +1,6 @@
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
-import { countMatching, type PageRecord, readPage } from '../storage/subscription-page.ts';
+import { type PageRecord, readPage } from '../storage/subscription-page.ts';
+import { type FilterRange, readRange } from '../storage/subscription-rank.ts';
 import type { ReportPlan } from './plan.ts';
 
 /** One page as it was at one moment of the store, with the total of that moment. */
@@ -15,7 +16,8 @@ export interface ReportPage {
 /** Reads the page that a plan asks for. The only stage that asks the store. */
 export function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
   return store.readTenant(tenant, async (reader) => {
-    const [total, page] = await Promise.all([countMatching(reader, plan.filter), readOneMore(reader, plan)]);
+    const range = readRange(reader, plan.filter);
+    const [{ total }, page] = await Promise.all([range, readOneMore(reader, plan, range)]);
     const records = page.slice(0, plan.size);
     const more = page.length > plan.size;
     if (plan.position.kind === 'before') {
@@ -38,8 +40,9 @@ export function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Pro
 function readOneMore(
   reader: TenantReader,
   { filter, order, position, size }: ReportPlan,
+  range: Promise<FilterRange>,
 ): Promise<readonly PageRecord[]> {
-  return readPage(reader, filter, order, position, size + 1);
+  return readPage(reader, filter, order, position, size + 1, range);
 }
 
 /** Whether there is a record beyond one edge of the page; when the page is empty, every record there is lies on that side. */
