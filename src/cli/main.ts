@@ -4,6 +4,7 @@ import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
 import { addClientCommand } from './client-command.ts';
 import { addConfigCommand } from './config-command.ts';
+import { addDoctorCommand } from './doctor-command.ts';
 import { CommandError, UsageError } from './error.ts';
 import { addGenerateCommand } from './generate-command.ts';
 import { addImportCommand } from './import-command.ts';
@@ -31,6 +32,7 @@ export function buildProgram(output: Output): Command {
     addServeCommand,
     addMigrateCommand,
     addConfigCommand,
+    addDoctorCommand,
     addTenantCommand,
     addClientCommand,
     addImportCommand,
