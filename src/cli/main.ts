@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addClientCommand } from './client-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { describeFailure } from './describe-failure.ts';
+import { addDoctorCommand } from './doctor-command.ts';
 import { UsageError } from './error.ts';
 import { addGenerateCommand } from './generate-command.ts';
 import { addImportCommand } from './import-command.ts';
@@ -30,6 +31,7 @@ export function buildProgram(output: Output): Command {
     addServeCommand,
     addMigrateCommand,
     addConfigCommand,
+    addDoctorCommand,
     addTenantCommand,
     addClientCommand,
     addKeysCommand,

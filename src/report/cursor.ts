@@ -1,12 +1,12 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import type { SubscriptionKey } from '../storage/subscription-page.ts';
+import type { OrderKey } from '../storage/subscription-span.ts';
 
 /** A position in a report as `X-Next-Page` and `X-Previous-Page` carry it. */
 export interface Cursor {
   /** The page lies just after the key, or just before it. */
   readonly direction: 'after' | 'before';
-  readonly key: SubscriptionKey;
+  readonly key: OrderKey;
   /** Number of the page that the cursor leads to. */
   readonly page: number;
   /** `fingerprint` of the query that the cursor belongs to. */

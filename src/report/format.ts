@@ -1,6 +1,6 @@
 import type { FormPair } from '../contract/form.ts';
 import type { PageLimits } from '../contract/query.ts';
-import type { SubscriptionKey } from '../storage/subscription-page.ts';
+import type { OrderKey } from '../storage/subscription-span.ts';
 import { describeFilters } from './applied-filters.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
 import type { ReportQuery } from './report-query.ts';
@@ -74,7 +74,7 @@ function pointAround(
 function pointFrom(
   { mark, expiresWithinSeconds, nowSeconds }: ReportQuery,
   direction: Cursor['direction'],
-  { date, id }: SubscriptionKey,
+  { date, id }: OrderKey,
   page: number,
 ): PagePointer {
   const key = { date, id };

@@ -1,5 +1,6 @@
 import type { Store, TenantId, TenantReader } from '../storage/store.ts';
-import { countMatching, type PageRecord, readPage } from '../storage/subscription-page.ts';
+import { type PageRecord, readPage } from '../storage/subscription-page.ts';
+import { type FilterRange, readRange } from '../storage/subscription-rank.ts';
 import { readRevision } from '../storage/tenant.ts';
 import type { ReportPlan } from './plan.ts';
 
@@ -24,7 +25,8 @@ export function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Pro
 }
 
 async function readReport(reader: TenantReader, plan: ReportPlan): Promise<Omit<ReportPage, 'revision'>> {
-  const [total, page] = await Promise.all([countMatching(reader, plan.filter), readOneMore(reader, plan)]);
+  const range = readRange(reader, plan.filter);
+  const [{ total }, page] = await Promise.all([range, readOneMore(reader, plan, range)]);
   const records = page.slice(0, plan.size);
   const more = page.length > plan.size;
   if (plan.position.kind === 'before') {
@@ -46,8 +48,9 @@ async function readReport(reader: TenantReader, plan: ReportPlan): Promise<Omit<
 function readOneMore(
   reader: TenantReader,
   { filter, order, position, size }: ReportPlan,
+  range: Promise<FilterRange>,
 ): Promise<readonly PageRecord[]> {
-  return readPage(reader, filter, order, position, size + 1);
+  return readPage(reader, filter, order, position, size + 1, range);
 }
 
 /** Whether there is a record beyond one edge of the page; when the page is empty, every record there is lies on that side. */

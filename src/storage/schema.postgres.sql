@@ -57,6 +57,16 @@ create table subscription (
   record text collate "C" not null
 );
 
+create table subscription_span (
+  tenant_id text collate "C" not null,
+  series text collate "C" not null,
+  level bigint not null,
+  from_date bigint not null,
+  from_id text collate "C" not null,
+  n bigint not null,
+  statuses jsonb not null
+);
+
 create table tenant (
   id text collate "C" not null,
   created_at bigint not null,
@@ -80,6 +90,10 @@ alter table schema_migration add constraint schema_migration_pkey PRIMARY KEY (n
 alter table subscription add constraint subscription_pkey PRIMARY KEY (tenant_id, id);
 
 alter table subscription add constraint subscription_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+
+alter table subscription_span add constraint subscription_span_pkey PRIMARY KEY (tenant_id, series, level, from_date, from_id);
+
+alter table subscription_span add constraint subscription_span_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 
 alter table tenant add constraint tenant_pkey PRIMARY KEY (id);
 
@@ -109,12 +123,21 @@ CREATE INDEX subscription_plan ON public.subscription USING btree (tenant_id, pl
 
 CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id);
 
+CREATE INDEX subscription_product_status ON public.subscription USING btree (tenant_id, product_id, status, created_date, id);
+
 CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id);
 
 alter table subscription enable row level security;
 alter table subscription force row level security;
 
+alter table subscription_span enable row level security;
+alter table subscription_span force row level security;
+
 create policy subscription_tenant on subscription for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
+
+create policy subscription_span_tenant on subscription_span for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 

@@ -86,7 +86,20 @@ CREATE INDEX subscription_plan on subscription (tenant_id, plan_id, created_date
 
 CREATE INDEX subscription_product on subscription (tenant_id, product_id, created_date, id);
 
+CREATE INDEX subscription_product_status on subscription (tenant_id, product_id, status, created_date, id);
+
 CREATE INDEX subscription_status on subscription (tenant_id, status, created_date, id);
+
+CREATE TABLE subscription_span (
+  tenant_id text not null references tenant (id),
+  series text not null,
+  level integer not null,
+  from_date integer not null,
+  from_id text not null,
+  n integer not null,
+  statuses text not null,
+  primary key (tenant_id, series, level, from_date, from_id)
+) strict, without rowid;
 
 CREATE TABLE tenant (
   id text not null primary key,

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
 import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
+import { countOnSqlite } from './sqlite-count.ts';
 import { prepareFolder } from './sqlite-folder.ts';
 import type {
   DirectorySql,
@@ -15,7 +17,9 @@ import type {
   TenantReader,
   TenantSnapshot,
 } from './store.ts';
+import { checkThat, type StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
+import { countedColumns, toCountedRow } from './subscription-span.ts';
 
 /** Readers at once; each holds one snapshot, and all run on this one thread, so more would only wait for each other. */
 const readersMax = 8;
@@ -73,16 +77,27 @@ class SqliteStore implements Store {
 
   async loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
     return this.#write(() => {
-      let inserted = 0;
-      let updated = 0;
-      for (const row of rows) {
-        const values = [tenant, ...rowValues(row)];
-        if (this.#writer.change(insertRow, values) === 1) inserted += 1;
-        else updated += this.#writer.change(updateRow, values);
-      }
-      if (inserted + updated > 0) this.#writer.change(growRevision, [tenant]);
-      return { inserted, updated, unchanged: rows.length - inserted - updated };
+      const changes = rows.flatMap((row) => this.#loadRow(tenant, row));
+      this.#keepChanges(tenant, changes);
+      const inserted = changes.filter(({ before }) => before === undefined).length;
+      const updated = changes.length - inserted;
+      return { inserted, updated, unchanged: rows.length - changes.length };
     });
+  }
+
+  async deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
+    return this.#write(() => {
+      const removed = ids.flatMap((id) => this.#writer.all(deleteRow, [tenant, id]));
+      this.#keepChanges(
+        tenant,
+        removed.map((row) => ({ before: toCountedRow(row) })),
+      );
+      return removed.length;
+    });
+  }
+
+  async recountSubscriptions(tenant: TenantId): Promise<void> {
+    return this.#write(() => countOnSqlite(this.#writer, tenant, recount()));
   }
 
   async readDirectory<S extends string>(
@@ -134,10 +149,46 @@ class SqliteStore implements Store {
     }
   }
 
+  async examine(): Promise<readonly StoreCheck[]> {
+    const schema = await checkThat('schema', 'The schema is the one this version needs', () => this.checkReady());
+    const integrity = await checkThat('integrity', 'The file is whole', async () => this.#checkIntegrity());
+    return [schema, integrity];
+  }
+
+  #checkIntegrity(): void {
+    const texts = this.#writer.all('pragma integrity_check', []).map((row) => String(row.integrity_check));
+    const faults = texts.filter((text) => text !== 'ok');
+    const orphans = this.#writer.all('pragma foreign_key_check', []).length;
+    const problems = [...faults, ...(orphans > 0 ? [`${orphans} rows refer to something that is not there`] : [])];
+    if (problems.length > 0) {
+      const shown = problems.slice(0, 3).join('; ').replaceAll('\n', ' ');
+      throw new StorageError(
+        'UNUSABLE',
+        `Cannot rely on the embedded store: its file must be whole: ${shown}; restore a backup`,
+      );
+    }
+  }
+
   async close(): Promise<void> {
     for (const reader of this.#idleReaders.splice(0)) reader.close();
     this.#watcher?.close();
     this.#writer.close();
+  }
+
+  /** Inserts or updates a row; no change when it is there already as it is. */
+  #loadRow(tenant: TenantId, row: SubscriptionRow): RowChange[] {
+    const values = [tenant, ...rowValues(row)];
+    if (this.#writer.change(insertRow, values) === 1) return [{ after: row }];
+    const [before] = this.#writer.all(selectCountedRow, [tenant, row.id]);
+    if (before === undefined || this.#writer.change(updateRow, values) === 0) return [];
+    return [{ before: toCountedRow(before), after: row }];
+  }
+
+  /** What belongs to changes of rows in their transaction: the counts, and the revision. */
+  #keepChanges(tenant: TenantId, changes: readonly RowChange[]): void {
+    if (changes.length === 0) return;
+    countOnSqlite(this.#writer, tenant, countChanges(changes));
+    this.#writer.change(growRevision, [tenant]);
   }
 
   #appliedMigrations(): AppliedMigration[] {
@@ -219,5 +270,9 @@ const updateRow = `update subscription set created_date = $3, activation_date = 
   product_id = $7, iccid = $8, email = $9, record = $10,
   plan_id = $11, device_id = $12, auto_renew = $13
   where tenant_id = $1 and id = $2 and (record <> $10 or email is not $9)`;
+
+const selectCountedRow = `select ${countedColumns} from subscription where tenant_id = $1 and id = $2`;
+
+const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 returning ${countedColumns}`;
 
 const growRevision = 'update tenant set revision = revision + 1 where id = $1';

@@ -1,3 +1,4 @@
+import type { StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 declare const tenantBrand: unique symbol;
@@ -20,7 +21,7 @@ export type TenantSql = `${string}tenant_id = $1${string}`;
 /** A statement about tenants, clients and keys: its text must be known when compiling and must not name the table of subscriptions. */
 export type DirectorySql<S extends string> = string extends S
   ? never
-  : S extends `${string} subscription${' ' | '\n'}${string}`
+  : S extends `${string} subscription${' ' | '\n' | '_span'}${string}`
     ? never
     : S;
 
@@ -75,6 +76,10 @@ export interface Store {
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
   /** Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. */
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts>;
+  /** Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves; how many there were. */
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
+  /** Makes the counts of one tenant anew from its rows, in one transaction. */
+  recountSubscriptions(tenant: TenantId): Promise<void>;
   /** One reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
@@ -96,6 +101,8 @@ export interface Store {
   migrate(): Promise<MigrationResult>;
   /** Resolves when a report could be answered now: the store is reachable and its schema is the one this version needs. */
   checkReady(): Promise<void>;
+  /** Looks at everything about the store that is not one tenant's; a store that cannot be reached at all rejects. */
+  examine(): Promise<readonly StoreCheck[]>;
   close(): Promise<void>;
 }
 

@@ -1,83 +1,39 @@
+import { type PageStart, pageStatement, type SubscriptionOrder } from './page-sql.ts';
 import type { Row, SqlValue, TenantReader, TenantSnapshot } from './store.ts';
-
-/** A column that orders subscriptions and that bounds compare with. */
-export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
-
-/** Bounds of one date. */
-export interface DateBounds {
-  /** The date that the two bounds compare with. */
-  readonly dateColumn: DateColumn;
-  /** Only dates greater than this, in whole UTC epoch seconds. */
-  readonly afterSeconds?: number;
-  /** Only dates less than this, in whole UTC epoch seconds. */
-  readonly beforeSeconds?: number;
-}
-
-/** Which subscriptions: all conditions hold at once. */
-export interface SubscriptionFilter extends DateBounds {
-  readonly iccid?: string;
-  /** Normalised (`contract/email.ts`). */
-  readonly email?: string;
-  readonly productId?: string;
-  /** One of these; not empty. */
-  readonly statuses?: readonly string[];
-  readonly planId?: string;
-  readonly deviceId?: string;
-  /** The word on the wire: `true` or `false`. */
-  readonly autoRenew?: string;
-  /** Bounds of further dates. */
-  readonly furtherBounds?: readonly DateBounds[];
-}
-
-/** A total order: the date, then the id, both in the same direction. */
-export interface SubscriptionOrder {
-  readonly column: DateColumn;
-  readonly descending: boolean;
-}
-
-/** Where a record stands in an order. */
-export interface SubscriptionKey {
-  readonly date: number;
-  readonly id: string;
-}
+import { and, binder, filterConditions, isCounted, type SubscriptionFilter } from './subscription-filter.ts';
+import { type FilterRange, findSpan, readGroups, readRange } from './subscription-rank.ts';
+import { type OrderKey, spanRowsAimed } from './subscription-span.ts';
 
 /** Where a page begins: after so many records of the order, just after a record, or just before one. */
 export type PagePosition =
   | { readonly kind: 'offset'; readonly skip: number }
-  | { readonly kind: 'after' | 'before'; readonly key: SubscriptionKey };
+  | { readonly kind: 'after' | 'before'; readonly key: OrderKey };
 
 /** One record of a page: where it stands, and its finished text. */
-export interface PageRecord extends SubscriptionKey {
+export interface PageRecord extends OrderKey {
   readonly record: string;
 }
 
-/** Reads up to `limit` records from a position, in the order asked for (for a `before` position too: the nearest ones before it). */
+/**
+ * Reads up to `limit` records from a position, in the order asked for (for a `before` position too: the nearest ones before it). In the order of `createdDate`
+ * and with a filter that the kept counts know (`isCounted`), every position costs the same. `range` is that of the filter, when the caller asks for it anyway.
+ */
 export async function readPage(
   reader: TenantReader,
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
   position: PagePosition,
   limit: number,
+  range?: Promise<FilterRange>,
 ): Promise<readonly PageRecord[]> {
-  const values: SqlValue[] = [];
-  const bind = binder(values);
-  const backward = position.kind === 'before';
-  const descending = order.descending !== backward;
-  const direction = descending ? 'desc' : 'asc';
-  const date = order.column;
-  const conditions = filterConditions(filter, bind);
-  if (position.kind !== 'offset') {
-    const { key } = position;
-    conditions.push(`(${date}, id) ${descending ? '<' : '>'} (${bind(key.date)}, ${bind(key.id)})`);
+  if (position.kind === 'offset') {
+    const start = await findStart(reader, filter, order, position.skip, range);
+    return start === undefined ? [] : readRecords(reader, filter, order, start, limit);
   }
-  const skip = position.kind === 'offset' ? ` offset ${bind(position.skip)}` : '';
-  const rows = await reader.all(
-    `select ${date} as date, id, record from subscription where tenant_id = $1${and(conditions)}
-     order by ${date} ${direction}, id ${direction} limit ${bind(limit)}${skip}`,
-    values,
-  );
-  const records = rows.map(toPageRecord);
-  return backward ? records.reverse() : records;
+  const back = position.kind === 'before';
+  const direction = { ...order, descending: order.descending !== back };
+  const records = await readRecords(reader, filter, direction, { kind: 'beyond', key: position.key }, limit);
+  return back ? records.toReversed() : records;
 }
 
 /** The finished texts of all records that a filter lets through, in an order, in batches of so many. */
@@ -97,13 +53,7 @@ export async function* streamRecords(
 
 /** Counts the records that a filter lets through. */
 export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
-  const values: SqlValue[] = [];
-  const conditions = filterConditions(filter, binder(values));
-  const [row] = await reader.all(
-    `select count(*) as n from subscription where tenant_id = $1${and(conditions)}`,
-    values,
-  );
-  return Number(row?.n ?? 0);
+  return (await readRange(reader, filter)).total;
 }
 
 /** The finished text of one record, or `undefined` when the tenant has none of this id. */
@@ -112,31 +62,42 @@ export async function readRecord(reader: TenantReader, id: string): Promise<stri
   return row === undefined ? undefined : String(row.record);
 }
 
-type Bind = (value: SqlValue) => string;
+/** So many steps by key cost no more than a step inside a span does: the counts are not asked. */
+const directStepsMax = spanRowsAimed / 2;
 
-/** Collects values and gives the placeholder of each; `$1` is the tenant. */
-function binder(values: SqlValue[]): Bind {
-  return (value) => `$${values.push(value) + 1}`;
+/** Where the page begins that has so many records before it; `undefined` when there are not so many. */
+async function findStart(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  skip: number,
+  range?: Promise<FilterRange>,
+): Promise<PageStart | undefined> {
+  if (skip === 0) return { kind: 'first' };
+  const counted = isCounted(filter) && order.column === 'created_date';
+  if (!counted || skip <= directStepsMax) return { kind: 'step', steps: skip };
+  const [{ start, total }, groups] = await Promise.all([
+    range ?? readRange(reader, filter),
+    readGroups(reader, filter),
+  ]);
+  if (skip >= total) return undefined;
+  const span = await findSpan(reader, filter, groups, order.descending ? start + total - 1 - skip : start + skip);
+  if (span === undefined) return undefined;
+  const { from, until, n } = span;
+  const down = span.skip > n / 2; // from the nearer end
+  return { kind: 'step', steps: down ? n - 1 - span.skip : span.skip, span: { from, until, down } };
 }
 
-function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
-  const { iccid, email, productId, statuses, planId, deviceId, autoRenew, furtherBounds = [] } = filter;
-  const conditions: string[] = [];
-  if (iccid !== undefined) conditions.push(`iccid = ${bind(iccid)}`);
-  if (email !== undefined) conditions.push(`email = ${bind(email)}`);
-  if (productId !== undefined) conditions.push(`product_id = ${bind(productId)}`);
-  if (statuses !== undefined) conditions.push(`status in (${statuses.map(bind).join(', ')})`);
-  if (planId !== undefined) conditions.push(`plan_id = ${bind(planId)}`);
-  if (deviceId !== undefined) conditions.push(`device_id = ${bind(deviceId)}`);
-  if (autoRenew !== undefined) conditions.push(`auto_renew = ${bind(autoRenew)}`);
-  for (const { dateColumn, afterSeconds, beforeSeconds } of [filter, ...furtherBounds]) {
-    if (afterSeconds !== undefined) conditions.push(`${dateColumn} > ${bind(afterSeconds)}`);
-    if (beforeSeconds !== undefined) conditions.push(`${dateColumn} < ${bind(beforeSeconds)}`);
-  }
-  return conditions;
+async function readRecords(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  start: PageStart,
+  limit: number,
+): Promise<readonly PageRecord[]> {
+  const { sql, values } = pageStatement(filter, order, start, limit);
+  return (await reader.all(sql, values)).map(toPageRecord);
 }
-
-const and = (conditions: readonly string[]): string => conditions.map((condition) => ` and ${condition}`).join('');
 
 function toPageRecord(row: Row): PageRecord {
   return { date: Number(row.date), id: String(row.id), record: String(row.record) };

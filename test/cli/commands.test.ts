@@ -60,7 +60,7 @@ describe('wrong use', () => {
   });
 
   test('--help of every command shows an example', async () => {
-    const paths = ['serve', 'migrate', 'config', 'import', 'generate'].map((name) => [name]);
+    const paths = ['serve', 'migrate', 'config', 'doctor', 'import', 'generate'].map((name) => [name]);
     for (const name of ['create', 'list']) paths.push(['tenant', name]);
     for (const name of ['create', 'list', 'rotate', 'disable']) paths.push(['client', name]);
     for (const name of ['list', 'rotate']) paths.push(['keys', name]);

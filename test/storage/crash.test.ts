@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { checkCounts } from '../../src/storage/check-counts.ts';
 import { countMatching } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines } from '../support/engines.ts';
@@ -29,6 +30,7 @@ describe.each(engines)('kill -9 of a process that loads, on $engine', ({ engine,
       });
       expect(acknowledged.filter((batch) => batches.get(batch) !== 10)).toEqual([]);
       expect([...batches.values()].every((n) => n === 10)).toBe(true);
+      expect((await opened.store.readTenant(tenant, checkCounts)).problems).toEqual([]);
       next = Math.max(next, ...batches.keys()) + 1;
     }
     expect(next).toBeGreaterThan(kills);

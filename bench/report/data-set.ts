@@ -1,0 +1,110 @@
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import type { Store } from '../../src/storage/store.ts';
+import { findTenant, insertTenant, listTenants } from '../../src/storage/tenant.ts';
+
+/** How large a data set is to be. The first tenant has a fifth of all records, the others share the rest. */
+export interface DataSetOptions {
+  readonly records: number;
+  readonly tenants: number;
+}
+
+/** Runs SQL past the store. */
+export interface RawDatabase {
+  run(sql: string): Promise<void>;
+  /** The statements that make the indexes that are no part of a constraint, by name. */
+  indexes(): Promise<ReadonlyMap<string, string>>;
+  /** What a database does by itself in time after a large load: statistics and visibility. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Name of the tenant that has a fifth of the records. */
+export const largeTenant = 'tenant-0';
+
+/**
+ * Fills a migrated store straight: one INSERT for each tenant without its indexes, which are made anew afterwards as the counts are. Both engines get the same
+ * rows from the same text: three years of dates, a tenth of a tenant's records at one second, 40 products of unequal size, statuses that follow age.
+ */
+export async function fillStore(store: Store, raw: RawDatabase, { records, tenants }: DataSetOptions): Promise<void> {
+  for (let tenant = 0; tenant < tenants; tenant += 1) await insertTenant(store, `tenant-${tenant}`, 1);
+  const indexes = await raw.indexes();
+  const remade = [...indexes].filter(([name]) => name.startsWith('subscription_'));
+  for (const [name] of remade) await raw.run(`drop index ${name}`);
+  const large = Math.floor(records / 5);
+  const small = Math.floor((records - large) / Math.max(1, tenants - 1));
+  for (let tenant = 0; tenant < tenants; tenant += 1) await raw.run(insertRows(tenant, tenant === 0 ? large : small));
+  for (const [, sql] of remade) await raw.run(sql);
+  for (const { tenant } of await listTenants(store)) await store.recountSubscriptions(tenant);
+  await raw.settle();
+}
+
+/** The tenant of a name. */
+export async function requireTenant(store: Store, name: string) {
+  const found = await findTenant(store, name);
+  if (found === undefined) throw new Error(`no tenant ${name}`);
+  return found.tenant;
+}
+
+function insertRows(tenant: number, count: number): string {
+  return `insert into subscription
+      (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
+    with recursive series (i) as (select 1 union all select i + 1 from series where i < ${count}),
+    mixed as (select i, (i * 7919 + ${tenant} * 104729) % 1000003 as m from series),
+    made as (
+      select i, m, 'S' || cast(1000003 + m as text) || 'x' || cast(i as text) as id,
+        case when i % 10 = 3 then 1700000000 else 1672531200 + cast(94608000.0 * i / ${count} as bigint) end as created,
+        'P' || cast((m % 40) * (m % 7) / 6 as text) as product,
+        case when m % 50000 = 7 then 'SUSPENDED' when m % 30 = 0 then null when i > ${count} * 0.9 then 'ACTIVE'
+          when m % 20 = 1 then 'PENDING' when m % 3 = 0 then 'DEPLETED' else 'EXPIRED' end as status
+      from mixed
+    )
+    select 'tenant-${tenant}', id, created, created + 60, created + 2592060, status, product,
+      '89445' || cast(100000000000 + m % (${count} / 3 + 1) as text), 'user' || cast(m % (${count} / 4 + 1) as text) || '@example.com',
+      '{"id":"' || id || '","status":"' || coalesce(status, 'ACTIVE') || '","activationDate":"2024-01-01T00:00:00Z","expirationDate":'
+        || '"2024-01-31T00:00:00Z","createdDate":"2024-01-01T00:00:00Z","product":{"id":"' || product
+        || '","name":"Europe 5 GB, 30 days","period":30,"period_unit":"DAYS","plan_id":"cGxhbi1ldXJvcGU"},"iccid":"89445'
+        || cast(100000000000 + m as text) || '","device_id":"device-' || cast(m as text) || '","auto_renew":"true"}'
+    from made`;
+}
+
+/** A PostgreSQL database past the store, as a superuser. */
+export async function openRawPostgres(url: string): Promise<RawDatabase> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    run: async (sql) => void (await client.query(sql)),
+    indexes: async () => {
+      const { rows } = await client.query<{ name: string; sql: string }>(
+        `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as sql from pg_index
+         where indrelid = 'subscription'::regclass and not indisprimary`,
+      );
+      return new Map(rows.map(({ name, sql }) => [name, sql]));
+    },
+    settle: async () => {
+      await client.query('vacuum (analyze) subscription');
+      await client.query('vacuum (analyze) subscription_span');
+      await client.query('checkpoint');
+    },
+    close: () => client.end(),
+  };
+}
+
+/** An embedded store past the store. */
+export async function openRawSqlite(file: string): Promise<RawDatabase> {
+  const database = new DatabaseSync(file);
+  database.exec('pragma synchronous = off; pragma cache_size = -500000; pragma temp_store = memory');
+  return {
+    run: async (sql) => database.exec(sql),
+    indexes: async () => {
+      const rows = database
+        .prepare(
+          "select name, sql from sqlite_master where type = 'index' and tbl_name = 'subscription' and sql is not null",
+        )
+        .all();
+      return new Map(rows.map(({ name, sql }) => [String(name), String(sql)]));
+    },
+    settle: async () => database.exec('pragma wal_checkpoint(truncate)'),
+    close: async () => database.close(),
+  };
+}

@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { nowSeconds } from '../../src/cli/store-session.ts';
+import { defaultPageLimits } from '../../src/contract/query.ts';
+import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
+import { parseReport } from '../../src/report/parse.ts';
+import { planReport } from '../../src/report/plan.ts';
+import { openStore } from '../../src/storage/open-store.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { startPostgres } from '../../test/support/postgres-server.ts';
+import { fillStore, largeTenant, openRawPostgres, openRawSqlite, requireTenant } from './data-set.ts';
+import { startHttpReader } from './http-reader.ts';
+import { offsetPage } from './offset-page.ts';
+
+// What a page by number costs, its exact total included, at every depth of the largest tenant; beside it the same page by OFFSET and count(*).
+// One run, rounds alternating over all cases, medians; ratios are what travels to other machines.
+//   npm run bench:deep                                   1 million records, 200,000 of one tenant, and 10,000 beside them for growth
+//   npm run bench:deep -- --records 10000 --records 1000000 --records 10000000 --save
+
+const { values: args } = parseArgs({
+  options: {
+    records: { type: 'string', multiple: true, default: ['10000', '1000000'] },
+    engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
+    rounds: { type: 'string', default: '60' },
+    save: { type: 'boolean', default: false },
+  },
+});
+const rounds = Number(args.rounds);
+/** The old statements take up to seconds each: fewer rounds of them tell enough. */
+const oldRounds = Math.min(rounds, 7);
+const size = 50;
+
+const filters: Readonly<Record<string, string>> = {
+  none: '',
+  'newest first': '&sort=-createdDate',
+  product: '&product-id=P5',
+  status: '&status=EXPIRED',
+  'two statuses': '&status=EXPIRED,DEPLETED',
+  'rare status': '&status=SUSPENDED',
+  'product and statuses': '&product-id=P5&status=EXPIRED,DEPLETED',
+  'after and before': '&after=2023-02-01T00:00:00Z&before=2025-11-01T00:00:00Z',
+  'all of them': '&product-id=P5&status=EXPIRED,PENDING&after=2023-02-01T00:00:00Z&before=2025-11-01T00:00:00Z',
+};
+const depths = { 'page 1': 0, '50 %': 0.5, '99 %': 0.99 } as const;
+type Depth = keyof typeof depths;
+
+interface Measured {
+  readonly engine: string;
+  readonly records: number;
+  readonly filter: string;
+  readonly total: number;
+  /** Median milliseconds of a page with its total, by depth: as an HTTP client sees it; from parsing to the finished answer; and by OFFSET and count(*). */
+  readonly http: Readonly<Record<Depth, number>>;
+  readonly kept: Readonly<Record<Depth, number>>;
+  readonly offset: Readonly<Record<Depth, number>>;
+}
+
+const results: Measured[] = [];
+for (const records of args.records.map(Number)) {
+  for (const engine of args.engine) results.push(...(await measureEngine(engine, records)));
+}
+const report = toMarkdown(results);
+console.log(report);
+if (args.save) writeFileSync(new URL('../results/deep-page.md', import.meta.url), `${report}\n`);
+
+async function measureEngine(engine: string, records: number): Promise<Measured[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
+  const server =
+    engine === 'postgres'
+      ? await startPostgres(['shared_buffers=2GB', 'maintenance_work_mem=512MB', 'max_wal_size=8GB'])
+      : undefined;
+  const store = openStore({
+    databaseUrl: server?.url,
+    dataDir: folder,
+    poolSize: 4,
+    onConnectionError: () => undefined,
+  });
+  try {
+    await store.migrate();
+    const raw =
+      server === undefined ? await openRawSqlite(join(folder, 'subreport.db')) : await openRawPostgres(server.url);
+    const started = performance.now();
+    await fillStore(store, raw, { records, tenants: Math.min(200, Math.ceil(records / 1_000)) });
+    await raw.close();
+    console.error(`${engine}: ${records} records in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+    return await measureStore(store, await requireTenant(store, largeTenant), records);
+  } finally {
+    await store.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function measureStore(store: Store, tenant: TenantId, records: number): Promise<Measured[]> {
+  const context = { store, limits: defaultPageLimits, now: nowSeconds, reportUrl: 'http://localhost/r' };
+  const cases = await Promise.all(
+    Object.entries(filters).map(async ([filter, query]) => {
+      const { headers } = await listSubscriptions(
+        context,
+        tenant,
+        parseReport(`size=${size}${query}`, context, 'json'),
+      );
+      return { filter, query, total: Number(headers['x-total-count']) };
+    }),
+  );
+  const reader = await startHttpReader(store, tenant);
+  const times = new Map<string, number[]>();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { filter, query, total } of cases) {
+      for (const [depth, share] of Object.entries(depths)) {
+        const page = 1 + Math.floor((total / size) * share * (1 - 0.001 * (round % 10)));
+        const queryString = `size=${size}${query}&page=${page}`;
+        const run = async (side: string, work: () => Promise<unknown>): Promise<void> => {
+          const started = performance.now();
+          await work();
+          const key = `${side} ${filter} ${depth}`;
+          times.set(key, [...(times.get(key) ?? []), performance.now() - started]);
+        };
+        await run('http', () => reader.read(queryString));
+        await run('kept', () => listSubscriptions(context, tenant, parseReport(queryString, context, 'json')));
+        if (round < oldRounds) await run('offset', () => readByOffset(store, tenant, queryString));
+      }
+    }
+  }
+  await reader.close();
+  const side = (name: string, filter: string) =>
+    Object.fromEntries(
+      Object.keys(depths).map((depth) => [depth, median(times.get(`${name} ${filter} ${depth}`) ?? [])]),
+    ) as Record<Depth, number>;
+  return cases.map(({ filter, total }) => ({
+    engine: store.engine,
+    records,
+    filter,
+    total,
+    http: side('http', filter),
+    kept: side('kept', filter),
+    offset: side('offset', filter),
+  }));
+}
+
+/** The same page as the service read it before counts were kept: parsed and planned alike, then OFFSET and count(*). */
+function readByOffset(store: Store, tenant: TenantId, queryString: string): Promise<unknown> {
+  const plan = planReport(
+    parseReport(queryString, { limits: defaultPageLimits, now: nowSeconds }, 'json'),
+    defaultPageLimits.firstPage,
+  );
+  return store.readTenant(tenant, (reader) => offsetPage(reader, plan));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? Number.NaN;
+}
+
+function toMarkdown(measured: readonly Measured[]): string {
+  const ratio = (a: number, b: number): string => (a / b).toFixed(a / b < 10 ? 2 : 0);
+  const share = (times: Readonly<Record<Depth, number>>, depth: Depth): string => ratio(times[depth], times['page 1']);
+  const depthRows = measured.map(({ engine, records, filter, total, http, kept, offset }) => {
+    const deep = (['50 %', '99 %'] as const).flatMap((depth) => [share(http, depth), share(kept, depth)]);
+    const against = (Object.keys(depths) as Depth[]).map((depth) => ratio(offset[depth], kept[depth]));
+    const cells = [
+      engine,
+      records.toLocaleString('en'),
+      filter,
+      total.toLocaleString('en'),
+      http['page 1'].toFixed(2),
+      ...deep,
+      ...against,
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  const smallest = Math.min(...measured.map(({ records }) => records));
+  const growthRows = measured
+    .filter(({ records }) => records > smallest)
+    .flatMap(({ engine, records, filter, http }) => {
+      const base = measured.find(
+        (each) => each.engine === engine && each.filter === filter && each.records === smallest,
+      );
+      if (base === undefined) return [];
+      const sizes = `${smallest.toLocaleString('en')} → ${records.toLocaleString('en')}`;
+      return [
+        `| ${engine} | ${filter} | ${sizes} | ${ratio(http['page 1'], base.http['page 1'])} | ${ratio(http['99 %'], base.http['99 %'])} |`,
+      ];
+    });
+  const cpu = cpus()[0]?.model.trim() ?? 'unknown processor';
+  return `# A page by number, with its exact total
+
+\`npm run bench:deep\`, ${size} records a page, the tenant that has a fifth of all records, a tenth of which share one createdDate. Medians of ${rounds} rounds (${oldRounds} of
+OFFSET and count(*)), all cases alternating. "HTTP": as a client with a token and a kept connection sees it, service and client in one process. "Inside": from parsing
+to the finished answer. PostgreSQL 18 over loopback, statistics and visibility settled.
+
+Machine: ${availableParallelism()} × ${cpu}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}. Shared with other work: trust the ratios.
+
+| engine | records | filter | total | page 1, HTTP, ms | 50 % ÷ page 1, HTTP | inside | 99 % ÷ page 1, HTTP | inside | OFFSET ÷ inside, page 1 | 50 % | 99 % |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+${depthRows.join('\n')}
+
+Growth of the store, the same page of the same filter, HTTP:
+
+| engine | filter | records | page 1 | 99 % |
+|---|---|---|---|---|
+${growthRows.join('\n')}`;
+}

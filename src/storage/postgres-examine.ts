@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
+import type { StoreCheck } from './store-check.ts';
+
+const versionMin = 15;
+
+/** Looks at what PostgreSQL must be like beside its schema: its version, and row-level security for the role that we connect as. */
+export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
+  return [await checkVersion(client), await checkTables(client), await checkRole(client)];
+}
+
+async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
+  const { rows } = await client.query("select current_setting('server_version_num')::int as number");
+  const version = Math.floor(Number(rows[0]?.number) / 10_000);
+  const ok = version >= versionMin;
+  const message = ok
+    ? `PostgreSQL ${version}`
+    : `Cannot rely on PostgreSQL ${version}: it must be ${versionMin} or newer; upgrade it`;
+  return { check: 'version', ok, message };
+}
+
+async function checkTables(client: pg.ClientBase): Promise<StoreCheck> {
+  const { rows } = await client.query(
+    `select relname from pg_class where relname in ('subscription', 'subscription_span') and relkind in ('r', 'p')
+       and relnamespace = current_schema()::regnamespace and not (relrowsecurity and relforcerowsecurity)`,
+  );
+  const open = rows.map(({ relname }) => relname).join(', ');
+  const message =
+    open === ''
+      ? 'Row-level security is forced on the tables of tenants'
+      : `Cannot keep tenants apart: row-level security must be enabled and forced on ${open}; restore it with: alter table … enable row level security, force row level security`;
+  return { check: 'row-level security', ok: open === '', message };
+}
+
+async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
+  const check = 'role';
+  const { rows } = await client.query('select session_user as role');
+  const role = String(rows[0]?.role);
+  if (!(await bypassesRowSecurity(client)))
+    return { check, ok: true, message: `Role ${role} is held to row-level security` };
+  const { rows: lower } = await client.query(
+    `select rolsuper or rolbypassrls as bypasses, pg_has_role(session_user, oid, 'member') as member from pg_roles where rolname = $1`,
+    [tenantRole],
+  );
+  const ok = lower[0]?.bypasses === false && lower[0]?.member === true;
+  const message = ok
+    ? `Role ${role} bypasses row-level security; its transactions step down to ${tenantRole}`
+    : `Cannot keep tenants apart as ${role}, which bypasses row-level security: there must be a role ${tenantRole} without that right to step down to; run 'subreport migrate', or connect as an ordinary role`;
+  return { check, ok, message };
+}

@@ -1,0 +1,79 @@
+import type { SqlValue } from './store.ts';
+
+/** A column that orders subscriptions and that bounds compare with. */
+export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
+
+/** Bounds of one date. */
+export interface DateBounds {
+  /** The date that the two bounds compare with. */
+  readonly dateColumn: DateColumn;
+  /** Only dates greater than this, in whole UTC epoch seconds. */
+  readonly afterSeconds?: number;
+  /** Only dates less than this, in whole UTC epoch seconds. */
+  readonly beforeSeconds?: number;
+}
+
+/** Which subscriptions: all conditions hold at once. */
+export interface SubscriptionFilter extends DateBounds {
+  readonly iccid?: string;
+  /** Normalised (`contract/email.ts`). */
+  readonly email?: string;
+  readonly productId?: string;
+  /** One of these; not empty. */
+  readonly statuses?: readonly string[];
+  readonly planId?: string;
+  readonly deviceId?: string;
+  /** The word on the wire: `true` or `false`. */
+  readonly autoRenew?: string;
+  /** Bounds of further dates. */
+  readonly furtherBounds?: readonly DateBounds[];
+}
+
+/** Gives the placeholder of a value; `$1` is the tenant. */
+export type Bind = (value: SqlValue) => string;
+
+/** Collects values for a statement. */
+export function binder(values: SqlValue[]): Bind {
+  return (value) => `$${values.push(value) + 1}`;
+}
+
+/** The conditions of a filter, to be joined by `and`. */
+export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
+  const { iccid, email, productId, statuses, planId, deviceId, autoRenew, furtherBounds = [] } = filter;
+  const conditions: string[] = [];
+  if (iccid !== undefined) conditions.push(`iccid = ${bind(iccid)}`);
+  if (email !== undefined) conditions.push(`email = ${bind(email)}`);
+  if (productId !== undefined) conditions.push(`product_id = ${bind(productId)}`);
+  if (statuses !== undefined) conditions.push(`status in (${statuses.map(bind).join(', ')})`);
+  if (planId !== undefined) conditions.push(`plan_id = ${bind(planId)}`);
+  if (deviceId !== undefined) conditions.push(`device_id = ${bind(deviceId)}`);
+  if (autoRenew !== undefined) conditions.push(`auto_renew = ${bind(autoRenew)}`);
+  for (const { dateColumn, afterSeconds, beforeSeconds } of [filter, ...furtherBounds]) {
+    if (afterSeconds !== undefined) conditions.push(`${dateColumn} > ${bind(afterSeconds)}`);
+    if (beforeSeconds !== undefined) conditions.push(`${dateColumn} < ${bind(beforeSeconds)}`);
+  }
+  return conditions;
+}
+
+/** Conditions that stand after another one. */
+export const and = (conditions: readonly string[]): string =>
+  conditions.map((condition) => ` and ${condition}`).join('');
+
+/** The part of a filter that spans are counted by: product and statuses. */
+export function countedPart({ productId, statuses }: SubscriptionFilter): SubscriptionFilter {
+  return {
+    dateColumn: 'created_date',
+    ...(productId !== undefined && { productId }),
+    ...(statuses !== undefined && { statuses }),
+  };
+}
+
+/**
+ * Whether the kept counts answer a filter: one of product, statuses and bounds of `createdDate`, and of nothing else. What is added to the filter is not
+ * counted until it is named here.
+ */
+export function isCounted(filter: SubscriptionFilter): boolean {
+  const { productId, statuses, dateColumn, afterSeconds, beforeSeconds, ...others } = filter;
+  const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
+  return Object.values(others).every((value) => value === undefined) && (dateColumn === 'created_date' || !isBounded);
+}

@@ -1,0 +1,156 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, openPostgres, type TestStore } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { runCommand } from '../support/run-command.ts';
+
+interface Report {
+  readonly ok: boolean;
+  readonly checks: readonly { check: string; ok: boolean; message: string; tenant?: string; repaired?: boolean }[];
+}
+
+/** Runs a statement past the store, as somebody would who should not. */
+async function tamper({ environment }: TestStore, sql: string): Promise<void> {
+  if (environment.DATABASE_URL === undefined) {
+    const database = new DatabaseSync(join(environment.DATA_DIR ?? '', 'subreport.db'));
+    database.exec(sql);
+    database.close();
+    return;
+  }
+  const client = new pg.Client({ connectionString: environment.DATABASE_URL });
+  await client.connect();
+  await client.query("set app.tenant = 'acme'");
+  await client.query(sql);
+  await client.end();
+}
+
+describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
+  let opened: TestStore;
+  const doctor = async (...args: string[]): Promise<[number | null, Report]> => {
+    const { code, stdout, stderr } = await runCommand(['doctor', '--json', ...args], {
+      environment: opened.environment,
+    });
+    expect(stderr).toBe('');
+    return [code, JSON.parse(stdout)];
+  };
+  const countsOf = ({ checks }: Report, tenant: string) => checks.find((check) => check.tenant === tenant);
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    for (const name of ['acme', 'globex']) {
+      await insertTenant(opened.store, name, 1);
+      const tenant = (await findTenant(opened.store, name))?.tenant;
+      if (tenant === undefined) throw new Error('no tenant');
+      const rows = Array.from({ length: 2_000 }, (_, index) =>
+        subscriptionRow({ id: `id${index}`, createdDate: index }),
+      );
+      await opened.store.loadSubscriptions(tenant, rows);
+    }
+  });
+  afterAll(() => opened.close());
+
+  test('finds nothing wrong with a store as it should be', async () => {
+    const [code, report] = await doctor();
+    expect([code, report.ok]).toEqual([0, true]);
+    const names = { sqlite: ['schema', 'integrity'], postgres: ['schema', 'version', 'row-level security', 'role'] }[
+      engine
+    ];
+    expect(report.checks.map(({ check }) => check)).toEqual([...names, 'counts', 'counts']);
+    expect(countsOf(report, 'acme')?.message).toBe('2000 records, all counts exact');
+  });
+
+  test.each([
+    [
+      'a count that is wrong',
+      "update subscription_span set n = n + 1 where tenant_id = 'acme' and level = 0 and from_date > 0",
+    ],
+    [
+      'a status that is wrong',
+      `update subscription_span set statuses = '{"EXPIRED":2000}' where tenant_id = 'acme' and level = 2`,
+    ],
+    [
+      'a span that is missing',
+      "delete from subscription_span where tenant_id = 'acme' and level = 0 and from_date > 700",
+    ],
+    ['no counts at all', "delete from subscription_span where tenant_id = 'acme'"],
+    ['a record that was removed past the store', "delete from subscription where tenant_id = 'acme' and id = 'id77'"],
+    [
+      'a series of a product that has no records',
+      "insert into subscription_span values ('acme', 'product=none', 2, -9007199254740991, '', 3, '{}')",
+    ],
+  ])('finds %s, of that tenant alone, and mends it', async (_what, sql) => {
+    await tamper(opened, sql);
+    const [code, report] = await doctor();
+    expect([code, report.ok]).toEqual([1, false]);
+    expect(countsOf(report, 'acme')).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/^Cannot rely on the counts: .*subreport doctor --repair$/),
+    });
+    expect(countsOf(report, 'globex')?.ok).toBe(true);
+    const [repairCode, repaired] = await doctor('--repair');
+    expect([repairCode, repaired.ok]).toEqual([0, true]);
+    expect(countsOf(repaired, 'acme')).toMatchObject({ ok: true, repaired: true });
+    expect(countsOf(repaired, 'globex')).not.toHaveProperty('repaired');
+    expect((await doctor())[0]).toBe(0);
+  });
+
+  test('says what it found to people too', async () => {
+    const { code, stdout } = await runCommand(['doctor'], { environment: opened.environment });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {5} schema: .*\n/);
+    expect(stdout).toContain('counts of globex: 2000 records, all counts exact\n');
+  });
+});
+
+test('doctor does not migrate: an empty store has a schema problem, and no counts to check', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-doctor-'));
+  const { code, stdout } = await runCommand(['doctor', '--json'], { environment: { DATA_DIR: folder } });
+  const report: Report = JSON.parse(stdout);
+  expect(code).toBe(1);
+  expect(report.checks.map(({ check, ok }) => [check, ok])).toEqual([
+    ['schema', false],
+    ['integrity', true],
+  ]);
+  expect(report.checks[0]?.message).toContain('subreport migrate');
+  rmSync(folder, { recursive: true });
+});
+
+test('doctor finds an embedded file that is damaged', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-doctor-'));
+  const environment = { DATA_DIR: folder };
+  await runCommand(['tenant', 'create', 'acme'], { environment });
+  await runCommand(['generate', '--tenant', 'acme', '--subscriptions', '2000'], { environment });
+  const file = join(folder, 'subreport.db');
+  const bytes = readFileSync(file);
+  for (let page = 40; page < 60; page += 1) bytes.fill(0x5a, page * 4_096 + 200, page * 4_096 + 400);
+  writeFileSync(file, bytes);
+  const { code, stdout } = await runCommand(['doctor', '--json'], { environment });
+  const report: Report = JSON.parse(stdout);
+  expect(code).toBe(1);
+  expect(report.checks.at(-1)).toMatchObject({
+    check: 'integrity',
+    ok: false,
+    message: expect.stringMatching(/^Cannot .*(restore a backup|malformed)/),
+  });
+  rmSync(folder, { recursive: true });
+});
+
+test('doctor finds row-level security that was switched off, and a superuser without a role to step down to', async () => {
+  const opened = await openPostgres('postgres');
+  await opened.store.migrate();
+  const checks = async (): Promise<Report['checks']> =>
+    JSON.parse((await runCommand(['doctor', '--json'], { environment: opened.environment })).stdout).checks;
+  expect((await checks()).every(({ ok }) => ok)).toBe(true);
+  expect((await checks()).find(({ check }) => check === 'role')?.message).toContain('step down to subreport_tenant');
+  await tamper(opened, 'alter table subscription_span no force row level security');
+  expect((await checks()).find(({ check }) => check === 'row-level security')).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('subscription_span'),
+  });
+  await opened.close();
+});

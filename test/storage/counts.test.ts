@@ -1,0 +1,241 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkCounts } from '../../src/storage/check-counts.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
+import { countMatching, readPage } from '../../src/storage/subscription-page.ts';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', null];
+
+/** One change of a history: rows loaded or removed, `count` of them from number `first` on, in steps; how their fields come about follows from `salt`. */
+interface Change {
+  readonly kind: 'load' | 'delete';
+  readonly first: number;
+  readonly count: number;
+  readonly step: number;
+  readonly salt: number;
+  /** How many dates the rows are spread over: 1 puts all of them at the same second. */
+  readonly dates: number;
+}
+
+const history = fc.array(
+  fc.record<Change>({
+    kind: fc.constantFrom('load', 'load', 'delete'),
+    first: fc.nat({ max: 4_000 }),
+    count: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1_500, max: 5_000 })),
+    step: fc.constantFrom(1, 1, 3),
+    salt: fc.nat({ max: 1_000 }),
+    dates: fc.constantFrom(1, 7, 5_000),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+const idsOf = ({ first, count, step }: Change): string[] =>
+  Array.from({ length: count }, (_, index) => `id${String(first + index * step).padStart(6, '0')}`);
+
+function rowsOf(change: Change): SubscriptionRow[] {
+  return idsOf(change).map((id, index) => {
+    const mixed = (Math.imul(index + 1, 2_654_435_761) ^ Math.imul(change.salt, 40_503)) >>> 0;
+    return subscriptionRow({
+      id,
+      createdDate: 1_700_000_000 + (mixed % change.dates),
+      status: statuses[(mixed >>> 8) % 4] ?? null,
+      productId: `product-${(mixed >>> 16) % 3}`,
+      record: `${id} ${change.salt} ${change.dates} ${index}`,
+    });
+  });
+}
+
+const inOrder = (a: SubscriptionRow, b: SubscriptionRow): number =>
+  a.createdDate - b.createdDate || (a.id < b.id ? -1 : 1);
+
+const matches = (
+  row: SubscriptionRow,
+  { productId, statuses: wanted, afterSeconds, beforeSeconds }: SubscriptionFilter,
+) =>
+  (productId === undefined || row.productId === productId) &&
+  (wanted === undefined || wanted.includes(row.status ?? '')) &&
+  (afterSeconds === undefined || row.createdDate > afterSeconds) &&
+  (beforeSeconds === undefined || row.createdDate < beforeSeconds);
+
+const filters = fc.record(
+  {
+    productId: fc.constantFrom('product-0', 'product-2', 'none'),
+    statuses: fc.constantFrom(['ACTIVE'], ['ACTIVE', 'EXPIRED'], ['EXPIRED', 'EXPIRED'], ['UNKNOWN']),
+    afterSeconds: fc.integer({ min: 1_699_999_999, max: 1_700_002_500 }),
+    beforeSeconds: fc.integer({ min: 1_700_002_501, max: 1_700_005_001 }),
+    dateColumn: fc.constant('created_date' as const),
+  },
+  { requiredKeys: ['dateColumn'] },
+);
+
+describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  let made = 0;
+  const newTenant = async (): Promise<TenantId> => {
+    made += 1;
+    await insertTenant(store, `counts-${made}`, 1);
+    return (await findTenant(store, `counts-${made}`))?.tenant as TenantId;
+  };
+  const load = async (tenant: TenantId, rows: readonly SubscriptionRow[], target = store): Promise<void> => {
+    for (let start = 0; start < rows.length; start += 5_000)
+      await target.loadSubscriptions(tenant, rows.slice(start, start + 5_000));
+  };
+  const problemsOf = (tenant: TenantId) =>
+    store.readTenant(tenant, async (reader) => (await checkCounts(reader)).problems);
+  const spansOf = (tenant: TenantId, level: number) =>
+    store.readTenant(tenant, (reader) =>
+      reader.all("select n from subscription_span where tenant_id = $1 and series = 'all' and level = $2", [level]),
+    );
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+  });
+  afterAll(() => opened.close());
+
+  test('are those of count(*) after every history of loads, updates and deletes, and lead to the right pages (property)', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        history,
+        fc.array(filters, { minLength: 4, maxLength: 4 }),
+        fc.nat(),
+        async (changes, asked, seed) => {
+          const tenant = await newTenant();
+          const model = new Map<string, SubscriptionRow>();
+          for (const change of changes) {
+            if (change.kind === 'delete') {
+              const removed = await store.deleteSubscriptions(tenant, idsOf(change));
+              expect(removed).toBe(idsOf(change).filter((id) => model.delete(id)).length);
+            } else {
+              const rows = rowsOf(change);
+              await store.loadSubscriptions(tenant, rows);
+              for (const row of rows) model.set(row.id, row);
+            }
+            expect(await problemsOf(tenant)).toEqual([]);
+          }
+          const sorted = [...model.values()].sort(inOrder);
+          await store.readTenant(tenant, async (reader) => {
+            for (const filter of asked) {
+              const expected = sorted.filter((row) => matches(row, filter));
+              expect(await countMatching(reader, filter)).toBe(expected.length);
+              for (const descending of [false, true]) {
+                const ordered = descending ? expected.toReversed() : expected;
+                const skip = seed % (ordered.length + 3);
+                const order = { column: 'created_date', descending } as const;
+                const page = await readPage(reader, filter, order, { kind: 'offset', skip }, 5);
+                expect(page.map(({ record }) => record)).toEqual(
+                  ordered.slice(skip, skip + 5).map(({ record }) => record),
+                );
+              }
+            }
+          });
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  test('200,000 records of one createdDate: exact totals, the right page at every depth, and spans of bounded size', async () => {
+    const tenant = await newTenant();
+    const count = 200_000;
+    const idOf = (number: number): string => `bulk-${String(number).padStart(6, '0')}`;
+    const rows = Array.from({ length: count }, (_, index) => {
+      const status = index % 4 === 0 ? 'EXPIRED' : 'ACTIVE';
+      return subscriptionRow({ id: idOf(index), createdDate: 5, status, record: String(index) });
+    });
+    await load(tenant, rows);
+    const leaves = await spansOf(tenant, 0);
+    expect(leaves.length).toBeGreaterThan(100);
+    expect((await spansOf(tenant, 1)).length).toBeGreaterThan(1);
+    expect(await problemsOf(tenant)).toEqual([]);
+    await store.readTenant(tenant, async (reader) => {
+      for (const skip of [0, 1, 9_999, 100_000, 123_456, 199_999, 200_000]) {
+        for (const descending of [false, true]) {
+          const order = { column: 'created_date', descending } as const;
+          const first = descending ? count - 1 - skip : skip;
+          const page = await readPage(reader, { dateColumn: 'created_date' }, order, { kind: 'offset', skip }, 2);
+          const expected = [first, first + (descending ? -1 : 1)].filter(
+            (number) => skip < count && number >= 0 && number < count,
+          );
+          expect(page.map(({ record }) => Number(record))).toEqual(expected);
+        }
+      }
+      const expired = { dateColumn: 'created_date', statuses: ['EXPIRED'], productId: 'product-1' } as const;
+      expect(await countMatching(reader, expired)).toBe(50_000);
+      const order = { column: 'created_date', descending: false } as const;
+      const page = await readPage(reader, expired, order, { kind: 'offset', skip: 40_000 }, 2);
+      expect(page.map(({ record }) => Number(record))).toEqual([160_000, 160_004]);
+    });
+    const removed = rows.slice(10_000, 110_000).map(({ id }) => id);
+    for (let start = 0; start < removed.length; start += 5_000)
+      await store.deleteSubscriptions(tenant, removed.slice(start, start + 5_000));
+    expect(await problemsOf(tenant)).toEqual([]);
+    expect((await spansOf(tenant, 0)).length).toBeLessThan(leaves.length * 0.6);
+  }, 240_000);
+
+  test('of a tenant whose records are all gone nothing is left', async () => {
+    const tenant = await newTenant();
+    const rows = Array.from({ length: 3_000 }, (_, index) => subscriptionRow({ id: `r${index}`, createdDate: index }));
+    await load(tenant, rows);
+    await store.deleteSubscriptions(
+      tenant,
+      rows.map(({ id }) => id),
+    );
+    for (const level of [0, 1, 2]) expect(await spansOf(tenant, level)).toEqual([]);
+    expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 0, problems: [] });
+    await load(tenant, rows.slice(0, 5));
+    expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 5, problems: [] });
+  });
+
+  test('two loads of one tenant at once, and of two tenants, count every row once', async () => {
+    const [one, two] = [await newTenant(), await newTenant()];
+    const other = opened.openAgain();
+    const part = (from: number) =>
+      Array.from({ length: 6_000 }, (_, index) =>
+        subscriptionRow({ id: `r${from + index}`, createdDate: (index * 31) % 977 }),
+      );
+    await Promise.all([
+      load(one, part(0)),
+      load(one, part(4_000), other), // 2,000 of them are the other load's too
+      load(two, part(0)),
+      load(two, part(1_000), other),
+    ]);
+    for (const [tenant, rows] of [
+      [one, 10_000],
+      [two, 7_000],
+    ] as const) {
+      expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows, problems: [] });
+      expect(await store.readTenant(tenant, (reader) => countMatching(reader, { dateColumn: 'created_date' }))).toBe(
+        rows,
+      );
+    }
+  });
+
+  test('a load that fails leaves the counts as they were', async () => {
+    const tenant = await newTenant();
+    await load(tenant, [subscriptionRow({ id: 'a' })]);
+    const broken = { ...subscriptionRow({ id: 'broken' }), iccid: null as unknown as string };
+    await expect(store.loadSubscriptions(tenant, [subscriptionRow({ id: 'b' }), broken])).rejects.toThrow();
+    expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 1, problems: [] });
+  });
+
+  test('counting anew gives the same counts', async () => {
+    const tenant = await newTenant();
+    await load(
+      tenant,
+      Array.from({ length: 9_000 }, (_, index) =>
+        subscriptionRow({ id: `r${index}`, createdDate: index % 100, productId: `p${index % 5}` }),
+      ),
+    );
+    await store.recountSubscriptions(tenant);
+    expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_000, problems: [] });
+    await load(tenant, [subscriptionRow({ id: 'one more', createdDate: 50 })]);
+    expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_001, problems: [] });
+  });
+});
