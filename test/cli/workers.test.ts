@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../src/auth/manage-clients.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
@@ -346,6 +346,11 @@ describe('--workers', () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-workers-'));
     const environment = { DATA_DIR: join(folder, 'data'), PORT: String(await freePort()) };
     const command = startCommand(['serve', '--demo', '--workers', value], { environment });
+    onTestFinished(async () => {
+      command.child.kill('SIGKILL');
+      await command.ended;
+      rmSync(folder, { recursive: true });
+    });
     await untilWritten(command, 'Paste this to read a report');
     expect(command.stdout().split('is running with demo data')).toHaveLength(2);
     expect((await ask(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
@@ -354,6 +359,5 @@ describe('--workers', () => {
     expect(command.stdout().includes('"worker":')).toBe(!alone);
     command.child.kill('SIGTERM');
     expect((await command.ended).code).toBe(0);
-    rmSync(folder, { recursive: true });
   });
 });
