@@ -49,7 +49,7 @@ export async function requireTenant(store: Store, name: string) {
 function insertRows(tenant: number, count: number): string {
   return `insert into subscription
       (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
-    with recursive series (i) as (select 1 union all select i + 1 from series where i < ${count}),
+    with recursive series (i) as (select cast(1 as bigint) union all select i + 1 from series where i < ${count}),
     mixed as (select i, (i * 7919 + ${tenant} * 104729) % 1000003 as m from series),
     made as (
       select i, m, 'S' || cast(1000003 + m as text) || 'x' || cast(i as text) as id,

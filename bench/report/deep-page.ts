@@ -82,8 +82,8 @@ async function measureEngine(engine: string, records: number): Promise<Measured[
     const raw =
       server === undefined ? await openRawSqlite(join(folder, 'subreport.db')) : await openRawPostgres(server.url);
     const started = performance.now();
-    await fillStore(store, raw, { records, tenants: Math.min(200, Math.ceil(records / 1_000)) });
-    await raw.close();
+    const options = { records, tenants: Math.min(200, Math.ceil(records / 1_000)) };
+    await fillStore(store, raw, options).finally(() => raw.close());
     console.error(`${engine}: ${records} records in ${((performance.now() - started) / 1000).toFixed(0)} s`);
     return await measureStore(store, await requireTenant(store, largeTenant), records);
   } finally {

@@ -8,8 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { checkCounts } from '../../src/storage/check-counts.ts';
 import { listMigrations, pendingMigrations, splitStatements } from '../../src/storage/migrations.ts';
 import { openStore } from '../../src/storage/open-store.ts';
+import { listTenants } from '../../src/storage/tenant.ts';
 import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -113,6 +115,33 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       expect(await database.dump()).toBe(committed(engine));
       await database.remove();
     }
+  });
+
+  test('a store of the first version with records gets exact counts of each tenant', async () => {
+    const database = await makeEmpty();
+    const [first] = listMigrations(engine);
+    for (const statement of first?.statements ?? []) await database.run(statement);
+    await database.run('create table schema_migration (name text not null primary key, checksum text not null)');
+    await database.run(`insert into schema_migration values ('${first?.name}', '${first?.checksum}')`);
+    for (const [tenant, count] of [
+      ['acme', 3_000],
+      ['globex', 7],
+    ]) {
+      await database.run(`insert into tenant (id, created_at) values ('${tenant}', 1)`);
+      const asTenant = engine === 'postgres' ? `set app.tenant = '${tenant}'; ` : '';
+      await database.run(`${asTenant}insert into subscription
+        with recursive series (i) as (select 1 union all select i + 1 from series where i < ${count})
+        select '${tenant}', 'id' || cast(i as text), i % 40, i, i, case when i % 3 = 0 then null when i % 2 = 0 then 'ACTIVE' else 'EXPIRED' end,
+          'product-' || cast(i % 2 as text), '8944', null, '{}' from series`);
+    }
+    const store = open(database.environment);
+    await store.migrate();
+    for (const { tenant } of await listTenants(store)) {
+      const rows = tenant === 'acme' ? 3_000 : 7;
+      expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows, problems: [] });
+    }
+    await store.close();
+    await database.remove();
   });
 
   test('a store that was not migrated is not ready, and says what to do', async () => {
