@@ -130,9 +130,10 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       await database.run(`insert into tenant (id, created_at) values ('${tenant}', 1)`);
       const asTenant = engine === 'postgres' ? `set app.tenant = '${tenant}'; ` : '';
       await database.run(`${asTenant}insert into subscription
+        (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, plan_id, iccid, device_id, auto_renew, record)
         with recursive series (i) as (select 1 union all select i + 1 from series where i < ${count})
         select '${tenant}', 'id' || cast(i as text), i % 40, i, i, case when i % 3 = 0 then null when i % 2 = 0 then 'ACTIVE' else 'EXPIRED' end,
-          'product-' || cast(i % 2 as text), '8944', null, '{}' from series`);
+          'product-' || cast(i % 2 as text), 'plan', '8944', 'device', 'true', '{}' from series`);
     }
     const store = open(database.environment);
     await store.migrate();
