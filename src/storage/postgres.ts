@@ -100,7 +100,9 @@ class PostgresStore implements Store {
   }
 
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
-    return this.#changeTenant(tenant, upsertRows, columnArrays(rows), (returned) => {
+    const columns = columnArrays(rows);
+    const sql = { change: upsertRows, values: columns, unbury: columns[0] };
+    return this.#changeTenant(tenant, sql, (returned) => {
       const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
       const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
       const changes = rows
@@ -116,7 +118,7 @@ class PostgresStore implements Store {
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
-    return this.#changeTenant(tenant, deleteRows, [ids], (removed) => ({
+    return this.#changeTenant(tenant, { change: deleteRows, values: [ids] }, (removed) => ({
       changes: removed.map((row) => ({ before: toCountedRow(row) })),
       result: removed.length,
     }));
@@ -132,20 +134,26 @@ class PostgresStore implements Store {
   }
 
   /**
-   * Changes rows of a tenant under its lock, and with them what must stay true of them: the counts and the revision. `sql` returns the rows that it changed,
-   * of which `read` makes the changes and the result.
+   * Changes rows of a tenant under its lock, and with them what must stay true of them: the counts, the revision and the tombstones. `change` is bound to the
+   * tenant, the revision that it makes and `values`; it returns the rows that it changed, of which `read` makes the changes and the result. The ids of
+   * `unbury` are no longer removed ones.
    */
   async #changeTenant<T>(
     tenant: TenantId,
-    sql: string,
-    values: readonly unknown[],
+    {
+      change,
+      values,
+      unbury,
+    }: { readonly change: string; readonly values: readonly unknown[]; readonly unbury?: unknown },
     read: (rows: readonly Row[]) => { readonly changes: readonly RowChange[]; readonly result: T },
   ): Promise<T> {
     const done = await this.#withTenant(begin, tenant, async (client) => {
-      const [, rows] = await Promise.all([
+      const [[locked], buried] = await Promise.all([
         this.#query(client, lockTenant, [tenant]),
-        this.#query(client, sql, [tenant, ...values]),
+        this.#query(client, someTombstone, [tenant]),
       ]);
+      const revision = Number(locked?.revision ?? 0) + 1;
+      const rows = await this.#query(client, change, [tenant, revision, ...values]);
       const { changes, result } = read(rows);
       if (changes.length > 0) {
         const counting = countOnPostgres(
@@ -153,7 +161,14 @@ class PostgresStore implements Store {
           tenant,
           countChanges(changes),
         );
-        await Promise.all([counting, this.#query(client, growRevision, [tenant]), client.query(announceChange)]);
+        await Promise.all([
+          counting,
+          ...(unbury !== undefined && buried.length > 0
+            ? [this.#query(client, removeTombstones, [tenant, unbury])]
+            : []),
+          this.#query(client, setRevision, [tenant, revision]),
+          client.query(announceChange),
+        ]);
       }
       return result;
     });
@@ -363,7 +378,7 @@ const createMigrationTable = `create table if not exists schema_migration
   (name text collate "C" not null primary key, checksum text not null)`;
 
 /** Changes of one tenant are made one after another, so that its revision and its rows agree. */
-const lockTenant = 'select id from tenant where id = $1 for update';
+const lockTenant = 'select revision from tenant where id = $1 for update';
 
 /** Each statement must see what the tenant's last change committed, whatever the database's default is. */
 const begin = 'begin isolation level read committed';
@@ -375,22 +390,23 @@ const begin = 'begin isolation level read committed';
  */
 const upsertRows = `with old as materialized (
     select s.id, s.created_date, s.product_id, s.status
-    from unnest($2::text[]) as k (id)
+    from unnest($3::text[]) as k (id)
     cross join lateral (
       select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
     ) as s
   ), changed as (
     insert into subscription as s (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
-      plan_id, device_id, auto_renew)
-    select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew
-    from unnest($2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-        $11::text[], $12::text[], $13::text[])
+      plan_id, device_id, auto_renew, revision)
+    select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew,
+      $2::bigint
+    from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+        $12::text[], $13::text[], $14::text[])
       as r (id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew)
     order by id
     on conflict (tenant_id, id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
       expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
       email = excluded.email, record = excluded.record, plan_id = excluded.plan_id, device_id = excluded.device_id,
-      auto_renew = excluded.auto_renew
+      auto_renew = excluded.auto_renew, revision = excluded.revision
     where s.record <> excluded.record or s.email is distinct from excluded.email
     returning id
   )
@@ -398,9 +414,20 @@ const upsertRows = `with old as materialized (
   union all
   select 'changed', id, null, null, null from changed`;
 
-const deleteRows = `delete from subscription where tenant_id = $1 and id = any($2::text[]) returning ${countedColumns}`;
+const deleteRows = `with removed as (
+    delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}
+  ), buried as (
+    insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
+    on conflict (tenant_id, id) do update set revision = excluded.revision
+  )
+  select ${countedColumns} from removed`;
+
+const someTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';
+
+const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
+  where t.tenant_id = $1 and t.id = k.id`;
 
 /** Told to listeners when the transaction commits; the same text many times in one transaction is told once. */
 const announceChange = `select pg_notify('${changeChannel}', '')`;
 
-const growRevision = 'update tenant set revision = revision + 1 where id = $1';
+const setRevision = 'update tenant set revision = $2 where id = $1';

@@ -54,7 +54,8 @@ create table subscription (
   device_id text collate "C" not null,
   auto_renew text collate "C" not null,
   email text collate "C",
-  record text collate "C" not null
+  record text collate "C" not null,
+  revision bigint not null default 0
 );
 
 create table subscription_span (
@@ -65,6 +66,12 @@ create table subscription_span (
   from_id text collate "C" not null,
   n bigint not null,
   statuses jsonb not null
+);
+
+create table subscription_tombstone (
+  tenant_id text collate "C" not null,
+  id text collate "C" not null,
+  revision bigint not null
 );
 
 create table tenant (
@@ -94,6 +101,10 @@ alter table subscription add constraint subscription_tenant_id_fkey FOREIGN KEY 
 alter table subscription_span add constraint subscription_span_pkey PRIMARY KEY (tenant_id, series, level, from_date, from_id);
 
 alter table subscription_span add constraint subscription_span_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+
+alter table subscription_tombstone add constraint subscription_tombstone_pkey PRIMARY KEY (tenant_id, id);
+
+alter table subscription_tombstone add constraint subscription_tombstone_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 
 alter table tenant add constraint tenant_pkey PRIMARY KEY (id);
 
@@ -125,7 +136,11 @@ CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id,
 
 CREATE INDEX subscription_product_status ON public.subscription USING btree (tenant_id, product_id, status, created_date, id);
 
+CREATE INDEX subscription_revision ON public.subscription USING btree (tenant_id, revision, id);
+
 CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, status, created_date, id);
+
+CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone USING btree (tenant_id, revision, id);
 
 alter table subscription enable row level security;
 alter table subscription force row level security;
@@ -133,11 +148,18 @@ alter table subscription force row level security;
 alter table subscription_span enable row level security;
 alter table subscription_span force row level security;
 
+alter table subscription_tombstone enable row level security;
+alter table subscription_tombstone force row level security;
+
 create policy subscription_tenant on subscription for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 
 create policy subscription_span_tenant on subscription_span for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
+
+create policy subscription_tombstone_tenant on subscription_tombstone for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 

@@ -64,7 +64,7 @@ CREATE TABLE subscription (
   -- The word on the wire, 'true' or 'false'.
   auto_renew text not null,
   email text,
-  record text not null,
+  record text not null, revision integer not null default 0,
   primary key (tenant_id, id)
 ) strict;
 
@@ -88,6 +88,8 @@ CREATE INDEX subscription_product on subscription (tenant_id, product_id, create
 
 CREATE INDEX subscription_product_status on subscription (tenant_id, product_id, status, created_date, id);
 
+CREATE INDEX subscription_revision on subscription (tenant_id, revision, id);
+
 CREATE INDEX subscription_status on subscription (tenant_id, status, created_date, id);
 
 CREATE TABLE subscription_span (
@@ -100,6 +102,15 @@ CREATE TABLE subscription_span (
   statuses text not null,
   primary key (tenant_id, series, level, from_date, from_id)
 ) strict, without rowid;
+
+CREATE TABLE subscription_tombstone (
+  tenant_id text not null references tenant (id),
+  id text not null,
+  revision integer not null,
+  primary key (tenant_id, id)
+) strict, without rowid;
+
+CREATE INDEX subscription_tombstone_revision on subscription_tombstone (tenant_id, revision, id);
 
 CREATE TABLE tenant (
   id text not null primary key,

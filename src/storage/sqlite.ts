@@ -77,8 +77,11 @@ class SqliteStore implements Store {
 
   async loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
     return this.#write(() => {
-      const changes = rows.flatMap((row) => this.#loadRow(tenant, row));
-      this.#keepChanges(tenant, changes);
+      const revision = this.#nextRevision(tenant);
+      const [buried] = this.#writer.all(someTombstone, [tenant]);
+      const changes = rows.flatMap((row) => this.#loadRow(tenant, row, revision));
+      if (buried !== undefined) for (const { id } of rows) this.#writer.change(removeTombstone, [tenant, id]);
+      this.#keepChanges(tenant, changes, revision);
       const inserted = changes.filter(({ before }) => before === undefined).length;
       const updated = changes.length - inserted;
       return { inserted, updated, unchanged: rows.length - changes.length };
@@ -87,11 +90,11 @@ class SqliteStore implements Store {
 
   async deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
     return this.#write(() => {
+      const revision = this.#nextRevision(tenant);
       const removed = ids.flatMap((id) => this.#writer.all(deleteRow, [tenant, id]));
-      this.#keepChanges(
-        tenant,
-        removed.map((row) => ({ before: toCountedRow(row) })),
-      );
+      for (const { id } of removed) this.#writer.change(buryRow, [tenant, String(id), revision]);
+      const changes = removed.map((row) => ({ before: toCountedRow(row) }));
+      this.#keepChanges(tenant, changes, revision);
       return removed.length;
     });
   }
@@ -176,8 +179,8 @@ class SqliteStore implements Store {
   }
 
   /** Inserts or updates a row; no change when it is there already as it is. */
-  #loadRow(tenant: TenantId, row: SubscriptionRow): RowChange[] {
-    const values = [tenant, ...rowValues(row)];
+  #loadRow(tenant: TenantId, row: SubscriptionRow, revision: number): RowChange[] {
+    const values = [tenant, ...rowValues(row), revision];
     if (this.#writer.change(insertRow, values) === 1) return [{ after: row }];
     const [before] = this.#writer.all(selectCountedRow, [tenant, row.id]);
     if (before === undefined || this.#writer.change(updateRow, values) === 0) return [];
@@ -185,10 +188,16 @@ class SqliteStore implements Store {
   }
 
   /** What belongs to changes of rows in their transaction: the counts, and the revision. */
-  #keepChanges(tenant: TenantId, changes: readonly RowChange[]): void {
+  #keepChanges(tenant: TenantId, changes: readonly RowChange[], revision: number): void {
     if (changes.length === 0) return;
     countOnSqlite(this.#writer, tenant, countChanges(changes));
-    this.#writer.change(growRevision, [tenant]);
+    this.#writer.change(setRevision, [tenant, revision]);
+  }
+
+  /** The revision that the transaction makes, if it changes anything. */
+  #nextRevision(tenant: TenantId): number {
+    const [row] = this.#writer.all(selectRevision, [tenant]);
+    return Number(row?.revision ?? 0) + 1;
   }
 
   #appliedMigrations(): AppliedMigration[] {
@@ -263,16 +272,25 @@ const createMigrationTable =
 
 const insertRow = `insert into subscription
   (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
-    plan_id, device_id, auto_renew)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) on conflict do nothing`;
+    plan_id, device_id, auto_renew, revision)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing`;
 
 const updateRow = `update subscription set created_date = $3, activation_date = $4, expiration_date = $5, status = $6,
   product_id = $7, iccid = $8, email = $9, record = $10,
-  plan_id = $11, device_id = $12, auto_renew = $13
+  plan_id = $11, device_id = $12, auto_renew = $13, revision = $14
   where tenant_id = $1 and id = $2 and (record <> $10 or email is not $9)`;
 
 const selectCountedRow = `select ${countedColumns} from subscription where tenant_id = $1 and id = $2`;
 
 const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 returning ${countedColumns}`;
 
-const growRevision = 'update tenant set revision = revision + 1 where id = $1';
+const buryRow = `insert into subscription_tombstone (tenant_id, id, revision) values ($1, $2, $3)
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
+
+const someTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';
+
+const removeTombstone = 'delete from subscription_tombstone where tenant_id = $1 and id = $2';
+
+const selectRevision = 'select revision from tenant where id = $1';
+
+const setRevision = 'update tenant set revision = $2 where id = $1';

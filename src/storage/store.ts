@@ -21,7 +21,7 @@ export type TenantSql = `${string}tenant_id = $1${string}`;
 /** A statement about tenants, clients and keys: its text must be known when compiling and must not name the table of subscriptions. */
 export type DirectorySql<S extends string> = string extends S
   ? never
-  : S extends `${string} subscription${' ' | '\n' | '_span'}${string}`
+  : S extends `${string} subscription${' ' | '\n' | '_span' | '_tombstone'}${string}`
     ? never
     : S;
 
