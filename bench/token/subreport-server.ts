@@ -25,6 +25,6 @@ await store.loadSubscriptions(tenant, rows);
 const clients = await Promise.all(
   Array.from({ length: clientCount }, () => createClient(store, nowSeconds(), { tenant })),
 );
-addMeasuredRoutes({ clientId: 'bench', tenant });
+addMeasuredRoutes({ clientId: 'bench', tenant, expiresAt: Number.MAX_SAFE_INTEGER });
 await serve(config, store, createLogger(config.LOG_LEVEL));
 announceServer({ port, tokenPath: operations.issueToken.path, clients });

@@ -5,12 +5,14 @@ import type { AuthContext } from './auth-context.ts';
 import { createDecisionCache } from './decision-cache.ts';
 import { AccessError } from './error.ts';
 import { besideOwn, type ExternalIssuer } from './external-issuer.ts';
-import { createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
+import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
 /** Who sent a request: a client, and the tenant whose records it may see. */
 export interface Access {
   readonly clientId: string;
   readonly tenant: TenantId;
+  /** Until when, in UTC epoch seconds, this may be said of the same token again while the store's mark stays; 0 when it must be asked each time. */
+  readonly expiresAt: number;
 }
 
 /** What checks access tokens. */
@@ -55,8 +57,10 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
           scopeName,
         );
       }
-      const access = { clientId: client.clientId, tenant: client.tenant };
-      if ('kid' in claims) decision.keep(access, claims.expiresAt); // one of ours: nothing outside the store has a say in it
+      const isOurs = 'kid' in claims; // nothing outside the store has a say in it
+      const expiresAt = isOurs ? claims.expiresAt + clockToleranceSeconds : 0;
+      const access = { clientId: client.clientId, tenant: client.tenant, expiresAt };
+      if (isOurs) decision.keep(access, claims.expiresAt);
       return access;
     },
   };

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
 import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
 import { createPageCache, type FinishedPage } from './page-cache.ts';
+import type { RepeatedRequests } from './repeated-requests.ts';
 
 /** An answer as the report makes it. */
 export interface RevisionedAnswer {
@@ -19,6 +20,8 @@ export interface CachedAnswer {
   readonly key: readonly unknown[];
   /** The tenant's revision now. */
   readonly revision: () => Promise<number>;
+  /** Whether another moment could give another answer of the same key and revision. */
+  readonly isOfItsMoment?: boolean;
   /** Reads and writes the answer. */
   readonly load: () => Promise<RevisionedAnswer>;
 }
@@ -37,8 +40,9 @@ const vary = 'Authorization, Accept, Accept-Encoding';
 /**
  * Makes the function that sends an answer with a strong entity tag of its revision (RFC 9110 §8.8.3): 304 without reading it when the client has it, from
  * memory when the tenant has not changed since, compressed when the client takes that. At most `cacheBytes` of bodies are kept, in each coding that was asked for.
+ * An answer that was had already is told to `repeated`.
  */
-export function createCachedSender(cacheBytes: number): CachedSender {
+export function createCachedSender(cacheBytes: number, repeated: RepeatedRequests | undefined): CachedSender {
   const cache = createPageCache(cacheBytes);
 
   function finish(key: string, { body, headers, revision }: RevisionedAnswer): FinishedPage {
@@ -49,7 +53,7 @@ export function createCachedSender(cacheBytes: number): CachedSender {
 
   async function inCoding(key: string, page: FinishedPage, coding: ContentCoding | undefined): Promise<FinishedPage> {
     if (coding === undefined || page.body.length < compressBytesMin) return page;
-    const known = cache.get(`${key} ${coding}`);
+    const known = cache.get(codedKey(key, coding));
     if (known !== undefined && known.revision === page.revision) return known;
     const headers = {
       ...page.headers,
@@ -57,7 +61,7 @@ export function createCachedSender(cacheBytes: number): CachedSender {
       'content-encoding': coding,
     };
     const coded = { body: await compress(coding, page.body), headers, revision: page.revision };
-    cache.set(`${key} ${coding}`, coded);
+    cache.set(codedKey(key, coding), coded);
     return coded;
   }
 
@@ -66,28 +70,42 @@ export function createCachedSender(cacheBytes: number): CachedSender {
     const key = JSON.stringify(answer.key);
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
     reply.headers({ 'cache-control': cacheControl, vary });
+    const notModified = (etag: string): FastifyReply => {
+      reply.header('etag', etag);
+      if (answer.isOfItsMoment !== true) repeated?.keep(request, reply, { status: 304, body: () => noBytes });
+      return reply.code(304).send(); // the client has this answer already (RFC 9110 §15.4.5)
+    };
     let page = cache.get(key);
     if (page !== undefined || ifNoneMatch !== undefined) {
       const revision = await answer.revision();
       if (page?.revision !== revision) page = undefined;
       const tag = page?.headers.etag ?? entityTag([revision, key]);
-      if (matchesTag(ifNoneMatch, tag)) return notModified(reply, tag);
+      if (matchesTag(ifNoneMatch, tag)) return notModified(tag);
     }
     const timings: Record<string, number> = {};
+    const isKnown = page !== undefined;
     if (page === undefined) {
       const loaded = await answer.load();
       Object.assign(timings, loaded.timings);
       page = finish(key, loaded);
     } else timings.cache = performance.now() - started;
     const { etag = '' } = page.headers;
-    if (matchesAny(ifNoneMatch) || matchesTag(ifNoneMatch, etag)) return notModified(reply, etag);
-    const { body, headers } = await inCoding(key, page, preferredCoding(request.headers['accept-encoding']));
-    return reply.headers(headers).header('server-timing', serverTiming(timings)).send(body);
+    if (matchesAny(ifNoneMatch) || matchesTag(ifNoneMatch, etag)) return notModified(etag);
+    const coding = preferredCoding(request.headers['accept-encoding']);
+    const coded = await inCoding(key, page, coding);
+    reply.headers(coded.headers);
+    if (isKnown && answer.isOfItsMoment !== true) {
+      const codedPageKey = coded === page ? key : codedKey(key, coding);
+      const body = (): Buffer | undefined => (cache.get(codedPageKey) === coded ? coded.body : undefined);
+      repeated?.keep(request, reply, { status: 200, body });
+    }
+    return reply.header('server-timing', serverTiming(timings)).send(coded.body);
   };
 }
 
-/** The client has this answer already (RFC 9110 §15.4.5). */
-const notModified = (reply: FastifyReply, etag: string): FastifyReply => reply.header('etag', etag).code(304).send();
+const noBytes = Buffer.alloc(0);
+
+const codedKey = (key: string, coding: ContentCoding | undefined): string => `${key} ${coding}`;
 
 const serverTiming = (timings: Readonly<Record<string, number>>): string =>
   Object.entries(timings)

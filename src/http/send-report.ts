@@ -29,6 +29,7 @@ export function createReportSender({ report, exports, sendCached, revisionOf }: 
     return sendCached(request, reply, {
       key: [tenant, ...pageKey(report, query)],
       revision: () => revisionOf(tenant),
+      isOfItsMoment: query.expiresWithinSeconds !== undefined,
       load: async () => {
         const { timings, ...page } = await listSubscriptions(report, tenant, query);
         return { ...page, timings: { parse, ...timings } };

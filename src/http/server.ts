@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import accepts from '@fastify/accepts';
 import rateLimit from '@fastify/rate-limit';
@@ -14,6 +15,7 @@ import { addHealthRoutes, type Readiness } from './health.ts';
 import { addMetadataRoutes } from './metadata.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
 import { addRateLimitHeaders, rateLimitOptions } from './rate-limit.ts';
+import { createRepeatedRequests, type RepeatedRequests } from './repeated-requests.ts';
 import type { RequestCounter } from './request-counter.ts';
 import { sendError } from './send-error.ts';
 import { addSubscriptionRoutes, type SubscriptionRoutes } from './subscription.ts';
@@ -72,7 +74,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });
     app.addHook('onSend', addRateLimitHeaders);
   }
-  addSubscriptionRoutes(app, options);
+  const repeated = options.rateLimitPerMinute > 0 ? undefined : repeatedRequests(app, options); // each request is counted
+  addSubscriptionRoutes(app, options, repeated);
   addTokenRoute(app, options.auth);
   addTokenManagementRoutes(app, options.auth, options.resourceServer);
   addMetadataRoutes(app, options.auth);
@@ -80,4 +83,18 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   await addConsoleRoutes(app);
   await addDocsRoutes(app, options.openApi, options.publicUrl);
   return app;
+}
+
+/** Lets requests that are sent again byte for byte be answered before the routes see them. */
+function repeatedRequests({ server }: FastifyInstance, options: ServerOptions): RepeatedRequests {
+  const { logger, isDraining } = options;
+  const { store, now } = options.report;
+  const repeated = createRepeatedRequests({ changeMark: () => store.changeMark(), logger, now, isDraining });
+  const [handle] = server.listeners('request') as RequestListener[];
+  if (handle === undefined) throw new TypeError('Cannot build the server: Fastify must listen for its requests');
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (!repeated.answer(request, response)) handle(request, response);
+  });
+  return repeated;
 }

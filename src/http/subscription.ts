@@ -11,6 +11,7 @@ import { accessOf } from './access.ts';
 import { RequestError } from './error.ts';
 import type { ExportLimits } from './export-slots.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
+import type { RepeatedRequests } from './repeated-requests.ts';
 import { routePath } from './route-path.ts';
 import { createCachedSender } from './send-cached.ts';
 import { createReportSender } from './send-report.ts';
@@ -30,10 +31,14 @@ export interface SubscriptionRoutes {
 /** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
-/** The report operations: `GET /v1/subscription`, its search by `POST`, and `GET /v1/subscription/{id}`. */
-export function addSubscriptionRoutes(app: FastifyInstance, routes: SubscriptionRoutes): void {
+/** The report operations: `GET /v1/subscription`, its search by `POST`, and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already. */
+export function addSubscriptionRoutes(
+  app: FastifyInstance,
+  routes: SubscriptionRoutes,
+  repeated: RepeatedRequests | undefined,
+): void {
   const { report, authorize, exports, pageCacheBytes } = routes;
-  const sendCached = createCachedSender(pageCacheBytes);
+  const sendCached = createCachedSender(pageCacheBytes, repeated);
   const revisionOf = createRevisionLookup(report.store);
   app.decorateRequest('access', null);
   const onRequest = [

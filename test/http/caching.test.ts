@@ -4,6 +4,7 @@ import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { disableClient } from '../../src/storage/client.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
@@ -27,6 +28,8 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
   const get = (query = '', headers: Record<string, string> = {}, of = token) =>
     service.get(`/v1/subscription${query}`, of, { 'accept-encoding': 'identity', ...headers });
   const tagOf = (response: Response): string => response.headers.get('etag') ?? '';
+  const headersOf = (response: Response) =>
+    [...response.headers].filter(([name]) => !['date', 'server-timing', 'x-correlation-id'].includes(name));
   const fromMemory = (response: Response) => /(^|, )cache;/.test(response.headers.get('server-timing') ?? '');
 
   beforeEach(async () => {
@@ -53,8 +56,6 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
   test('the same again comes from memory, equal in every byte and header', async () => {
     const [first, second] = [await get('?size=50'), await get('?size=50')];
     expect([fromMemory(first), fromMemory(second)]).toEqual([false, true]);
-    const headersOf = (response: Response) =>
-      [...response.headers].filter(([name]) => !['date', 'server-timing', 'x-correlation-id'].includes(name));
     expect(headersOf(second)).toEqual(headersOf(first));
     expect(await second.text()).toBe(await first.text());
   });
@@ -93,6 +94,37 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
       };
       if (engine === 'sqlite') expect(await seen()).toBe(String(301 + n));
       else await expect.poll(seen, { timeout: boundMs, interval: 5 }).toBe(String(301 + n));
+    }
+  });
+
+  test('a request that is sent again is answered without being read, in every coding, until something changes', async () => {
+    const isRepeated = (response: Response) => response.headers.get('server-timing') === 'cache;desc="repeated"';
+    for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
+      const ask = async () => {
+        const response = await get('?size=50', { 'accept-encoding': coding });
+        return { response, headers: headersOf(response), text: await response.text() };
+      };
+      const [first, , again] = [await ask(), await ask(), await ask()];
+      expect([isRepeated(first.response), isRepeated(again.response)]).toEqual([false, true]);
+      expect([again.headers, again.text]).toEqual([first.headers, first.text]);
+    }
+    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'new', createdDate: 1 })]);
+    const seen = async () => (await get('?size=50')).headers.get('x-total-count');
+    if (engine === 'sqlite') expect(await seen()).toBe('301');
+    else await expect.poll(seen, { timeout: boundMs, interval: 5 }).toBe('301');
+  });
+
+  test('a client that is disabled gets no repeated answer, and neither does a query that time changes', async () => {
+    const client = await service.createClient(acme);
+    const other = await service.accessToken(client);
+    for (let n = 0; n < 3; n += 1) await get('?size=50', {}, other);
+    await disableClient(elsewhere, client.client_id, 1);
+    const seen = async () => (await get('?size=50', {}, other)).status;
+    if (engine === 'sqlite') expect(await seen()).toBe(401);
+    else await expect.poll(seen, { timeout: boundMs, interval: 5 }).toBe(401);
+    for (let n = 0; n < 4; n += 1) {
+      const { headers } = await get('?expires-within=7d');
+      expect(headers.get('server-timing')).not.toContain('repeated');
     }
   });
 
