@@ -1,3 +1,4 @@
+import { dayOf } from './day-of.ts';
 import type { SqlValue, TenantReader } from './store.ts';
 import { and, binder, countedPart, filterConditions, type SubscriptionFilter } from './subscription-filter.ts';
 import {
@@ -22,7 +23,7 @@ interface Part {
 
 /**
  * Counts the records of a filter's product and statuses between each two neighbouring `edges`, `createdDate` in UTC epoch seconds in ascending order: from one on,
- * before the next. Spans inside an interval give their counts; those across an edge are taken apart, at last into rows, at most `spanRowsMax` an edge. Without
+ * before the next. All but the first and the last edge are at midnight, as rows are counted by day. Spans inside an interval give their counts; those across an edge are taken apart, at last into rows, at most `spanRowsMax` an edge. Without
  * `byStatus` only the sums over all statuses mean something: rows are then counted in an index that has no status.
  */
 export async function countIntervals(
@@ -132,16 +133,17 @@ async function readSpans(
   return rows.map(toSpan);
 }
 
-/** The rows of a part by date and status. */
+/** The rows of a part by day and, unless it does not matter, by status. */
 function readRows(reader: TenantReader, filter: SubscriptionFilter, { from, until }: Part, byStatus: boolean) {
   const values: SqlValue[] = [];
   const bind = binder(values);
   const conditions = filterConditions(countedPart(filter), bind);
   const end = until ?? endKey;
   return reader.all(
-    `select created_date as date, ${byStatus ? 'status' : 'null as status'}, count(*) as n from subscription where tenant_id = $1${and(conditions)}
+    `select min(created_date) as date, ${byStatus ? 'status' : 'null as status'}, count(*) as n
+      from subscription where tenant_id = $1${and(conditions)}
       and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and (created_date, id) < (${bind(end.date)}, ${bind(end.id)})
-      group by created_date${byStatus ? ', status' : ''}`,
+      group by ${dayOf('created_date')}${byStatus ? ', status' : ''}`,
     values,
   );
 }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { dayOf } from './day-of.ts';
 import type { Row, SqlValue, TenantReader } from './store.ts';
 import {
   and,
@@ -18,6 +19,8 @@ export interface GroupScan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly GroupColumn[];
   readonly dateColumn: DateColumn;
+  /** How many entries of the index there are at most, when that is known. */
+  readonly entriesMax?: number;
 }
 
 /** The index that rows are read along: what holds in it at one place, and by which columns it goes on from there. */
@@ -38,8 +41,9 @@ const coveredStepRows = 30_000;
 export async function* scanGroups(reader: TenantReader, scan: GroupScan): AsyncGenerator<Row> {
   const covered = coveringPath(scan);
   for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
-    for (let after: readonly SqlValue[] | undefined; ; ) {
-      const until = await readStep(reader, path, after);
+    let left = scan.entriesMax ?? Number.POSITIVE_INFINITY;
+    for (let after: readonly SqlValue[] | undefined; ; left -= path.stepRows) {
+      const until = left <= path.stepRows ? undefined : await readStep(reader, path, after);
       yield* await readGroups(reader, scan, path, after, until);
       if (until === undefined) break;
       after = until;
@@ -162,6 +166,3 @@ function keyConditions(
     ...(until === undefined ? [] : [compare('<=', until)]),
   ];
 }
-
-/** The second that a date's day begins at, before 1970 too: both engines round a division towards zero. */
-const dayOf = (column: DateColumn): string => `(${column} - ((${column} % 86400 + 86400) % 86400))`;

@@ -125,13 +125,11 @@ async function planScans(
 ): Promise<readonly GroupScan[]> {
   if (rest.length === 0) return [];
   const dateColumn = bucket?.dateColumn ?? 'created_date';
-  const together = [{ filter, columns: rest, dateColumn }];
+  const together = [{ filter, columns: rest, dateColumn, ...(total !== undefined && { entriesMax: total }) }];
   if (!rest.every((column) => isCovered(filter, column, dateColumn))) return together;
-  if (total !== undefined) {
-    const whole = sumOf(await countStatuses(reader, { dateColumn: 'created_date' }, wholeSeries));
-    if (total * coveredShare < whole) return together;
-  }
-  return rest.map((column) => ({ filter, columns: [column], dateColumn }));
+  const entriesMax = sumOf(await countStatuses(reader, { dateColumn: 'created_date' }, wholeSeries));
+  if (total !== undefined && total * coveredShare < entriesMax) return together;
+  return rest.map((column) => ({ filter, columns: [column], dateColumn, entriesMax }));
 }
 
 async function readScan(
