@@ -1,12 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultPageLimits } from '../../src/contract/query.ts';
 import type { SubscriptionSummary } from '../../src/contract/summary.ts';
-import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
+import { getSubscriptionSummary, summaryKey } from '../../src/report/get-subscription-summary.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
+import { planSummary } from '../../src/report/plan-summary.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { summarise } from '../../src/storage/summarise.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -128,7 +131,16 @@ const queries = fc
     return asked;
   });
 
-describe.each(engines)('the summary on $engine', ({ openTestStore }) => {
+test('the key of a summary tells the moment only when something expires within a time', () => {
+  const keyAt = (query: string, seconds: number) =>
+    JSON.stringify(summaryKey(parseSummary(query, { ...context, now: () => seconds })));
+  expect(keyAt('by=status', 1)).toBe(keyAt('by=status', 2));
+  expect(keyAt('expires-within=7d', 1)).not.toBe(keyAt('expires-within=7d', 2));
+  expect(keyAt('by=status', 1)).not.toBe(keyAt('by=month', 1));
+  expect(keyAt('by=status,month&status=B,A', 1)).toBe(keyAt('status=A,B&by=month,status', 1));
+});
+
+describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let made = 0;
@@ -251,6 +263,81 @@ describe.each(engines)('the summary on $engine', ({ openTestStore }) => {
       { by: 'product-id,status', after: '2023-06-05T00:00:00Z', before: '2023-06-20T00:00:00Z' },
     ])
       expect(await summaryOf(tenant, asked)).toEqual(modelOf(rows, asked));
+  });
+
+  describe('asks', () => {
+    /** How the engine reads the records, or an index of them, for each statement of a summary. */
+    const plansOf = async (asked: Parameters): Promise<string[]> => {
+      const plan = planSummary(parseSummary(new URLSearchParams(asked).toString(), context));
+      const plans: string[] = [];
+      const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
+      await store.readTenant(largeTenant, (reader) =>
+        summarise(
+          {
+            all: async (sql, values) => {
+              const rows = await reader.all(`${explain} ${sql}`, values);
+              const text = rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
+              if (/ subscription\b/.test(text) && !sql.includes('subscription_span')) plans.push(text); // totals have a test of their own
+              return reader.all(sql, values);
+            },
+          },
+          plan,
+        ),
+      );
+      return plans;
+    };
+    beforeAll(async () => {
+      if (engine === 'sqlite') return;
+      const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+      await client.connect();
+      await client.query('vacuum analyze subscription');
+      await client.end();
+    });
+
+    test.each([
+      { by: 'status,product-id' },
+      { by: 'status', 'product-id': 'product-1' },
+      { by: 'product-id', status: 'ACTIVE,EXPIRED' },
+      { by: 'status', status: 'ACTIVE', 'product-id': 'product-1' },
+    ] as Parameters[])('no record and no index of them for %j', async (asked) => {
+      expect(await plansOf(asked)).toEqual([]);
+    });
+
+    test('an index between keys for each part of a span across the end of a month', async () => {
+      const plans = await plansOf({ by: 'month' });
+      expect(plans.length).toBeGreaterThan(10);
+      const parts =
+        engine === 'sqlite'
+          ? /COVERING INDEX subscription_created \(tenant_id=\? AND \(created_date,id\)[<>]\(\?,\?\)/
+          : /Index Only Scan .*\n.*ROW\(created_date, id\) >= .* AND \(ROW\(created_date, id\) </;
+      const ends = /subscription_created/; // the first and the last record
+      expect(plans.filter((plan) => !parts.test(plan))).toHaveLength(2);
+      expect(plans.filter((plan) => !parts.test(plan) && !ends.test(plan))).toEqual([]);
+    });
+
+    test.each([
+      ['subscription_plan', { by: 'plan-id' }],
+      ['subscription_plan', { by: 'plan-id', 'created-from': '2023-06-02T00:00:00Z' }],
+      ['subscription_auto_renew', { by: 'auto-renew' }],
+      ['subscription_expiration', { by: 'month', 'date-field': 'expiration' }],
+    ] as [string, Parameters][])('the index %s alone for %j', async (index, asked) => {
+      const plans = await plansOf(asked);
+      expect(plans.length).toBeGreaterThan(0);
+      const alone = engine === 'sqlite' ? `COVERING INDEX ${index} ` : `Index Only Scan using ${index} `;
+      const backward = `Index Only Scan Backward using ${index} `;
+      expect(plans.filter((plan) => !plan.includes(alone) && !plan.includes(backward))).toEqual([]);
+    });
+
+    test.each([
+      ['subscription_iccid', { iccid: '894450010000000007' }],
+      ['subscription_email', { email: 'user7@example.com' }],
+      ['subscription_device', { 'device-id': 'device-7' }],
+      ['subscription_expiration', { 'expires-within': '1d' }],
+    ] as [string, Parameters][])('the records that %s leads to, for %j', async (index, asked) => {
+      const plans = await plansOf(asked);
+      expect(plans.length).toBeGreaterThan(0);
+      expect(plans.filter((plan) => !plan.includes(index))).toEqual([]);
+    });
   });
 
   test('all counts are of one moment, whatever is loaded meanwhile', async () => {
