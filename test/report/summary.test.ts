@@ -340,6 +340,19 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     });
   });
 
+  test('others get their turn between the steps of a long count', async () => {
+    let turns = 0;
+    let counting = true;
+    const others = (async () => {
+      for (; counting; turns += 1) await setImmediate();
+    })();
+    const steps = Math.floor((await summaryOf(largeTenant, { 'auto-renew': 'false' })).total / 4_000);
+    counting = false;
+    await others;
+    expect(steps).toBeGreaterThan(3);
+    expect(turns).toBeGreaterThanOrEqual(steps);
+  });
+
   test('all counts are of one moment, whatever is loaded meanwhile', async () => {
     const tenant = await newTenant(rowsOf(100, 10, 1));
     const other = opened.openAgain();
