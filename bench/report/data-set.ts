@@ -48,7 +48,8 @@ export async function requireTenant(store: Store, name: string) {
 
 function insertRows(tenant: number, count: number): string {
   return `insert into subscription
-      (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record)
+      (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email,
+        plan_id, device_id, auto_renew, record)
     with recursive series (i) as (select cast(1 as bigint) union all select i + 1 from series where i < ${count}),
     mixed as (select i, (i * 7919 + ${tenant} * 104729) % 1000003 as m from series),
     made as (
@@ -61,6 +62,7 @@ function insertRows(tenant: number, count: number): string {
     )
     select 'tenant-${tenant}', id, created, created + 60, created + 2592060, status, product,
       '89445' || cast(100000000000 + m % (${count} / 3 + 1) as text), 'user' || cast(m % (${count} / 4 + 1) as text) || '@example.com',
+      'plan-' || cast(m % 8 as text), 'device-' || cast(m as text), case when m % 3 = 0 then 'true' else 'false' end,
       '{"id":"' || id || '","status":"' || coalesce(status, 'ACTIVE') || '","activationDate":"2024-01-01T00:00:00Z","expirationDate":'
         || '"2024-01-31T00:00:00Z","createdDate":"2024-01-01T00:00:00Z","product":{"id":"' || product
         || '","name":"Europe 5 GB, 30 days","period":30,"period_unit":"DAYS","plan_id":"cGxhbi1ldXJvcGU"},"iccid":"89445'

@@ -2,6 +2,7 @@ import { apiPath, operations } from '../contract/operations.ts';
 import type { Problem } from '../contract/problem.ts';
 import type { ReportParameter } from '../contract/query.ts';
 import type { Subscription } from '../contract/subscription.ts';
+import type { SubscriptionSummary, SummaryGroup, SummaryParameter } from '../contract/summary.ts';
 import { ApiError, ConnectionError } from './error.ts';
 import { send, sleep, type Transport } from './send.ts';
 import { TokenSource } from './token-source.ts';
@@ -24,6 +25,11 @@ export interface SubreportClientOptions {
 export type SubscriptionQuery = {
   readonly [Name in Exclude<ReportParameter, 'format' | 'all'>]?: string | number | boolean | Date;
 };
+
+/** The filters of a summary, by the names of its query parameters, and what to count by. */
+export type SummaryQuery = {
+  readonly [Name in Exclude<SummaryParameter, 'by'>]?: string | boolean | Date;
+} & { readonly by?: SummaryGroup | readonly SummaryGroup[] };
 
 /** One page of a report with its totals. */
 export interface SubscriptionPage {
@@ -101,12 +107,28 @@ export class SubreportClient {
     return (await (await this.#get(this.#url(path), signal)).json()) as Subscription;
   }
 
+  /**
+   * How many records there are, in all and by what `by` names; all counts are of one moment. Fails with `ApiError`, `TokenRequestError` or `ConnectionError`.
+   *
+   * @example
+   * const { total, by } = await client.getSubscriptionSummary({ 'plan-id': 'cGxhbi1ldXJvcGU', by: ['status', 'month'] });
+   */
+  async getSubscriptionSummary(query: SummaryQuery = {}, signal?: AbortSignal): Promise<SubscriptionSummary> {
+    const response = await this.#get(this.#queryUrl(operations.getSubscriptionSummary.path, query), signal);
+    return (await response.json()) as SubscriptionSummary;
+  }
+
   #reportUrl(query: SubscriptionQuery): string {
+    return this.#queryUrl(operations.listSubscriptions.path, query);
+  }
+
+  /** Dates as their text, lists with commas. */
+  #queryUrl(path: string, query: object): string {
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
     const text = new URLSearchParams(
       parameters.map(([name, value]) => [name, value instanceof Date ? value.toISOString() : String(value)]),
     ).toString();
-    return this.#url(operations.listSubscriptions.path) + (text === '' ? '' : `?${text}`);
+    return this.#url(path) + (text === '' ? '' : `?${text}`);
   }
 
   #url(path: string): string {

@@ -2,6 +2,7 @@ import { Fault, Problem } from './problem.ts';
 import { Product } from './product.ts';
 import { printableAscii } from './schema.ts';
 import { Subscription } from './subscription.ts';
+import { SubscriptionSummary } from './summary.ts';
 import { IntrospectionResponse, scopes, TokenErrorBody, TokenQuery, TokenRequest, TokenResponse } from './token.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -9,6 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** The schemas that have a name in the document; wherever one stands inside another, the document refers to it. */
 const named: Readonly<Record<string, object>> = {
   Subscription,
+  SubscriptionSummary,
   Product,
   Problem,
   Fault,

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import { recordColumns } from './csv.ts';
 import { errorTable } from './error.ts';
 import { openApiComponents } from './openapi-components.ts';
@@ -7,6 +8,7 @@ import { reportFormats } from './report-format.ts';
 import { descriptionOf, exampleOf } from './schema.ts';
 import { searchBody } from './search.ts';
 import { SubscriptionId } from './subscription.ts';
+import { summaryParameters } from './summary.ts';
 import { tokenErrorTable } from './token.ts';
 
 /** What differs from one running service to another. */
@@ -51,7 +53,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'listSubscriptions':
       return {
         security: bearer,
-        parameters: [...reportParameterObjects(limits), ...requestHeaders, ifNoneMatch],
+        parameters: [...queryParameters(reportParameters(limits)), ...requestHeaders, ifNoneMatch],
         responses: {
           200: reportPage(limits, linkHeaders),
           304: notModified,
@@ -98,6 +100,8 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
           ...problems(400, 401, 403, 404, 406, 414, 429, 431, 500, 503),
         },
       };
+    case 'getSubscriptionSummary':
+      return describeSummary();
     case 'issueToken':
       return {
         ...formOperation('The token request', 'TokenRequest'),
@@ -128,6 +132,18 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'getOpenapi':
       return publicDocument('The document', { type: 'object', description: 'An OpenAPI 3.1 document' });
   }
+}
+
+function describeSummary(): Json {
+  return {
+    security: bearer,
+    parameters: [...queryParameters(summaryParameters), ...requestHeaders, ifNoneMatch],
+    responses: {
+      200: response('The counts', ref('SubscriptionSummary'), summaryHeaders),
+      304: notModified,
+      ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
+    },
+  };
 }
 
 /** An operation that takes a form of a client, which authenticates by HTTP Basic or by fields of the form. */
@@ -192,6 +208,8 @@ const pageHeaders = [
   'Content-Disposition',
   'Server-Timing',
 ];
+
+const summaryHeaders = ['X-Total-Count', 'X-Applied-Filters', 'ETag', 'Server-Timing'];
 
 const everyHeader = ['X-Correlation-ID', 'RateLimit', 'RateLimit-Policy'];
 
@@ -264,8 +282,8 @@ function publicDocument(description: string, schema: Json, ...otherStatuses: rea
   };
 }
 
-function reportParameterObjects(limits: PageLimits): Json[] {
-  return Object.entries(reportParameters(limits)).map(([name, schema]) => ({
+function queryParameters(parameters: Readonly<Record<string, TSchema>>): Json[] {
+  return Object.entries(parameters).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,

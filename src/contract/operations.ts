@@ -36,6 +36,14 @@ export const operations = {
     description:
       'The report of listSubscriptions with its parameters in a JSON body, so that an e-mail stands in no URL. It changes nothing. For the next page, send the same body with cursor set to the X-Next-Cursor header until that is absent.',
   },
+  getSubscriptionSummary: {
+    method: 'GET',
+    path: `${apiPath}/v1/subscription/summary`,
+    tag: 'report',
+    summary: 'Count subscriptions',
+    description:
+      'How many of your own data subscriptions there are, in all and by status, product, plan, auto-renew, and day or month, with the filters of the report. All counts are of one moment, and those of each group add up to the total.',
+  },
   issueToken: {
     method: 'POST',
     path: '/oauth2/token',

@@ -45,7 +45,7 @@ const dateTime = (description: string) =>
 const statusListPattern = `^${statusWord}(,${statusWord}){0,15}$`;
 
 /** The parameters that choose records and their order. */
-const filterParameters = {
+export const filterParameters = {
   iccid: Type.String({ ...Iccid, description: 'Only subscriptions of this ICCID' }),
   email: Type.String({
     ...Email,

@@ -5,6 +5,7 @@ import { formatWords, type ReportFormat, reportFormats } from '../contract/repor
 import { getSubscription } from '../report/get-subscription.ts';
 import { parseNoParameters, parseReport } from '../report/parse.ts';
 import { parseSearch } from '../report/parse-search.ts';
+import { parseSummary } from '../report/parse-summary.ts';
 import type { ReportContext } from '../report/report-context.ts';
 import { createRevisionLookup } from '../report/report-revision.ts';
 import { accessOf } from './access.ts';
@@ -15,6 +16,7 @@ import type { RepeatedRequests } from './repeated-requests.ts';
 import { routePath } from './route-path.ts';
 import { createCachedSender } from './send-cached.ts';
 import { createReportSender } from './send-report.ts';
+import { createSummarySender } from './send-summary.ts';
 
 /** What the report's routes need. */
 export interface SubscriptionRoutes {
@@ -31,7 +33,7 @@ export interface SubscriptionRoutes {
 /** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
-/** The report operations: `GET /v1/subscription`, its search by `POST`, and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already. */
+/** The report operations: `GET /v1/subscription`, its search by `POST`, its summary, and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already. */
 export function addSubscriptionRoutes(
   app: FastifyInstance,
   routes: SubscriptionRoutes,
@@ -75,6 +77,13 @@ export function addSubscriptionRoutes(
           return parseSearch(body, report, acceptedFormat(request));
         }),
     });
+  });
+  const sendSummary = createSummarySender({ report, sendCached, revisionOf });
+  app.route({
+    method: 'GET',
+    url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
+    onRequest: [...onRequest, acceptJson],
+    handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
   });
   app.route<{ Params: { id: string } }>({
     method: 'GET',

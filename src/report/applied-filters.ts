@@ -3,14 +3,17 @@ import { formatExactInstant, formatInstant } from '../contract/instant.ts';
 import type { ReportParameter } from '../contract/query.ts';
 import type { ReportFilters, ReportQuery } from './report-query.ts';
 
+type AppliedFilters = Omit<ReportFilters, 'sort'> & Partial<Pick<ReportFilters, 'sort'>>;
+type AppliedQuery = AppliedFilters & Pick<ReportQuery, 'nowSeconds'>;
+
 /** Stands for a value that is personal. */
 const redacted = '***';
 
 /**
  * The filters and the order of a query in one form, whichever way they were written: the parameters that have a value, in a fixed order, dates in UTC,
- * statuses sorted and each once, `date-field` and `sort` always.
+ * statuses sorted and each once, `date-field` always, and `sort` when there is an order.
  */
-export function canonicalFilters(filters: ReportFilters): readonly (readonly [ReportParameter, string])[] {
+export function canonicalFilters(filters: AppliedFilters): readonly (readonly [ReportParameter, string])[] {
   const { iccid, email, productId, statuses, before, after, dateField, deviceId, planId, autoRenew, sort } = filters;
   const { createdFrom, createdTo, expiresWithinSeconds } = filters;
   const values: readonly (readonly [ReportParameter, string | undefined])[] = [
@@ -36,7 +39,7 @@ export function canonicalFilters(filters: ReportFilters): readonly (readonly [Re
  * What a report was filtered and ordered by, for the header `X-Applied-Filters`: the canonical form as a query string, the e-mail redacted, and after
  * `expires-within` the span that it meant (`expires-after` is exclusive, `expires-until` inclusive).
  */
-export function describeFilters(query: ReportQuery): string {
+export function describeFilters(query: AppliedQuery): string {
   return canonicalFilters(query)
     .flatMap(([name, value]) => {
       if (name === 'email') return [[name, redacted]];
@@ -46,7 +49,7 @@ export function describeFilters(query: ReportQuery): string {
     .join('&');
 }
 
-function expirySpan({ nowSeconds, expiresWithinSeconds = 0 }: ReportQuery): string[][] {
+function expirySpan({ nowSeconds, expiresWithinSeconds = 0 }: AppliedQuery): string[][] {
   return [
     ['expires-after', formatInstant(nowSeconds)],
     ['expires-until', formatInstant(nowSeconds + expiresWithinSeconds)],

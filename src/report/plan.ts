@@ -3,7 +3,7 @@ import { type DateField, dateFields } from '../contract/query.ts';
 import type { SubscriptionOrder } from '../storage/page-sql.ts';
 import type { DateBounds, DateColumn, SubscriptionFilter } from '../storage/subscription-filter.ts';
 import type { PagePosition } from '../storage/subscription-page.ts';
-import type { ReportQuery } from './report-query.ts';
+import type { ReportFilters, ReportQuery } from './report-query.ts';
 
 /** What is to be read: which records, in which order, from where, how many. */
 export interface ReportPlan {
@@ -13,7 +13,8 @@ export interface ReportPlan {
   readonly size: number;
 }
 
-const columns: Readonly<Record<DateField, DateColumn>> = {
+/** The column of each date. */
+export const dateColumns: Readonly<Record<DateField, DateColumn>> = {
   created: 'created_date',
   activation: 'activation_date',
   expiration: 'expiration_date',
@@ -21,26 +22,34 @@ const columns: Readonly<Record<DateField, DateColumn>> = {
 
 /** Turns a query into what the store is asked. `firstPage` is the number of the first page. */
 export function planReport(query: ReportQuery, firstPage: number): ReportPlan {
-  const { iccid, email, productId, statuses, planId, deviceId, autoRenew, size } = query;
   return {
-    filter: {
-      ...planBounds(query),
-      ...(iccid !== undefined && { iccid }),
-      ...(email !== undefined && { email }),
-      ...(productId !== undefined && { productId }),
-      ...(statuses !== undefined && { statuses }),
-      ...(planId !== undefined && { planId }),
-      ...(deviceId !== undefined && { deviceId }),
-      ...(autoRenew !== undefined && { autoRenew }),
-    },
+    filter: planFilter(query),
     order: planOrder(query.sort),
     position: planPosition(query, firstPage),
-    size,
+    size: query.size,
+  };
+}
+
+/** The filters of a query, and the moment that `expires-within` counts from. */
+type AskedFilters = Omit<ReportFilters, 'sort'> & Pick<ReportQuery, 'nowSeconds'>;
+
+/** Turns the filters of a query into which records the store is asked for. */
+export function planFilter(query: AskedFilters): SubscriptionFilter {
+  const { iccid, email, productId, statuses, planId, deviceId, autoRenew } = query;
+  return {
+    ...planBounds(query),
+    ...(iccid !== undefined && { iccid }),
+    ...(email !== undefined && { email }),
+    ...(productId !== undefined && { productId }),
+    ...(statuses !== undefined && { statuses }),
+    ...(planId !== undefined && { planId }),
+    ...(deviceId !== undefined && { deviceId }),
+    ...(autoRenew !== undefined && { autoRenew }),
   };
 }
 
 /** All bounds of a query, one pair for each date: those of the creation first, as the order and the counts go by it. */
-function planBounds(query: ReportQuery): DateBounds & Pick<SubscriptionFilter, 'furtherBounds'> {
+function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 'furtherBounds'> {
   const { before, after, createdFrom, createdTo, expiresWithinSeconds, nowSeconds } = query;
   const bounds = new Map<DateColumn, { afterSeconds?: number; beforeSeconds?: number }>();
   const narrow = (column: DateColumn, afterSeconds: number | undefined, beforeSeconds: number | undefined): void => {
@@ -51,11 +60,11 @@ function planBounds(query: ReportQuery): DateBounds & Pick<SubscriptionFilter, '
     if (afterSeconds !== undefined || beforeSeconds !== undefined) bounds.set(column, known);
   };
   narrow('created_date', createdFrom && wholeSecond(createdFrom) - 1, createdTo && wholeSecond(createdTo));
-  narrow(columns[query.dateField], after?.seconds, before && wholeSecond(before));
+  narrow(dateColumns[query.dateField], after?.seconds, before && wholeSecond(before));
   if (expiresWithinSeconds !== undefined) narrow('expiration_date', nowSeconds, nowSeconds + expiresWithinSeconds + 1); // its last moment is in it
   const [first, ...further] = [...bounds].map(([dateColumn, each]) => ({ dateColumn, ...each }));
   return {
-    ...(first ?? { dateColumn: columns[query.dateField] }),
+    ...(first ?? { dateColumn: dateColumns[query.dateField] }),
     ...(further.length > 0 && { furtherBounds: further }),
   };
 }
@@ -67,7 +76,7 @@ function planOrder(sort: ReportQuery['sort']): SubscriptionOrder {
   const descending = sort.startsWith('-');
   const name = descending ? sort.slice(1) : sort;
   const field = (Object.keys(dateFields) as DateField[]).find((each) => dateFields[each] === name) ?? 'created';
-  return { column: columns[field], descending };
+  return { column: dateColumns[field], descending };
 }
 
 function planPosition({ cursor, page, size }: ReportQuery, firstPage: number): PagePosition {

@@ -67,6 +67,20 @@ describe('the client library against a real service', () => {
     });
   });
 
+  test('gets a summary, of filters and groups', async () => {
+    const after = new Date(1_700_000_000_000);
+    const left = rows.filter((row) => row.auto_renew === 'true' && Date.parse(row.createdDate) > after.getTime());
+    const summary = await clientOf().getSubscriptionSummary({ 'auto-renew': true, after, by: ['month', 'status'] });
+    expect(summary.total).toBe(left.length);
+    expect(Object.keys(summary.by)).toEqual(['status', 'month']);
+    const active = left.filter(({ status }) => status === 'ACTIVE').length;
+    expect(summary.by.status?.find(({ value }) => value === 'ACTIVE')?.count).toBe(active);
+    expect(Object.keys((await clientOf().getSubscriptionSummary({ by: 'product-id' })).by)).toEqual(['product-id']);
+    await expect(clientOf().getSubscriptionSummary({ by: 'day' })).rejects.toMatchObject({
+      code: 'INVALID_REQUEST_PARAMS',
+    });
+  });
+
   test('asks for one token however many calls wait for it', async () => {
     const client = clientOf();
     const before = tokenRequests();

@@ -66,10 +66,33 @@ const wrongValues: Readonly<Record<string, string>> = {
   all: 'TRUE True yes no 1 0 on null true%20 %20true true,false true%00 __proto__',
   cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
 };
+
+/** Values of `by` that name no groups, percent-encoded. */
+const wrongGroups = `
+  x Status STATUS status, ,status , status,,month status,%20month status;month status%20 %20status %00 status%00 status,status day,month,day
+  product_id productId plan auto_renew week hour year days null true __proto__ constructor toString status%27%29-- ${'status,'.repeat(900)}
+  created date %EF%BD%93tatus
+`;
 const dateParameters = ['before', 'after', 'created-from', 'created-to'];
 const wrongParameters = Object.entries(wrongValues).flatMap(([name, values]) =>
   ['', ...values.trim().split(/\s+/)].map((value) => ({ name, value, shown: value.slice(0, 60) })),
 );
+
+/** Asserts that one value of a parameter was refused with its rule, and that an e-mail is not shown. */
+async function expectRule(response: Response, name: string, value: string): Promise<void> {
+  const isDate = dateParameters.includes(name);
+  const code = isDate ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS';
+  const problem = await expectProblem(response, code);
+  const decoded = decodeURIComponent(value.replaceAll('+', ' '));
+  const shown = decoded.length > 64 ? `${decoded.slice(0, 64)}…` : decoded;
+  expect(problem.errors).toEqual([
+    { parameter: name, value: name === 'email' ? null : shown, rule: expect.stringContaining(', such as ') },
+  ]);
+  expect(problem.messages[0]).toMatch(new RegExp(`^Cannot use parameter '${name}': it must be `));
+  if (isDate) expect(problem.errors[0]?.rule).toContain(date);
+  if (name === 'email')
+    expect(JSON.stringify({ ...problem, correlation_id: 'random' })).not.toMatch(/lovelace|eve@|aaa/);
+}
 
 /** A right value of each parameter. */
 const rightValues: Readonly<Record<string, string>> = {
@@ -186,17 +209,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
   describe('parameters of the report', () => {
     test.each(wrongParameters)('$name=$shown is refused with its rule', async ({ name, value }) => {
-      const isDate = dateParameters.includes(name);
-      const code = isDate ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS';
-      const problem = await expectProblem(await get(`${name}=${value}`), code);
-      const decoded = decodeURIComponent(value.replaceAll('+', ' '));
-      const shown = decoded.length > 64 ? `${decoded.slice(0, 64)}…` : decoded;
-      expect(problem.errors).toEqual([
-        { parameter: name, value: name === 'email' ? null : shown, rule: expect.stringContaining(', such as ') },
-      ]);
-      expect(problem.messages[0]).toMatch(new RegExp(`^Cannot use parameter '${name}': it must be `));
-      if (isDate) expect(problem.errors[0]?.rule).toContain(date);
-      if (name === 'email') expect(JSON.stringify(problem)).not.toMatch(/lovelace|eve@|aaa/);
+      await expectRule(await get(`${name}=${value}`), name, value);
     });
 
     test.each(Object.keys(wrongValues))('%s without a value and without = is refused', async (name) => {
@@ -328,6 +341,93 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       const response = await send(`GET ${report}/a?size=5&foo=1 HTTP/1.1`);
       const { errors } = await expectProblem(response, 'INVALID_REQUEST_PARAMS');
       expect(errors.map(({ parameter }) => parameter)).toEqual(['size', 'foo']);
+    });
+  });
+
+  describe('parameters of the summary', () => {
+    const count = (query: string) => send(`GET ${report}/summary?${query} HTTP/1.1`);
+    const strangers = ['size', 'page', 'sort', 'cursor', 'format', 'all'];
+    const wrong = wrongParameters.filter(({ name }) => !strangers.includes(name));
+
+    test.each(wrong)('$name=$shown is refused with its rule', async ({ name, value }) => {
+      await expectRule(await count(`${name}=${value}`), name, value);
+    });
+
+    test.each(wrongGroups.trim().split(/\s+/))('by=%s is refused with its rule', async (value) => {
+      await expectRule(await count(`by=${value}`), 'by', value);
+    });
+    test('by without a value is refused', () =>
+      Promise.all(['by=', 'by'].map(async (query) => expectRule(await count(query), 'by', ''))));
+
+    test.each(strangers)('%s is refused: a summary has no such thing', async (name) => {
+      const { errors, messages } = await expectProblem(await count(`${name}=1&${name}=2`), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: name, value: null }]);
+      expect(messages[0]).toMatch(
+        /it must be left out: a summary is one JSON object .* without pages, order or other forms$/,
+      );
+    });
+
+    test.each([
+      ['bye', 'by'],
+      ['group-by', undefined],
+      ['product_id', 'product-id'],
+      ['__proto__', undefined],
+      ['\u0000', undefined],
+    ])('a parameter named %j is refused, with what was meant when that is near', async (name, meant) => {
+      const { errors, messages } = await expectProblem(
+        await count(`${encodeURIComponent(name)}=5`),
+        'INVALID_REQUEST_PARAMS',
+      );
+      expect(errors).toMatchObject([{ parameter: name, value: null }]);
+      if (meant === undefined) expect(messages[0]).not.toContain('did you mean');
+      else expect(messages[0]).toContain(`did you mean '${meant}'?`);
+    });
+
+    test.each([
+      'by=day',
+      'by=status,day',
+      'by=day&created-from=2024-01-01T00:00:00Z',
+      'by=day&created-to=2024-01-01T00:00:00Z',
+      'by=day&created-from=2024-01-01T00:00:00Z&created-to=2025-01-01T00:00:01Z',
+      'by=day&after=2023-12-31T23:59:59Z&before=2025-01-01T00:00:01Z',
+      'by=day&after=0001-01-01T00:00:00Z&before=9999-12-31T23:59:59Z',
+      'by=day&date-field=expiration&created-from=2024-01-01T00:00:00Z&created-to=2024-02-01T00:00:00Z',
+      'by=day&date-field=expiration&expires-within=367d',
+      'by=day&expires-within=7d',
+    ])('%s is refused: its days have no near bounds', async (query) => {
+      const { errors } = await expectProblem(await count(query), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: 'by', rule: expect.stringContaining('at most 366 days apart') }]);
+    });
+
+    test.each([
+      'by=day&created-from=2024-01-01T00:00:00Z&created-to=2025-01-01T00:00:00Z',
+      'by=month,status',
+      'by=day&after=2023-12-31T23:59:59Z&before=2025-01-01T00:00:00Z',
+      'by=day&date-field=expiration&expires-within=366d',
+      'by=day&date-field=activation&after=2024-01-01T06:00:00Z&before=2024-06-01T00:00:00%2B02:00',
+    ])('%s is taken', async (query) => {
+      expect((await count(query)).status).toBe(200);
+    });
+
+    test('all faults of a request are in one answer', async () => {
+      const query = 'size=0&page=x&sort=x&before=yesterday&iccid=1&status=active&email=&by=x&foo=1&by=y&%ZZ=1';
+      const { errors } = await expectProblem(await count(query), 'INVALID_HTTP_MESSAGE');
+      const parameters = ['size', 'page', 'sort', 'before', 'iccid', 'status', 'email', 'by', 'by', 'foo', '%ZZ'];
+      expect(errors.map(({ parameter }) => parameter).sort()).toEqual(parameters.sort());
+    });
+
+    test('an e-mail is not shown back, however it was sent', async () => {
+      for (const query of [
+        'email=grace%40example.com%ZZ',
+        'email=grace%40example.com&size=1',
+        'EMAIL=grace%40example.com',
+      ]) {
+        const response = await count(query);
+        expect(response.status).toBe(400);
+        expect(await response.text()).not.toContain('grace');
+      }
+      const { headers } = await count('email=grace%40example.com');
+      expect(headers.get('x-applied-filters')).toContain('email=***&');
     });
   });
 

@@ -1,0 +1,47 @@
+import { reportFormats } from '../contract/report-format.ts';
+import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
+import type { SqlValue } from '../storage/store.ts';
+import type { GroupCounts, SummaryCounts } from '../storage/summarise.ts';
+import { describeFilters } from './applied-filters.ts';
+import { formatBucket, startOfBucket } from './bucket.ts';
+import type { FormattedReport } from './format.ts';
+import { groupColumns } from './plan-summary.ts';
+import type { SummaryQuery } from './summary-query.ts';
+
+/** Writes a summary as it goes on the wire. */
+export function formatSummary(query: SummaryQuery, counts: SummaryCounts): FormattedReport {
+  const { total } = counts;
+  const by = Object.fromEntries(query.by.map((group) => [group, writeGroup(group, counts)]));
+  return {
+    body: JSON.stringify({ total, by } satisfies Record<keyof SubscriptionSummary, unknown>),
+    headers: {
+      'content-type': reportFormats.json.contentType,
+      'x-total-count': String(total),
+      'x-applied-filters': `${describeFilters(query)}&by=${encodeURIComponent(query.by.join(','))}`,
+    },
+  };
+}
+
+interface ValueCount {
+  readonly value: SqlValue;
+  readonly count: number;
+}
+
+function writeGroup(group: SummaryGroup, { columns, buckets }: SummaryCounts): ValueCount[] {
+  if (group !== 'day' && group !== 'month') return inOrder(columns.get(groupColumns[group]) ?? new Map());
+  const counts = new Map<string, number>();
+  for (const [start, count] of buckets) {
+    const name = formatBucket(group, startOfBucket(group)(Number(start)));
+    counts.set(name, (counts.get(name) ?? 0) + count);
+  }
+  return inOrder(counts);
+}
+
+/** Counts by value, `null` last. */
+const inOrder = (counts: GroupCounts): ValueCount[] =>
+  [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => {
+      if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
+      return a.value < b.value ? -1 : 1;
+    });

@@ -1,0 +1,87 @@
+import { type FormPair, parseForm } from '../contract/form.ts';
+import type { Fault } from '../contract/problem.ts';
+import { type ReportParameter, reportParameters } from '../contract/query.ts';
+import { fitsText, ruleOf } from '../contract/schema.ts';
+import {
+  defaultSummaryGroups,
+  type SummaryGroup,
+  summaryDaysMax,
+  summaryGroups,
+  summaryParameters,
+} from '../contract/summary.ts';
+import { malformedFault, nameFaults } from './parse.ts';
+import { dateColumns, planFilter } from './plan.ts';
+import { readQuery } from './read-query.ts';
+import { refuse, shorten } from './refuse.ts';
+import type { QueryContext } from './report-query.ts';
+import type { SummaryQuery } from './summary-query.ts';
+
+/**
+ * Reads the query string of a summary, without its `?`: the filters of the report, and `by`. Fails with `ReportError` that names every fault at once, as
+ * `parseReport` does; parameters of the report that say nothing about which records are counted are faults too.
+ */
+export function parseSummary(queryString: string, context: QueryContext): SummaryQuery {
+  const { pairs, malformed } = parseForm(queryString);
+  const known = Object.keys(summaryParameters);
+  const strangers = new Set(Object.keys(reportParameters(context.limits)).filter((name) => !known.includes(name)));
+  const faults: Fault[] = [
+    ...malformed.map(malformedFault),
+    ...[...new Set(pairs.map(({ name }) => name))].filter((name) => strangers.has(name)).map(strangerFault),
+    ...nameFaults(
+      pairs.filter(({ name }) => !strangers.has(name)),
+      known,
+    ),
+  ];
+  const written = pairs.find(({ name }) => name === 'by')?.value;
+  const by = written === undefined ? defaultSummaryGroups : readGroups(written);
+  if (by === undefined)
+    faults.push({ parameter: 'by', value: shorten(written ?? ''), rule: ruleOf(summaryParameters.by) });
+  const filters = pairs.filter((pair): pair is FormPair & { name: ReportParameter } => known.includes(pair.name));
+  const parts = { pairs: filters, faults, unreadable: malformed.length > 0, linkable: false };
+  const {
+    sort: _sort,
+    size: _size,
+    page: _page,
+    all: _all,
+    format: _format,
+    mark: _mark,
+    ...asked
+  } = readQuery(parts, context, 'json');
+  const query = { ...asked, by: by ?? [] };
+  refuse(tooManyDays(query), false);
+  return query;
+}
+
+/** The groups that a list names, each once, in the order of the contract. */
+function readGroups(text: string): SummaryGroup[] | undefined {
+  const words = text.split(',');
+  if (!fitsText(summaryParameters.by, text) || new Set(words).size < words.length) return undefined;
+  return summaryGroups.filter((group) => words.includes(group));
+}
+
+const strangerFault = (parameter: string): Fault => ({
+  parameter,
+  value: null,
+  rule: 'left out: a summary is one JSON object about all records that its filters let through, without pages, order or other forms',
+});
+
+const daySeconds = 86_400;
+
+/** Days that may be too many. What is asked for decides, not what is there, and not the present moment: a request that is right stays right. */
+function tooManyDays(query: SummaryQuery): Fault[] {
+  if (!query.by.includes('day')) return [];
+  const column = dateColumns[query.dateField];
+  const filter = planFilter(query);
+  const bounds = [filter, ...(filter.furtherBounds ?? [])].find(({ dateColumn }) => dateColumn === column);
+  const { afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = bounds ?? {};
+  if (beforeSeconds - afterSeconds - 1 <= summaryDaysMax * daySeconds) return [];
+  const names = boundNames[query.dateField];
+  const rule = `used beside bounds of its date at most ${summaryDaysMax} days apart: date-field is ${query.dateField}, so ${names}; or count by month`;
+  return [{ parameter: 'by', value: query.by.join(','), rule }];
+}
+
+const boundNames = {
+  created: 'created-from and created-to, or after and before',
+  activation: 'after and before',
+  expiration: 'after and before, or expires-within',
+} as const;
