@@ -1,6 +1,7 @@
-import type { Store, TenantId, TenantReader } from '../storage/store.ts';
+import { pageAtOnce, toPageAtOnce } from '../storage/page-at-once.ts';
+import type { Store, TenantId } from '../storage/store.ts';
 import { type PageRecord, readPage } from '../storage/subscription-page.ts';
-import { type FilterRange, readRange } from '../storage/subscription-rank.ts';
+import { readRange } from '../storage/subscription-rank.ts';
 import { readRevision } from '../storage/tenant.ts';
 import type { ReportPlan } from './plan.ts';
 
@@ -16,51 +17,41 @@ export interface ReportPage {
   readonly revision: number;
 }
 
-/** Reads the page that a plan asks for. The only stage that asks the store. */
-export function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
+/** Reads the page that a plan asks for, by one statement unless its place must be found first. The only stage that asks the store. */
+export async function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
+  const { filter, order, position, size } = plan;
+  const statement = pageAtOnce(filter, order, position, size + 1); // one more, to learn whether the report goes on
+  if (statement === undefined) return readDeepPage(store, tenant, plan);
+  const [row] = await store.readTenantOnce(tenant, statement.sql, statement.values);
+  const { records, isBeyondKey, total, revision } = toPageAtOnce(row, position);
+  const isMore = records.length > size;
+  switch (position.kind) {
+    case 'before':
+      return { records: records.slice(-size), total, revision, hasNext: isBeyondKey, hasPrevious: isMore };
+    case 'after':
+      return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious: isBeyondKey };
+    case 'offset': {
+      const hasPrevious = hasRecordsBefore(position.skip, plan, total);
+      return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious };
+    }
+  }
+}
+
+/** A page whose first record is found by the kept counts. */
+function readDeepPage(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
+  const { filter, order, position, size } = plan;
   return store.readTenant(tenant, async (reader) => {
-    const [revision, page] = await Promise.all([readRevision(reader), readReport(reader, plan)]);
-    return { ...page, revision };
+    const range = readRange(reader, filter);
+    const [revision, { total }, page] = await Promise.all([
+      readRevision(reader),
+      range,
+      readPage(reader, filter, order, position, size + 1, range),
+    ]);
+    const hasPrevious = position.kind === 'offset' && hasRecordsBefore(position.skip, plan, total);
+    return { records: page.slice(0, size), total, revision, hasNext: page.length > size, hasPrevious };
   });
 }
 
-async function readReport(reader: TenantReader, plan: ReportPlan): Promise<Omit<ReportPage, 'revision'>> {
-  const range = readRange(reader, plan.filter);
-  const [{ total }, page] = await Promise.all([range, readOneMore(reader, plan, range)]);
-  const records = page.slice(0, plan.size);
-  const more = page.length > plan.size;
-  if (plan.position.kind === 'before') {
-    return {
-      records: page.slice(-plan.size),
-      total,
-      hasNext: await continues(reader, plan, records.at(-1), 'after', total),
-      hasPrevious: more,
-    };
-  }
-  const hasPrevious =
-    plan.position.kind === 'offset'
-      ? plan.position.skip > 0 && plan.position.skip - plan.size < total
-      : await continues(reader, plan, records[0], 'before', total);
-  return { records, total, hasNext: more, hasPrevious };
-}
-
-/** One record more than the page holds, to learn whether the report goes on. */
-function readOneMore(
-  reader: TenantReader,
-  { filter, order, position, size }: ReportPlan,
-  range: Promise<FilterRange>,
-): Promise<readonly PageRecord[]> {
-  return readPage(reader, filter, order, position, size + 1, range);
-}
-
-/** Whether there is a record beyond one edge of the page; when the page is empty, every record there is lies on that side. */
-async function continues(
-  reader: TenantReader,
-  { filter, order }: ReportPlan,
-  edge: PageRecord | undefined,
-  kind: 'after' | 'before',
-  total: number,
-): Promise<boolean> {
-  if (edge === undefined) return total > 0;
-  return (await readPage(reader, filter, order, { kind, key: edge }, 1)).length > 0;
-}
+/** Whether the page before one by its number holds a record. */
+const hasRecordsBefore = (skip: number, { size }: ReportPlan, total: number): boolean =>
+  skip > 0 && skip - size < total;

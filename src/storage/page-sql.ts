@@ -17,10 +17,10 @@ export interface SubscriptionOrder {
   readonly descending: boolean;
 }
 
-/** Where reading begins: at the first record, beyond a key, or so many steps from the first record or into a span. */
+/** Where reading begins: at the first record, beyond a key or with it, or so many steps from the first record or into a span. */
 export type PageStart =
   | { readonly kind: 'first' }
-  | { readonly kind: 'beyond'; readonly key: OrderKey }
+  | { readonly kind: 'beyond'; readonly key: OrderKey; readonly isKeyItself?: boolean }
   | { readonly kind: 'step'; readonly steps: number; readonly span?: SpanSteps };
 
 /** Steps inside a span of `createdDate`, up from its first record or down from its last one. */
@@ -40,17 +40,26 @@ export interface PageStatement {
 export function pageStatement(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
-  asked: PageStart,
+  start: PageStart,
   limit: number,
 ): PageStatement {
   const values: SqlValue[] = [];
-  const bind = binder(values);
+  return { sql: pageSql(filter, order, start, limit, binder(values)) as TenantSql, values };
+}
+
+/** The text of `pageStatement`, with what it binds added to that of another statement. */
+export function pageSql(
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  asked: PageStart,
+  limit: number,
+  bind: Bind,
+): string {
   const start = asked.kind === 'beyond' && !isInside(filter, order, asked.key) ? ({ kind: 'first' } as const) : asked;
   const begin = start.kind === 'step' ? `with begin_at as (${stepSql(filter, order, start, bind)}) ` : '';
   const bounded = start.kind === 'first' ? filter : withoutFirstBound(filter, order);
   const rows = { filter: bounded, order, range: startConditions(order, start, bind), limit: bind(limit), bind };
-  const sql = isMerged(filter, order) ? mergedRecords(rows) : rowsSql('id, record', rows);
-  return { sql: `${begin}${sql}` as TenantSql, values };
+  return `${begin}${isMerged(filter, order) ? mergedRecords(rows) : rowsSql('id, record', rows)}`;
 }
 
 interface Rows {
@@ -117,7 +126,9 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
     case 'first':
       return [];
     case 'beyond':
-      return [`(${column}, id) ${beyond} (${bind(start.key.date)}, ${bind(start.key.id)})`];
+      return [
+        `(${column}, id) ${beyond}${start.isKeyItself === true ? '=' : ''} (${bind(start.key.date)}, ${bind(start.key.id)})`,
+      ];
     case 'step':
       return [`(${column}, id) ${beyond}= (select date, at_id from begin_at)`];
   }

@@ -19,6 +19,7 @@ import type {
   TenantId,
   TenantReader,
   TenantSnapshot,
+  TenantSql,
 } from './store.ts';
 import { checkThat, type StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -93,6 +94,16 @@ class PostgresStore implements Store {
     return this.#withTenant('begin isolation level repeatable read read only', tenant, (client) =>
       work({ all: (sql, values = []) => this.#query(client, sql, [tenant, ...values]) }),
     );
+  }
+
+  /** All of the transaction in one round trip; once a statement has failed, the commit is a rollback. */
+  readTenantOnce(tenant: TenantId, sql: TenantSql, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    return this.#withClient(async (client) => {
+      const opening = this.#openTenant(client, 'begin read only', tenant, await this.#mustStepDown(client));
+      const reading = this.#query(client, sql, [tenant, ...values]);
+      await allDone([...opening, reading, client.query('commit')]);
+      return reading;
+    });
   }
 
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
@@ -194,9 +205,7 @@ class PostgresStore implements Store {
       const opening = [client.query('begin')];
       if (announce) opening.push(client.query(announceChange));
       const results = statements.map(({ sql, values }) => this.#query(client, sql, values));
-      const all = [...opening, ...results, client.query('commit')]; // one round trip; once one has failed, the commit is a rollback
-      const failed = (await Promise.allSettled(all)).find((outcome) => outcome.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
+      await allDone([...opening, ...results, client.query('commit')]); // one round trip; once one has failed, the commit is a rollback
       return Promise.all(results);
     });
     if (announce) this.#listener.noteOwnChange();
@@ -255,10 +264,16 @@ class PostgresStore implements Store {
 
   async #inTenant<T>(client: Client, begin: string, tenant: TenantId, work: () => Promise<T>): Promise<T> {
     const stepDown = await this.#mustStepDown(client);
-    const opening = [client.query(begin)];
-    if (stepDown) opening.push(client.query(`set local role ${tenantRole}`));
-    opening.push(client.query({ name: 'set_tenant', text: 'select set_tenant($1)', values: [tenant] }));
-    return inTransaction(client, opening, work);
+    return inTransaction(client, this.#openTenant(client, begin, tenant, stepDown), work);
+  }
+
+  /** Sends what opens a tenant's transaction. */
+  #openTenant(client: Client, begin: string, tenant: TenantId, stepDown: boolean): Promise<unknown>[] {
+    return [
+      client.query(begin),
+      ...(stepDown ? [client.query(`set local role ${tenantRole}`)] : []),
+      client.query({ name: 'set_tenant', text: 'select set_tenant($1)', values: [tenant] }),
+    ];
   }
 
   /** Whether the role we connected as would walk past row-level security; asked once. */
@@ -317,6 +332,12 @@ class PostgresStore implements Store {
     const { rows } = await client.query({ name, text, values: [...values] });
     return rows;
   }
+}
+
+/** Waits for all of what was sent, as nothing may be under way once the client is released; fails as the first of them that failed. */
+async function allDone(sent: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 /** Runs `work` after the opening statements, which are on their way already; commits, or rolls back when anything of it failed. */

@@ -16,6 +16,7 @@ import type {
   TenantId,
   TenantReader,
   TenantSnapshot,
+  TenantSql,
 } from './store.ts';
 import { checkThat, type StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -60,6 +61,10 @@ class SqliteStore implements Store {
       connection.run('rollback');
       this.#returnReader(connection);
     }
+  }
+
+  async readTenantOnce(tenant: TenantId, sql: TenantSql, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    return this.#readOnce(sql, [tenant, ...values]);
   }
 
   async openSnapshot(tenant: TenantId): Promise<TenantSnapshot> {
@@ -107,12 +112,7 @@ class SqliteStore implements Store {
     sql: DirectorySql<S>,
     values: readonly SqlValue[] = [],
   ): Promise<readonly Row[]> {
-    const connection = await this.#takeReader();
-    try {
-      return connection.all(sql, values);
-    } finally {
-      this.#returnReader(connection);
-    }
+    return this.#readOnce(sql, values);
   }
 
   async writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
@@ -238,6 +238,15 @@ class SqliteStore implements Store {
       this.#writer.run('rollback');
     } catch {
       // SQLite has rolled back by itself already (a full disk, say); the error that led here is the one to report
+    }
+  }
+
+  async #readOnce(sql: string, values: readonly SqlValue[]): Promise<readonly Row[]> {
+    const connection = await this.#takeReader();
+    try {
+      return connection.all(sql, values);
+    } finally {
+      this.#returnReader(connection);
     }
   }
 

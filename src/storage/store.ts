@@ -69,6 +69,8 @@ export interface Store {
   readonly engine: 'sqlite' | 'postgres';
   /** Runs `work` with a reader of one tenant at one consistent moment; nothing can be written through it. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T>;
+  /** Rows of one statement about one tenant's subscriptions, as `readTenant` would read them, at the least cost. */
+  readTenantOnce(tenant: TenantId, sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
    * Opens one moment of a tenant's subscriptions, that of the first statement, for a reader that takes its time, at most `pauseMsMax` between two statements.
    * It holds a connection beside the shared ones, so whoever opens one bounds their number; and it must be closed.

@@ -63,7 +63,7 @@ export async function readRecord(reader: TenantReader, id: string): Promise<stri
 }
 
 /** So many steps by key cost no more than a step inside a span does: the counts are not asked. */
-const directStepsMax = spanRowsAimed / 2;
+export const directStepsMax = spanRowsAimed / 2;
 
 /** Where the page begins that has so many records before it; `undefined` when there are not so many. */
 async function findStart(

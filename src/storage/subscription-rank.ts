@@ -1,4 +1,4 @@
-import type { SqlValue, TenantReader } from './store.ts';
+import type { Row, SqlValue, TenantReader, TenantSql } from './store.ts';
 import {
   and,
   type Bind,
@@ -20,13 +20,27 @@ export interface FilterRange {
 
 /** Counts the records that a filter lets through: from the kept counts where they can tell, at one cost however many there are; else row by row. */
 export async function readRange(reader: TenantReader, filter: SubscriptionFilter): Promise<FilterRange> {
-  if (!isCounted(filter)) return { start: 0, total: await countRows(reader, filter) };
-  const { afterSeconds, beforeSeconds } = filter;
-  const [start, end] = await Promise.all([
-    afterSeconds === undefined ? 0 : countBefore(reader, filter, afterSeconds + 1),
-    beforeSeconds === undefined ? countAll(reader, filter) : countBefore(reader, filter, beforeSeconds),
-  ]);
+  const values: SqlValue[] = [];
+  const { start, end } = rangeSql(filter, binder(values));
+  const sql = `select ${start} as range_start, ${end} as range_end` as TenantSql; // the end always counts rows of the tenant
+  const [row] = await reader.all(sql, values);
+  return toRange(row);
+}
+
+/** The range of a filter from a row that has `rangeSql` as `range_start` and `range_end`. */
+export function toRange(row: Row | undefined): FilterRange {
+  const [start, end] = [Number(row?.range_start ?? 0), Number(row?.range_end ?? 0)];
   return { start, total: Math.max(0, end - start) };
+}
+
+/** Where the range of a filter begins and ends, as expressions: counts of the records before it, and before what follows it. */
+export function rangeSql(filter: SubscriptionFilter, bind: Bind): { readonly start: string; readonly end: string } {
+  if (!isCounted(filter)) return { start: '0', end: countRows(filter, bind) };
+  const { afterSeconds, beforeSeconds } = filter;
+  return {
+    start: afterSeconds === undefined ? '0' : countBefore(filter, afterSeconds + 1, bind),
+    end: beforeSeconds === undefined ? countAll(filter, bind) : countBefore(filter, beforeSeconds, bind),
+  };
 }
 
 /** A span that holds a record, and how far into it the record lies, counting only the records that the filter lets through. */
@@ -106,29 +120,23 @@ async function readSpans(
 }
 
 /** All records of a filter's product and statuses: one row of counts. */
-async function countAll(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
-  const values: SqlValue[] = [];
-  const { series, n } = countedBy(filter, binder(values));
-  const sql = `select ${n} as n from subscription_span where tenant_id = $1 and ${series} and level = 2` as const;
-  const [row] = await reader.all(sql, values);
-  return Number(row?.n ?? 0);
+function countAll(filter: SubscriptionFilter, bind: Bind): string {
+  const { series, n } = countedBy(filter, bind);
+  return `coalesce((select ${n} from subscription_span where tenant_id = $1 and ${series} and level = 2), 0)`;
 }
 
 /**
  * How many records of a filter's product and statuses have a `createdDate` before a second: the groups before it, the spans before it in its own group, and
  * the rows before it in its own span, which are at most `spanRowsMax`. Ids are made expressions, as SQLite uses a key of columns by its date alone.
  */
-async function countBefore(reader: TenantReader, filter: SubscriptionFilter, seconds: number): Promise<number> {
-  const values: SqlValue[] = [];
-  const bind = binder(values);
+function countBefore(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
   const { series, n } = countedBy(filter, bind);
   const conditions = filterConditions(countedPart(filter), bind);
   const date = bind(seconds);
   const spans = (level: 0 | 1): string =>
     `select from_date, coalesce(from_id, '') as at_id from subscription_span where tenant_id = $1 and ${series} and level = ${level}
       and (from_date, from_id) <= (${date}, '') order by from_date desc, from_id desc limit 1`;
-  const [row] = await reader.all(
-    `with parent as (${spans(1)}), leaf as (${spans(0)})
+  return `(with parent as (${spans(1)}), leaf as (${spans(0)})
     select (
       select coalesce(cast(sum(${n}) as bigint), 0) from subscription_span where tenant_id = $1 and ${series} and level = 1
         and (from_date, from_id) < (select from_date, at_id from parent)
@@ -139,20 +147,11 @@ async function countBefore(reader: TenantReader, filter: SubscriptionFilter, sec
     ) + (
       select count(*) from subscription where tenant_id = $1${and(conditions)}
         and (created_date, id) >= (select from_date, at_id from leaf) and (created_date, id) < (${date}, '')
-    ) as n`,
-    values,
-  );
-  return Number(row?.n ?? 0);
+    ))`;
 }
 
-async function countRows(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
-  const values: SqlValue[] = [];
-  const conditions = filterConditions(filter, binder(values));
-  const [row] = await reader.all(
-    `select count(*) as n from subscription where tenant_id = $1${and(conditions)}`,
-    values,
-  );
-  return Number(row?.n ?? 0);
+function countRows(filter: SubscriptionFilter, bind: Bind): string {
+  return `(select count(*) from subscription where tenant_id = $1${and(filterConditions(filter, bind))})`;
 }
 
 /** Which spans count a filter's product and statuses: the condition on their series, and the expression of their matching rows. */
