@@ -17,13 +17,16 @@ export interface ReportPage {
   readonly revision: number;
 }
 
-/** Reads the page that a plan asks for, by one statement unless its place must be found first. The only stage that asks the store. */
+/** Reads the page that a plan asks for, by two statements unless its place must be found first. The only stage that asks the store. */
 export async function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
   const { filter, order, position, size } = plan;
-  const statement = pageAtOnce(filter, order, position, size + 1); // one more, to learn whether the report goes on
-  if (statement === undefined) return readDeepPage(store, tenant, plan);
-  const [row] = await store.readTenantOnce(tenant, statement.sql, statement.values);
-  const { records, isBeyondKey, total, revision } = toPageAtOnce(row, position);
+  const statements = pageAtOnce(filter, order, position, size + 1); // one more, to learn whether the report goes on
+  if (statements === undefined) return readDeepPage(store, tenant, plan);
+  const answers = await store.readTenantOnce(tenant, statements);
+  const { records, isBeyondKey, total, revision } = toPageAtOnce(
+    answers.map(([row]) => row),
+    position,
+  );
   const isMore = records.length > size;
   switch (position.kind) {
     case 'before':

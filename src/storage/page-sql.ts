@@ -1,4 +1,4 @@
-import type { SqlValue, TenantSql } from './store.ts';
+import type { SqlValue, TenantSql, TenantStatement } from './store.ts';
 import {
   and,
   type Bind,
@@ -30,19 +30,13 @@ export interface SpanSteps {
   readonly down: boolean;
 }
 
-/** A statement with what it binds after the tenant. */
-export interface PageStatement {
-  readonly sql: TenantSql;
-  readonly values: readonly SqlValue[];
-}
-
 /** The statement that reads up to `limit` records in an order from a start: `date`, `id` and `record`. */
 export function pageStatement(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
   start: PageStart,
   limit: number,
-): PageStatement {
+): TenantStatement {
   const values: SqlValue[] = [];
   return { sql: pageSql(filter, order, start, limit, binder(values)) as TenantSql, values };
 }

@@ -8,6 +8,7 @@ import { examinePostgres } from './postgres-examine.ts';
 import { changeChannel, PostgresListener } from './postgres-listener.ts';
 import { bypassesRowSecurity, ensureTenantRole, tenantRole } from './postgres-role.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
+import { allDone, inTransaction } from './postgres-transaction.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
@@ -19,7 +20,7 @@ import type {
   TenantId,
   TenantReader,
   TenantSnapshot,
-  TenantSql,
+  TenantStatement,
 } from './store.ts';
 import { checkThat, type StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -91,18 +92,18 @@ class PostgresStore implements Store {
   }
 
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
-    return this.#withTenant('begin isolation level repeatable read read only', tenant, (client) =>
+    return this.#withTenant(beginReading, tenant, (client) =>
       work({ all: (sql, values = []) => this.#query(client, sql, [tenant, ...values]) }),
     );
   }
 
   /** All of the transaction in one round trip; once a statement has failed, the commit is a rollback. */
-  readTenantOnce(tenant: TenantId, sql: TenantSql, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+  readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
     return this.#withClient(async (client) => {
-      const opening = this.#openTenant(client, 'begin read only', tenant, await this.#mustStepDown(client));
-      const reading = this.#query(client, sql, [tenant, ...values]);
-      await allDone([...opening, reading, client.query('commit')]);
-      return reading;
+      const opening = this.#openTenant(client, beginReading, tenant, await this.#mustStepDown(client));
+      const reading = statements.map(({ sql, values }) => this.#query(client, sql, [tenant, ...values]));
+      await allDone([...opening, ...reading, client.query('commit')]);
+      return Promise.all(reading);
     });
   }
 
@@ -334,29 +335,6 @@ class PostgresStore implements Store {
   }
 }
 
-/** Waits for all of what was sent, as nothing may be under way once the client is released; fails as the first of them that failed. */
-async function allDone(sent: readonly Promise<unknown>[]): Promise<void> {
-  const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-}
-
-/** Runs `work` after the opening statements, which are on their way already; commits, or rolls back when anything of it failed. */
-async function inTransaction<T>(
-  client: Client,
-  opening: readonly Promise<unknown>[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const working = work();
-  const outcomes = await Promise.allSettled([...opening, working]); // all of it: nothing may still be sent once the client is released
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failed === undefined) {
-    await client.query('commit');
-    return working;
-  }
-  await client.query('rollback').catch(() => undefined); // the connection is gone: so is the transaction, and the first failure says why
-  throw failed.reason;
-}
-
 /** Errors of PostgreSQL and of the connection, as against a defect in our own code. */
 function isFromDriver(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
@@ -403,6 +381,9 @@ const lockTenant = 'select revision from tenant where id = $1 for update';
 
 /** Each statement must see what the tenant's last change committed, whatever the database's default is. */
 const begin = 'begin isolation level read committed';
+
+/** All statements of a reader see one moment. */
+const beginReading = 'begin isolation level repeatable read read only';
 
 /**
  * Returns the rows as they were before (`old` reads the state before the statement, and is read first) and the ids of those that it inserted or updated. They

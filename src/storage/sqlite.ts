@@ -16,7 +16,7 @@ import type {
   TenantId,
   TenantReader,
   TenantSnapshot,
-  TenantSql,
+  TenantStatement,
 } from './store.ts';
 import { checkThat, type StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
@@ -63,8 +63,10 @@ class SqliteStore implements Store {
     }
   }
 
-  async readTenantOnce(tenant: TenantId, sql: TenantSql, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
-    return this.#readOnce(sql, [tenant, ...values]);
+  async readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+    return this.readTenant(tenant, (reader) =>
+      Promise.all(statements.map(({ sql, values }) => reader.all(sql, values))),
+    );
   }
 
   async openSnapshot(tenant: TenantId): Promise<TenantSnapshot> {
@@ -112,7 +114,12 @@ class SqliteStore implements Store {
     sql: DirectorySql<S>,
     values: readonly SqlValue[] = [],
   ): Promise<readonly Row[]> {
-    return this.#readOnce(sql, values);
+    const connection = await this.#takeReader();
+    try {
+      return connection.all(sql, values);
+    } finally {
+      this.#returnReader(connection);
+    }
   }
 
   async writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
@@ -238,15 +245,6 @@ class SqliteStore implements Store {
       this.#writer.run('rollback');
     } catch {
       // SQLite has rolled back by itself already (a full disk, say); the error that led here is the one to report
-    }
-  }
-
-  async #readOnce(sql: string, values: readonly SqlValue[]): Promise<readonly Row[]> {
-    const connection = await this.#takeReader();
-    try {
-      return connection.all(sql, values);
-    } finally {
-      this.#returnReader(connection);
     }
   }
 

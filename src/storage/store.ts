@@ -18,6 +18,12 @@ export type Row = Readonly<Record<string, SqlValue>>;
 /** A statement about one tenant's subscriptions: its text must compare `tenant_id` with `$1`, which the store binds itself. */
 export type TenantSql = `${string}tenant_id = $1${string}`;
 
+/** A statement about one tenant's subscriptions with what it binds after the tenant. */
+export interface TenantStatement {
+  readonly sql: TenantSql;
+  readonly values: readonly SqlValue[];
+}
+
 /** A statement about tenants, clients and keys: its text must be known when compiling and must not name the table of subscriptions. */
 export type DirectorySql<S extends string> = string extends S
   ? never
@@ -69,8 +75,8 @@ export interface Store {
   readonly engine: 'sqlite' | 'postgres';
   /** Runs `work` with a reader of one tenant at one consistent moment; nothing can be written through it. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T>;
-  /** Rows of one statement about one tenant's subscriptions, as `readTenant` would read them, at the least cost. */
-  readTenantOnce(tenant: TenantId, sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** Rows of each of some statements, as `readTenant` would read them one after another, at the least cost. */
+  readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]>;
   /**
    * Opens one moment of a tenant's subscriptions, that of the first statement, for a reader that takes its time, at most `pauseMsMax` between two statements.
    * It holds a connection beside the shared ones, so whoever opens one bounds their number; and it must be closed.

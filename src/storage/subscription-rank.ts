@@ -127,26 +127,25 @@ function countAll(filter: SubscriptionFilter, bind: Bind): string {
 
 /**
  * How many records of a filter's product and statuses have a `createdDate` before a second: the groups before it, the spans before it in its own group, and
- * the rows before it in its own span, which are at most `spanRowsMax`. Ids are made expressions, as SQLite uses a key of columns by its date alone.
+ * the rows before it in its own span, which are at most `spanRowsMax`. Ids are made expressions, as SQLite uses a key of columns by its date alone; and the two
+ * keys are looked up where they are used, as a table of them by `with` cost SQLite as much again as the page that it is read with.
  */
 function countBefore(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
   const { series, n } = countedBy(filter, bind);
   const conditions = filterConditions(countedPart(filter), bind);
   const date = bind(seconds);
-  const spans = (level: 0 | 1): string =>
-    `select from_date, coalesce(from_id, '') as at_id from subscription_span where tenant_id = $1 and ${series} and level = ${level}
-      and (from_date, from_id) <= (${date}, '') order by from_date desc, from_id desc limit 1`;
-  return `(with parent as (${spans(1)}), leaf as (${spans(0)})
-    select (
+  const keyOf = (level: 0 | 1): string =>
+    `(select from_date, coalesce(from_id, '') from subscription_span where tenant_id = $1 and ${series} and level = ${level}
+      and (from_date, from_id) <= (${date}, '') order by from_date desc, from_id desc limit 1)`;
+  return `((
       select coalesce(cast(sum(${n}) as bigint), 0) from subscription_span where tenant_id = $1 and ${series} and level = 1
-        and (from_date, from_id) < (select from_date, at_id from parent)
+        and (from_date, from_id) < ${keyOf(1)}
     ) + (
       select coalesce(cast(sum(${n}) as bigint), 0) from subscription_span where tenant_id = $1 and ${series} and level = 0
-        and (from_date, from_id) >= (select from_date, at_id from parent)
-        and (from_date, from_id) < (select from_date, at_id from leaf)
+        and (from_date, from_id) >= ${keyOf(1)} and (from_date, from_id) < ${keyOf(0)}
     ) + (
       select count(*) from subscription where tenant_id = $1${and(conditions)}
-        and (created_date, id) >= (select from_date, at_id from leaf) and (created_date, id) < (${date}, '')
+        and (created_date, id) >= ${keyOf(0)} and (created_date, id) < (${date}, '')
     ))`;
 }
 
