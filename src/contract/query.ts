@@ -136,7 +136,15 @@ const answerParameters = {
  * The query parameters of the report, in the order of the documentation (`spec.md` "Query parameters" and what it leaves open). All are optional;
  * filters combine to narrow the report. A name that is not here, or that stands twice, is a 400.
  */
-export function reportParameters(limits: PageLimits) {
+export function reportParameters(limits: PageLimits): ReturnType<typeof buildParameters> {
+  const parameters = parametersOf.get(limits) ?? buildParameters(limits);
+  parametersOf.set(limits, parameters); // building schemas for each request took a twentieth of it
+  return parameters;
+}
+
+const parametersOf = new WeakMap<PageLimits, ReturnType<typeof buildParameters>>();
+
+function buildParameters(limits: PageLimits) {
   const wholeNumber = (minimum: number, maximum: number, fallback: number, description: string) =>
     Type.Integer({
       minimum,
@@ -156,4 +164,4 @@ export function reportParameters(limits: PageLimits) {
 }
 
 /** Name of a query parameter of the report. */
-export type ReportParameter = keyof ReturnType<typeof reportParameters>;
+export type ReportParameter = keyof ReturnType<typeof buildParameters>;
