@@ -1,3 +1,4 @@
+import { RemovedSubscription } from './change.ts';
 import { Fault, Problem } from './problem.ts';
 import { Product } from './product.ts';
 import { printableAscii } from './schema.ts';
@@ -10,6 +11,7 @@ type Json = Readonly<Record<string, unknown>>;
 const named: Readonly<Record<string, object>> = {
   Subscription,
   Product,
+  RemovedSubscription,
   Problem,
   Fault,
   TokenRequest,
@@ -201,8 +203,8 @@ const documents: Json = {
   },
 };
 
-/** A schema as plain JSON in which every named schema inside it is a reference. */
-function referring(schema: object, name: string): unknown {
+/** A schema as plain JSON in which every named schema inside it is a reference; `name` is its own, if it has one. */
+export function referring(schema: object, name?: string): unknown {
   const other = Object.entries(named).find(([each, value]) => each !== name && value === schema);
   if (other !== undefined) return { $ref: `#/components/schemas/${other[0]}` };
   if (Array.isArray(schema)) return schema.map((item) => (isObject(item) ? referring(item, name) : item));

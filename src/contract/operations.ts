@@ -36,6 +36,14 @@ export const operations = {
     description:
       'The report of listSubscriptions with its parameters in a JSON body, so that an e-mail stands in no URL. It changes nothing. For the next page, send the same body with cursor set to the X-Next-Cursor header until that is absent.',
   },
+  listSubscriptionChanges: {
+    method: 'GET',
+    path: `${apiPath}/v1/subscription/changes`,
+    tag: 'report',
+    summary: 'List what changed',
+    description:
+      'What changed after a token, in order: each record that was added or changed as it is now, a tombstone for each that was removed, and the token to go on from. Begin without since; go on with since set to next at once while has_more is true, later when you want to know more. Whoever applies all of it has the whole report.',
+  },
   issueToken: {
     method: 'POST',
     path: '/oauth2/token',

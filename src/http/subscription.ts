@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/resource-server.ts';
 import { operations } from '../contract/operations.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
+import { changeFormats } from '../report/changes-query.ts';
 import { getSubscription } from '../report/get-subscription.ts';
 import { parseNoParameters, parseReport } from '../report/parse.ts';
+import { parseChanges } from '../report/parse-changes.ts';
 import { parseSearch } from '../report/parse-search.ts';
 import type { ReportContext } from '../report/report-context.ts';
 import { createRevisionLookup } from '../report/report-revision.ts';
@@ -13,6 +15,7 @@ import type { ExportLimits } from './export-slots.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
 import { routePath } from './route-path.ts';
 import { createCachedSender } from './send-cached.ts';
+import { createChangesSender } from './send-changes.ts';
 import { createReportSender } from './send-report.ts';
 
 /** What the report's routes need. */
@@ -30,7 +33,7 @@ export interface SubscriptionRoutes {
 /** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
-/** The report operations: `GET /v1/subscription`, its search by `POST`, and `GET /v1/subscription/{id}`. */
+/** The report operations: `GET /v1/subscription`, its search by `POST`, its changes, and `GET /v1/subscription/{id}`. */
 export function addSubscriptionRoutes(app: FastifyInstance, routes: SubscriptionRoutes): void {
   const { report, authorize, exports, pageCacheBytes } = routes;
   const sendCached = createCachedSender(pageCacheBytes);
@@ -48,7 +51,7 @@ export function addSubscriptionRoutes(app: FastifyInstance, routes: Subscription
     url: routePath(operations.listSubscriptions.path),
     onRequest,
     handler: (request, reply) =>
-      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request))),
+      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
   });
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -67,9 +70,17 @@ export function addSubscriptionRoutes(app: FastifyInstance, routes: Subscription
         sendReport(request, reply, () => {
           parseNoParameters(queryOf(request), 'the parameters of a search are members of its body');
           const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
-          return parseSearch(body, report, acceptedFormat(request));
+          return parseSearch(body, report, acceptedFormat(request, formatWords));
         }),
     });
+  });
+  const sendChanges = createChangesSender({ report, sendCached, revisionOf });
+  app.route({
+    method: 'GET',
+    url: operations.listSubscriptionChanges.path,
+    onRequest,
+    handler: (request, reply) =>
+      sendChanges(request, reply, () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats))),
   });
   app.route<{ Params: { id: string } }>({
     method: 'GET',
@@ -91,10 +102,10 @@ export function addSubscriptionRoutes(app: FastifyInstance, routes: Subscription
   });
 }
 
-/** The form of a report that the header `Accept` prefers, or `undefined` when it allows none. */
-function acceptedFormat(request: FastifyRequest): ReportFormat | undefined {
-  const preferred = request.accepts().type(formatWords.map((word) => reportFormats[word].mediaType));
-  return formatWords.find((word) => reportFormats[word].mediaType === preferred);
+/** The form, of those that there are, that the header `Accept` prefers, or `undefined` when it allows none. */
+function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
+  const preferred = request.accepts().type(words.map((word) => reportFormats[word].mediaType));
+  return words.find((word) => reportFormats[word].mediaType === preferred);
 }
 
 async function acceptJson(request: FastifyRequest): Promise<void> {

@@ -50,7 +50,7 @@ export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: read
 }
 
 /** What cannot be decoded is not shown: whether it is personal cannot be told. */
-const malformedFault = (part: string): Fault => ({
+export const malformedFault = (part: string): Fault => ({
   parameter: shorten(part.split('=', 1)[0] ?? ''),
   value: null,
   rule: 'UTF-8 in percent-encoding, such as %2B for +',
