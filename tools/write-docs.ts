@@ -1,14 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import type { TSchema } from 'typebox';
 import { settings } from '../src/cli/config.ts';
 import { buildProgram } from '../src/cli/main.ts';
+import { changeParameters } from '../src/contract/change.ts';
 import { defaultPageLimits, reportParameters } from '../src/contract/query.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 
 /** The parts of the documentation that are the code's own words, by file: each stands between two marks. */
 export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/settings.md': settingsTable,
-  'docs/report.md': parametersTable,
+  'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),
+  'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
   'docs/command-line.md': commandLine,
 };
 
@@ -34,8 +37,8 @@ function settingsTable(): string {
   return ['| setting | default | rule | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function parametersTable(): string {
-  const rows = Object.entries(reportParameters(defaultPageLimits)).map(
+function parametersTable(schemas: Readonly<Record<string, TSchema>>): string {
+  const rows = Object.entries(schemas).map(
     ([name, schema]) => `| \`${name}\` | ${descriptionOf(schema)} | ${ruleOf(schema)} |`,
   );
   return ['| parameter | meaning | rule |', '|---|---|---|', ...rows].join('\n');
