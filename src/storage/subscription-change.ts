@@ -30,29 +30,33 @@ export async function readHistory(reader: TenantReader): Promise<TenantHistory> 
 
 /**
  * Reads up to `limit` changes behind a key, in their order. A record stands where its last change is and nowhere else, so that whoever applies all changes in
- * their order ends with the records that there are. Costs the same behind every key: at most `limit` rows of the records and of the tombstones are read.
+ * their order ends with the records that there are. Costs the same behind every key: records and tombstones are read by key, `limit` of each at most.
  */
 export async function readChanges(
   reader: TenantReader,
   { revision, id }: ChangeKey,
   limit: number,
 ): Promise<readonly SubscriptionChange[]> {
-  return (await reader.all(changesBehind, [revision, id, limit])).map(toChange);
+  const [live, removed] = await Promise.all([
+    reader.all(recordsBehind, [revision, id, limit]),
+    reader.all(tombstonesBehind, [revision, id, limit]),
+  ]);
+  return [...live, ...removed].map(toChange).sort(compareKeys).slice(0, limit);
 }
 
-const changesBehind = `select revision, id, record from (
-    select revision, id, record from (
-      select revision, id, record from subscription
-      where tenant_id = $1 and (revision, id) > ($2, $3) order by revision, id limit $4
-    ) as live
-    union all
-    select revision, id, null from (
-      select revision, id from subscription_tombstone
-      where tenant_id = $1 and (revision, id) > ($2, $3) order by revision, id limit $4
-    ) as removed
-  ) as changed
-  order by revision, id limit $4`;
+/**
+ * Two statements, merged here: PostgreSQL sorts all of a tenant for a `union all` of unbounded ones, and SQLite takes twice as long for 1,000 changes when it
+ * merges bounded ones.
+ */
+const recordsBehind =
+  'select revision, id, record from subscription where tenant_id = $1 and (revision, id) > ($2, $3) order by revision, id limit $4';
+
+const tombstonesBehind =
+  'select revision, id from subscription_tombstone where tenant_id = $1 and (revision, id) > ($2, $3) order by revision, id limit $4';
 
 function toChange({ revision, id, record }: Row): SubscriptionChange {
-  return { revision: Number(revision), id: String(id), record: record === null ? undefined : String(record) };
+  return { revision: Number(revision), id: String(id), record: record === undefined ? undefined : String(record) };
 }
+
+/** As both engines compare: an id has no characters whose order in UTF-16 is another one than in UTF-8. */
+const compareKeys = (a: ChangeKey, b: ChangeKey): number => a.revision - b.revision || (a.id < b.id ? -1 : 1);

@@ -145,10 +145,10 @@ describe('statements of pages on sqlite', () => {
         .prepare(`explain query plan ${sql.replaceAll(/\$(\d+)/g, '?$1')}`)
         .all(changing, ...values)
         .map(({ detail }) => String(detail));
-      expect(details.filter((detail) => / subscription/.test(detail))).toEqual([
-        'SEARCH subscription USING INDEX subscription_revision (tenant_id=? AND (revision,id)>(?,?))',
-        'SEARCH subscription_tombstone USING COVERING INDEX subscription_tombstone_revision (tenant_id=? AND (revision,id)>(?,?))',
-      ]);
+      const index = sql.includes('subscription_tombstone')
+        ? 'subscription_tombstone USING COVERING INDEX subscription_tombstone_revision'
+        : 'subscription USING INDEX subscription_revision';
+      expect(details).toEqual([`SEARCH ${index} (tenant_id=? AND (revision,id)>(?,?))`]);
     }
     database.close();
   });
@@ -214,7 +214,7 @@ describe('statements of changes on postgres', () => {
     for (const mode of ['force_custom_plan', 'force_generic_plan']) {
       await client.query(`set plan_cache_mode = ${mode}`);
       for (const statement of await recordChangeStatements(opened, tenant))
-        await expectFewRead(client, statement, tenant, 1_000);
+        await expectFewRead(client, statement, tenant, 300);
     }
   });
 });
