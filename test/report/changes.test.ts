@@ -160,7 +160,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     await remove(tenant, [3, 9]);
     await load(tenant, [6, 1], 1);
     const pages: (readonly Change[])[] = [];
-    for (let token: string | undefined, more = true; more; ) {
+    for (let token: string | undefined, more = true; more && pages.length < 5; ) {
       const { changes, next, has_more } = await answer(tenant, queryOf(token, 2));
       pages.push(changes);
       [token, more] = [next, has_more];
