@@ -45,8 +45,8 @@ export async function readChanges(
 }
 
 /**
- * Two statements, merged here: PostgreSQL sorts all of a tenant for a `union all` of unbounded ones, and SQLite takes twice as long for 1,000 changes when it
- * merges bounded ones.
+ * Two statements, merged here. For a `union all` PostgreSQL sorts all that lies behind the key, and where each part of it is bounded, SQLite sorts once more:
+ * 1.9 ms for 1,000 records, 1.0 ms without.
  */
 const recordsBehind =
   'select revision, id, record from subscription where tenant_id = $1 and (revision, id) > ($2, $3) order by revision, id limit $4';
