@@ -22,7 +22,7 @@ export function formatChanges(
 ): FormattedReport {
   const texts = changes.map(({ id, record }) => record ?? JSON.stringify({ id, removed: true }));
   const end = `"next":${JSON.stringify(next)},"has_more":${hasMore}}`;
-  const url = `${reportUrl}${operations.listSubscriptionChanges.path.slice(operations.listSubscriptions.path.length)}?since=${next}&size=${size}`;
+  const url = `${reportUrl}${belowReport}?since=${next}&size=${size}`;
   return {
     body: format === 'json' ? `{"changes":[${texts.join(',')}],${end}` : [...texts, `{${end}`, ''].join('\n'),
     headers: {
@@ -31,3 +31,6 @@ export function formatChanges(
     },
   };
 }
+
+/** Where the changes are below the report. */
+const belowReport = operations.listSubscriptionChanges.path.slice(operations.listSubscriptions.path.length);

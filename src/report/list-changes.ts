@@ -1,5 +1,5 @@
 import type { TenantId } from '../storage/store.ts';
-import { readChanges, readHistory } from '../storage/subscription-change.ts';
+import { readChanges, readHistory, type TenantHistory } from '../storage/subscription-change.ts';
 import { type ChangeToken, encodeChangeToken, firstKey, historyMark, keyBehind } from './change-token.ts';
 import type { ChangesQuery } from './changes-query.ts';
 import { ReportError } from './error.ts';
@@ -38,8 +38,7 @@ export async function listChanges(
   if (query.since !== undefined) requireOwnToken(query.since, tenant, history);
   const hasMore = read.length > query.size;
   const changes = read.slice(0, query.size);
-  const last = changes.at(-1);
-  const { revision, id } = last ?? from;
+  const { revision, id } = changes.at(-1) ?? from;
   const key = hasMore ? { revision, id } : keyBehind(history.revision);
   const next = encodeChangeToken({ key, mark: historyMark(tenant, history, key) });
   const report = formatChanges(query, { changes, next, hasMore }, reportUrl);
@@ -48,11 +47,7 @@ export async function listChanges(
 }
 
 /** Fails unless a token was given for this history, and the history has come as far: a restored backup has not. */
-function requireOwnToken(
-  { key, mark }: ChangeToken,
-  tenant: TenantId,
-  history: Parameters<typeof historyMark>[1],
-): void {
+function requireOwnToken({ key, mark }: ChangeToken, tenant: TenantId, history: TenantHistory): void {
   const { revision, id } = keyBehind(history.revision);
   const isAhead = key.revision > revision || (key.revision === revision && key.id > id);
   if (!isAhead && mark === historyMark(tenant, history, key)) return;
