@@ -10,7 +10,7 @@ import { findTenant } from '../../src/storage/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { services, startService, type TestService } from '../support/service.ts';
 
 const records = [...syntheticRows({ count: 40, seed: 6, until: 1_767_225_600 })].map(
   ({ email: _email, ...record }) => record,
@@ -240,6 +240,51 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'changes', createdDate: 1 })]);
     await expect.poll(async () => JSON.stringify(await read('?size=1000'))).toContain('"id":"changes"');
     expect(await (await service.get('/v1/subscription?size=1', token)).text()).toContain('"id":"changes"');
+  });
+});
+
+const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
+
+describe.each(servicesOnEngines)('following over HTTP, $service on $engine', ({ openTestStore, processes, start }) => {
+  test('while records change, whoever answers: the copy ends as the report (on PostgreSQL within a second)', async () => {
+    const service = await start(await openTestStore());
+    const tenant = await service.createTenant('acme');
+    const token = await service.accessToken(await service.createClient(tenant));
+    const model = new Map<string, string>();
+    const change = async (round: number): Promise<void> => {
+      const loaded = rows.filter((_, n) => (n * 7 + round) % 5 === 0).map(({ id }) => id);
+      const changed = loaded.map((id) => subscriptionRow({ id, deviceId: `round ${round}` }));
+      await service.store.loadSubscriptions(tenant, changed);
+      for (const { id, record } of changed) model.set(id, record);
+      const removed = loaded.filter((_, n) => n % 3 === 0);
+      await service.store.deleteSubscriptions(tenant, removed);
+      for (const id of removed) model.delete(id);
+    };
+    const copy = new Map<string, string>();
+    let since = '';
+    /** Takes one answer, on a connection of its own so that another process may give it. */
+    const follow = async (): Promise<void> => {
+      const response = await service.get(`/v1/subscription/changes?size=6${since}`, token, { connection: 'close' });
+      const { changes, next } = (await response.json()) as ChangesPage;
+      expect(response.status).toBe(200);
+      for (const each of changes as ({ id: string } | { id: string; removed: true })[]) {
+        if ('removed' in each) copy.delete(each.id);
+        else copy.set(each.id, JSON.stringify(each));
+      }
+      since = `&since=${next}`;
+    };
+    for (let round = 0; round < 40; round += 1) await Promise.all([change(round), follow()]);
+    await vi.waitFor(
+      async () => {
+        await follow();
+        expect([...copy].sort()).toEqual([...model].sort());
+      },
+      { timeout: 2_000, interval: 5 },
+    );
+    expect(new Set(service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker)).size).toBe(
+      processes,
+    );
+    await service.close();
   });
 });
 
