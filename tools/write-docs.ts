@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { TSchema } from 'typebox';
 import { settings } from '../src/cli/config.ts';
 import { buildProgram } from '../src/cli/main.ts';
+import { changeParameters } from '../src/contract/change.ts';
 import { defaultPageLimits, reportParameters } from '../src/contract/query.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
@@ -12,6 +13,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/settings.md': settingsTable,
   'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),
   'docs/summary.md': () => parametersTable(summaryParameters),
+  'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
   'docs/command-line.md': commandLine,
 };
 

@@ -1,3 +1,4 @@
+import type { ChangesPage as ChangesAnswer, RemovedSubscription, SubscriptionChange } from '../contract/change.ts';
 import { apiPath, operations } from '../contract/operations.ts';
 import type { Problem } from '../contract/problem.ts';
 import type { ReportParameter } from '../contract/query.ts';
@@ -40,6 +41,22 @@ export interface SubscriptionPage {
   /** URL of the next page, when there is one. */
   readonly nextPage: string | undefined;
   readonly previousPage: string | undefined;
+}
+
+/** Some changes, in the order to apply them, and the token to go on from. */
+export interface ChangesPage {
+  readonly changes: readonly SubscriptionChange[];
+  /** Keep it together with what was applied: it is the `since` of the next time. */
+  readonly next: string;
+  /** Whether more is there already. */
+  readonly hasMore: boolean;
+}
+
+/** How changes are read. */
+export interface ChangesOptions {
+  /** Changes in one page, at most. */
+  readonly size?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** Reads the report: keeps its tokens fresh, repeats what failed on the way, follows the pages. */
@@ -118,6 +135,29 @@ export class SubreportClient {
     return (await response.json()) as SubscriptionSummary;
   }
 
+  /**
+   * What changed after a token (`listSubscriptionChanges`), page after page until you have caught up; without a token everything, from the beginning. There is
+   * always a page, without changes when nothing changed. Keep each page's `next` together with its changes: it is the token to go on from, half-way too. Fails
+   * with `ApiError` `RESYNC_REQUIRED` when the service has other records than those of the token: read everything anew, without a token, into an empty copy.
+   *
+   * @example
+   * for await (const { changes, next } of client.changes(token)) {
+   *   for (const change of changes) {
+   *     if (isRemoved(change)) copy.delete(change.id);
+   *     else copy.set(change.id, change);
+   *   }
+   *   token = next;
+   * }
+   */
+  async *changes(since?: string, { size, signal }: ChangesOptions = {}): AsyncGenerator<ChangesPage> {
+    for (let token = since, hasMore = true; hasMore; ) {
+      const url = this.#queryUrl(operations.listSubscriptionChanges.path, { since: token, size });
+      const { changes, next, has_more } = (await (await this.#get(url, signal)).json()) as ChangesAnswer;
+      yield { changes, next, hasMore: has_more };
+      [token, hasMore] = [next, has_more];
+    }
+  }
+
   #reportUrl(query: SubscriptionQuery): string {
     return this.#queryUrl(operations.listSubscriptions.path, query);
   }
@@ -165,4 +205,9 @@ async function requireOk(response: Response): Promise<Response> {
 /** Whether a subscription renews itself: the word on the wire as a boolean. */
 export function autoRenews(subscription: Pick<Subscription, 'auto_renew'>): boolean {
   return subscription.auto_renew.toLowerCase() === 'true';
+}
+
+/** Whether a change is a tombstone, of a record that was removed. */
+export function isRemoved(change: SubscriptionChange): change is RemovedSubscription {
+  return 'removed' in change;
 }

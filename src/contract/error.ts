@@ -18,6 +18,7 @@ export const errorTable = {
   METHOD_NOT_ALLOWED: { status: 405, title: 'The method is not allowed here' },
   UNACCEPTABLE: { status: 406, title: 'No representation fits the Accept header' },
   REQUEST_TIMEOUT: { status: 408, title: 'The request did not arrive in time' },
+  RESYNC_REQUIRED: { status: 410, title: 'The token of changes leads nowhere any more' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The request body is too large' },
   URI_TOO_LONG: { status: 414, title: 'The request URL is too long' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The media type of the body is not supported' },

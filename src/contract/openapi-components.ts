@@ -1,3 +1,4 @@
+import { RemovedSubscription } from './change.ts';
 import { Fault, Problem } from './problem.ts';
 import { Product } from './product.ts';
 import { printableAscii } from './schema.ts';
@@ -12,6 +13,7 @@ const named: Readonly<Record<string, object>> = {
   Subscription,
   SubscriptionSummary,
   Product,
+  RemovedSubscription,
   Problem,
   Fault,
   TokenRequest,
@@ -203,8 +205,8 @@ const documents: Json = {
   },
 };
 
-/** A schema as plain JSON in which every named schema inside it is a reference. */
-function referring(schema: object, name: string): unknown {
+/** A schema as plain JSON in which every named schema inside it is a reference; `name` is its own, if it has one. */
+export function referring(schema: object, name?: string): unknown {
   const other = Object.entries(named).find(([each, value]) => each !== name && value === schema);
   if (other !== undefined) return { $ref: `#/components/schemas/${other[0]}` };
   if (Array.isArray(schema)) return schema.map((item) => (isObject(item) ? referring(item, name) : item));

@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
+import { changeParameters, changesPage } from './change.ts';
 import { recordColumns } from './csv.ts';
 import { errorTable } from './error.ts';
-import { openApiComponents } from './openapi-components.ts';
+import { openApiComponents, referring } from './openapi-components.ts';
 import { apiPath, type OperationId, operations } from './operations.ts';
 import { type PageLimits, reportParameters } from './query.ts';
 import { reportFormats } from './report-format.ts';
@@ -53,7 +54,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'listSubscriptions':
       return {
         security: bearer,
-        parameters: [...queryParameters(reportParameters(limits)), ...requestHeaders, ifNoneMatch],
+        parameters: [...queryParameterObjects(reportParameters(limits)), ...requestHeaders, ifNoneMatch],
         responses: {
           200: reportPage(limits, linkHeaders),
           304: notModified,
@@ -102,6 +103,8 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
       };
     case 'getSubscriptionSummary':
       return describeSummary();
+    case 'listSubscriptionChanges':
+      return describeChanges(limits);
     case 'issueToken':
       return {
         ...formOperation('The token request', 'TokenRequest'),
@@ -137,7 +140,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
 function describeSummary(): Json {
   return {
     security: bearer,
-    parameters: [...queryParameters(summaryParameters), ...requestHeaders, ifNoneMatch],
+    parameters: [...queryParameterObjects(summaryParameters), ...requestHeaders, ifNoneMatch],
     responses: {
       200: response('The counts', ref('SubscriptionSummary'), summaryHeaders),
       304: notModified,
@@ -168,6 +171,21 @@ function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json 
   return { ...rest, content: { ...(content as Json), ...lines } };
 }
 
+/** What changed after a token: some changes with the token behind them. */
+function describeChanges(limits: PageLimits): Json {
+  const headers = ['X-Next-Page', 'Link', 'ETag', 'Server-Timing'];
+  const { content, ...rest } = response('What changed', referring(changesPage(limits)) as Json, headers);
+  return {
+    security: bearer,
+    parameters: [...queryParameterObjects(changeParameters(limits)), ...requestHeaders, ifNoneMatch],
+    responses: {
+      200: { ...rest, content: { ...(content as Json), [reportFormats.ndjson.mediaType]: changeLines } },
+      304: notModified,
+      ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
+    },
+  };
+}
+
 const textDocument = (description: string, pattern: string): Json => ({
   schema: { type: 'string', description, pattern, maxLength: Number.MAX_SAFE_INTEGER },
 });
@@ -180,6 +198,11 @@ const csvLines = textDocument(
 const ndjsonLines = textDocument(
   'A record on each line, as in the JSON array; with all=true the last line is {"summary":{"rows":N,"sha256":"…"}}, about all bytes before it',
   '^([{]|$)',
+);
+
+const changeLines = textDocument(
+  'A change on each line, as in the JSON array; the last line is {"next":"…","has_more":false}',
+  '^[{]',
 );
 
 const describeServer = (publicUrl: string): string =>
@@ -282,8 +305,8 @@ function publicDocument(description: string, schema: Json, ...otherStatuses: rea
   };
 }
 
-function queryParameters(parameters: Readonly<Record<string, TSchema>>): Json[] {
-  return Object.entries(parameters).map(([name, schema]) => ({
+function queryParameterObjects(schemas: Readonly<Record<string, TSchema>>): Json[] {
+  return Object.entries(schemas).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,

@@ -44,6 +44,14 @@ export const operations = {
     description:
       'How many of your own data subscriptions there are, in all and by status, product, plan, auto-renew, and day or month, with the filters of the report. All counts are of one moment, and those of each group add up to the total.',
   },
+  listSubscriptionChanges: {
+    method: 'GET',
+    path: `${apiPath}/v1/subscription/changes`,
+    tag: 'report',
+    summary: 'List what changed',
+    description:
+      'What changed after a token, in order: each record that was added or changed as it is now, a tombstone for each that was removed, and the token to go on from. Begin without since; go on with since set to next at once while has_more is true, later when you want to know more. Whoever applies all of it has the whole report.',
+  },
   issueToken: {
     method: 'POST',
     path: '/oauth2/token',

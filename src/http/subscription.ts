@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/resource-server.ts';
 import { operations } from '../contract/operations.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
+import { changeFormats } from '../report/changes-query.ts';
 import { getSubscription } from '../report/get-subscription.ts';
 import { parseNoParameters, parseReport } from '../report/parse.ts';
+import { parseChanges } from '../report/parse-changes.ts';
 import { parseSearch } from '../report/parse-search.ts';
 import { parseSummary } from '../report/parse-summary.ts';
 import type { ReportContext } from '../report/report-context.ts';
@@ -15,6 +17,7 @@ import { answerUnrouted } from './method-not-allowed.ts';
 import type { RepeatedRequests } from './repeated-requests.ts';
 import { routePath } from './route-path.ts';
 import { createCachedSender } from './send-cached.ts';
+import { createChangesSender } from './send-changes.ts';
 import { createReportSender } from './send-report.ts';
 import { createSummarySender } from './send-summary.ts';
 
@@ -33,7 +36,7 @@ export interface SubscriptionRoutes {
 /** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
-/** The report operations: `GET /v1/subscription`, its search by `POST`, its summary, and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already. */
+/** The report operations: `GET /v1/subscription`, its search by `POST`, its summary, its changes, and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already. */
 export function addSubscriptionRoutes(
   app: FastifyInstance,
   routes: SubscriptionRoutes,
@@ -55,7 +58,7 @@ export function addSubscriptionRoutes(
     url: routePath(operations.listSubscriptions.path),
     onRequest,
     handler: (request, reply) =>
-      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request))),
+      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
   });
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -74,7 +77,7 @@ export function addSubscriptionRoutes(
         sendReport(request, reply, () => {
           parseNoParameters(queryOf(request), 'the parameters of a search are members of its body');
           const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
-          return parseSearch(body, report, acceptedFormat(request));
+          return parseSearch(body, report, acceptedFormat(request, formatWords));
         }),
     });
   });
@@ -84,6 +87,14 @@ export function addSubscriptionRoutes(
     url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
     onRequest: [...onRequest, acceptJson],
     handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
+  });
+  const sendChanges = createChangesSender({ report, sendCached, revisionOf });
+  app.route({
+    method: 'GET',
+    url: operations.listSubscriptionChanges.path,
+    onRequest,
+    handler: (request, reply) =>
+      sendChanges(request, reply, () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats))),
   });
   app.route<{ Params: { id: string } }>({
     method: 'GET',
@@ -105,10 +116,10 @@ export function addSubscriptionRoutes(
   });
 }
 
-/** The form of a report that the header `Accept` prefers, or `undefined` when it allows none. */
-function acceptedFormat(request: FastifyRequest): ReportFormat | undefined {
-  const preferred = request.accepts().type(formatWords.map((word) => reportFormats[word].mediaType));
-  return formatWords.find((word) => reportFormats[word].mediaType === preferred);
+/** The form, of those that there are, that the header `Accept` prefers, or `undefined` when it allows none. */
+function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
+  const preferred = request.accepts().type(words.map((word) => reportFormats[word].mediaType));
+  return words.find((word) => reportFormats[word].mediaType === preferred);
 }
 
 async function acceptJson(request: FastifyRequest): Promise<void> {

@@ -9,8 +9,14 @@ export { StorageError } from '../storage/error.ts';
  * - `INVALID_REQUEST_PARAMS`: the query can be read, but a parameter breaks its rule.
  * - `UNACCEPTABLE`: the client takes none of the forms that a report can be given in.
  * - `NOT_FOUND`: the tenant has no such subscription.
+ * - `RESYNC_REQUIRED`: a token of changes is of another history than the tenant's in this store.
  */
-export type ReportErrorCode = 'INVALID_HTTP_MESSAGE' | 'INVALID_REQUEST_PARAMS' | 'UNACCEPTABLE' | 'NOT_FOUND';
+export type ReportErrorCode =
+  | 'INVALID_HTTP_MESSAGE'
+  | 'INVALID_REQUEST_PARAMS'
+  | 'UNACCEPTABLE'
+  | 'NOT_FOUND'
+  | 'RESYNC_REQUIRED';
 
 /** A report that cannot be given, with every fault of the request at once. The messages are shown to the client. */
 export class ReportError extends Error {

@@ -1,11 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { disableClientById } from '../../src/auth/manage-clients.ts';
-import { ApiError, autoRenews, ConnectionError, SubreportClient, TokenRequestError } from '../../src/client/index.ts';
+import {
+  ApiError,
+  autoRenews,
+  ConnectionError,
+  isRemoved,
+  SubreportClient,
+  TokenRequestError,
+} from '../../src/client/index.ts';
+import type { Subscription } from '../../src/contract/subscription.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { engines } from '../support/engines.ts';
 import { freePort } from '../support/postgres-server.ts';
+import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const byId = (a: Subscription, b: Subscription): number => (a.id < b.id ? -1 : 1);
 
 describe('the client library against a real service', () => {
   let service: TestService;
@@ -78,6 +89,51 @@ describe('the client library against a real service', () => {
     expect(Object.keys((await clientOf().getSubscriptionSummary({ by: 'product-id' })).by)).toEqual(['product-id']);
     await expect(clientOf().getSubscriptionSummary({ by: 'day' })).rejects.toMatchObject({
       code: 'INVALID_REQUEST_PARAMS',
+    });
+  });
+
+  test('keeps a copy in step with the changes, page by page, and gives the token to go on from', async () => {
+    const tenant = await service.createTenant('followed');
+    const client = clientOf(await service.createClient(tenant));
+    const records = rows.slice(0, 25).map(({ email: _email, ...record }) => record);
+    const load = (some: readonly Subscription[]) =>
+      service.store.loadSubscriptions(
+        tenant,
+        some.map((record) => subscriptionRow({ id: record.id, record: JSON.stringify(record) })),
+      );
+    const copy = new Map<string, Subscription>();
+    let token: string | undefined;
+    const follow = async (): Promise<boolean[]> => {
+      const more: boolean[] = [];
+      for await (const { changes, next, hasMore } of client.changes(token, { size: 10 })) {
+        for (const change of changes) {
+          if (isRemoved(change)) copy.delete(change.id);
+          else copy.set(change.id, change);
+        }
+        token = next;
+        more.push(hasMore);
+      }
+      return more;
+    };
+    await load(records);
+    expect(await follow()).toEqual([true, true, false]);
+    expect([...copy.values()].sort(byId)).toEqual(records.toSorted(byId));
+    const caughtUp = token;
+    expect([await follow(), token]).toEqual([[false], caughtUp]);
+    const changed = records.slice(0, 2).map((record) => ({ ...record, status: 'EXPIRED' }));
+    await load(changed);
+    await service.store.deleteSubscriptions(tenant, [records[2]?.id ?? '']);
+    await follow();
+    expect([...copy.values()].sort(byId)).toEqual([...changed, ...records.slice(3)].sort(byId));
+  });
+
+  test("a token of another tenant's changes is RESYNC_REQUIRED", async () => {
+    const [first] = await Array.fromAsync(clientOf().changes());
+    const other = clientOf(await service.createClient(await service.createTenant('elsewhere')));
+    await expect(Array.fromAsync(other.changes(first?.next))).rejects.toMatchObject({
+      name: 'ApiError',
+      code: 'RESYNC_REQUIRED',
+      status: 410,
     });
   });
 

@@ -512,6 +512,8 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       `${report}//`,
       `${report}/a/`,
       `${report}/a/b`,
+      `${report}/changes/`,
+      `${report}/changes/a`,
       `/${report}`,
       '/connect-api//v1/subscription',
       '/connect-api/V1/subscription',

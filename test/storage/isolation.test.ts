@@ -82,6 +82,17 @@ describe.each([
     expect(batches).toEqual([[{ tenant_id: 'acme' }], [{ tenant_id: 'acme' }]]);
   });
 
+  test('so does one about tombstones', async () => {
+    const [, globex] = await loadTwoTenants(opened.store);
+    for (const tenant of [acme, globex]) {
+      await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'gone' })]);
+      await opened.store.deleteSubscriptions(tenant, ['gone']);
+    }
+    const sql = 'select tenant_id, id from subscription_tombstone where tenant_id = $1 or 1 = 1';
+    const rows = await opened.store.readTenant(acme, (reader) => reader.all(sql));
+    expect(rows).toEqual([{ tenant_id: 'acme', id: 'gone' }]);
+  });
+
   test('without the policy the same statement reads both: the wall is what held it', async () => {
     const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await client.connect();

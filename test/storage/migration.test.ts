@@ -11,10 +11,12 @@ import { describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/check-counts.ts';
 import { listMigrations, pendingMigrations, splitStatements } from '../../src/storage/migrations.ts';
 import { openStore } from '../../src/storage/open-store.ts';
+import { type ChangeKey, readChanges } from '../../src/storage/subscription-change.ts';
 import { listTenants } from '../../src/storage/tenant.ts';
 import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
+import { subscriptionRow } from '../support/rows.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const committed = (engine: string): string =>
@@ -141,6 +143,41 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       const rows = tenant === 'acme' ? 3_000 : 7;
       expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows, problems: [] });
     }
+    await store.close();
+    await database.remove();
+  });
+
+  test('a store of the second version with records: they come as changes of revision 0, and what follows behind them', async () => {
+    const database = await makeEmpty();
+    await database.run('create table schema_migration (name text not null primary key, checksum text not null)');
+    for (const { name, checksum, statements } of listMigrations(engine).slice(0, 2)) {
+      for (const statement of statements) await database.run(statement);
+      await database.run(`insert into schema_migration values ('${name}', '${checksum}')`);
+    }
+    await database.run("insert into tenant (id, created_at, revision) values ('acme', 1, 7)");
+    const asTenant = engine === 'postgres' ? "set app.tenant = 'acme'; " : '';
+    for (const id of ['b', 'a', 'c'])
+      await database.run(`${asTenant}insert into subscription
+        (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, plan_id, iccid, device_id, auto_renew, record)
+        values ('acme', '${id}', 1, 1, 1, null, 'product', 'plan', '8944', 'device', 'true', '{"id":"${id}"}')`);
+    const store = open(database.environment);
+    await store.migrate();
+    const [acme] = await listTenants(store);
+    if (acme === undefined) throw new Error('the tenant is gone');
+    const { tenant } = acme;
+    await store.recountSubscriptions(tenant);
+    const changesOf = (from: ChangeKey) =>
+      store.readTenant(tenant, async (reader) =>
+        (await readChanges(reader, from, 10)).map(({ revision, id, record }) => [revision, id, record]),
+      );
+    expect(await changesOf({ revision: 0, id: '' })).toEqual(['a', 'b', 'c'].map((id) => [0, id, `{"id":"${id}"}`]));
+    await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', record: 'changed' })]);
+    await store.deleteSubscriptions(tenant, ['b']);
+    expect(await changesOf({ revision: 0, id: 'b' })).toEqual([
+      [0, 'c', '{"id":"c"}'],
+      [8, 'a', 'changed'],
+      [9, 'b', undefined],
+    ]);
     await store.close();
     await database.remove();
   });

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionOptions } from '../../src/storage/postgres.ts';
 import type { SqlValue, TenantId, TenantReader } from '../../src/storage/store.ts';
+import { readChanges } from '../../src/storage/subscription-change.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { readPage } from '../../src/storage/subscription-page.ts';
 import { readRange } from '../../src/storage/subscription-rank.ts';
@@ -29,16 +30,19 @@ interface Statement {
   readonly values: readonly SqlValue[];
 }
 
+/** A reader that keeps what it is asked for. */
+const recordInto = (statements: Statement[], reader: TenantReader): TenantReader => ({
+  all: (sql, values = []) => {
+    statements.push({ sql, values });
+    return reader.all(sql, values);
+  },
+});
+
 /** Every statement of a deep page, a page behind a cursor and their totals, in both directions. */
 async function recordStatements({ store }: TestStore, tenant: TenantId): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
   await store.readTenant(tenant, async (reader) => {
-    const recorder: TenantReader = {
-      all: (sql, values = []) => {
-        statements.push({ sql, values });
-        return reader.all(sql, values);
-      },
-    };
+    const recorder = recordInto(statements, reader);
     for (const filter of filters) {
       const { total } = await readRange(recorder, filter);
       for (const descending of [false, true]) {
@@ -72,6 +76,42 @@ async function fill({ store }: TestStore): Promise<TenantId> {
   return tenant;
 }
 
+/** The statements of some changes from the beginning, half-way in one large revision, and where nothing is left. */
+async function recordChangeStatements({ store }: TestStore, tenant: TenantId): Promise<readonly Statement[]> {
+  const statements: Statement[] = [];
+  await store.readTenant(tenant, async (reader) => {
+    const recorder = recordInto(statements, reader);
+    const behind = [
+      { revision: 0, id: '' },
+      { revision: 2, id: 'id3' },
+      { revision: 4, id: 'id3' },
+      { revision: 9, id: '' },
+    ];
+    const read = [];
+    for (const key of behind) read.push((await readChanges(recorder, key, 101)).length);
+    expect(read).toEqual([101, 101, 101, 0]);
+  });
+  return statements;
+}
+
+/** Two revisions of 10,000 records each, and two in which half of them were removed. */
+async function fillAndRemove({ store }: TestStore): Promise<TenantId> {
+  await insertTenant(store, 'changing', 1);
+  const tenant = (await findTenant(store, 'changing'))?.tenant as TenantId;
+  const ids = Array.from({ length: 20_000 }, (_, index) => `id${index}`);
+  for (const part of [ids.slice(0, 10_000), ids.slice(10_000)])
+    await store.loadSubscriptions(
+      tenant,
+      part.map((id) => subscriptionRow({ id })),
+    );
+  for (const rest of [0, 1])
+    await store.deleteSubscriptions(
+      tenant,
+      ids.filter((_, index) => index % 4 === rest),
+    );
+  return tenant;
+}
+
 describe('statements of pages on sqlite', () => {
   let opened: TestStore;
   let tenant: TenantId;
@@ -96,6 +136,22 @@ describe('statements of pages on sqlite', () => {
     const ranges = /\((created_date,id)\)[<>]\(\?,\?\)|AND id=\?/;
     expect(searches.filter((detail) => !detail.startsWith('SEARCH') || !ranges.test(detail))).toEqual([]);
   });
+
+  test('of changes begin at the key in the index of records and in that of tombstones', async () => {
+    const changing = await fillAndRemove(opened);
+    const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
+    for (const { sql, values } of await recordChangeStatements(opened, changing)) {
+      const details = database
+        .prepare(`explain query plan ${sql.replaceAll(/\$(\d+)/g, '?$1')}`)
+        .all(changing, ...values)
+        .map(({ detail }) => String(detail));
+      const index = sql.includes('subscription_tombstone')
+        ? 'subscription_tombstone USING COVERING INDEX subscription_tombstone_revision'
+        : 'subscription USING INDEX subscription_revision';
+      expect(details).toEqual([`SEARCH ${index} (tenant_id=? AND (revision,id)>(?,?))`]);
+    }
+    database.close();
+  });
 });
 
 interface PlanNode {
@@ -113,6 +169,55 @@ function rowsRead(node: PlanNode): number {
     : 0;
   return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own * (node['Actual Loops'] ?? 1));
 }
+
+/** Runs a statement of a tenant and asserts that it reads fewer rows and pages than so many. */
+async function expectFewRead(
+  client: pg.Client,
+  { sql, values }: Statement,
+  tenant: TenantId,
+  most: number,
+): Promise<void> {
+  const literals = [tenant, ...values].map((value) =>
+    typeof value === 'number' ? value : pg.escapeLiteral(String(value)),
+  );
+  await client.query(`prepare page as ${sql}`);
+  const { rows } = await client.query(`explain (analyze, buffers, format json) execute page (${literals.join(', ')})`);
+  await client.query('deallocate page');
+  const plan = rows[0]?.['QUERY PLAN'][0].Plan;
+  expect([sql, rowsRead(plan) < most]).toEqual([sql, true]);
+  expect([sql, plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] < most]).toEqual([sql, true]);
+}
+
+describe('statements of changes on postgres', () => {
+  let opened: TestStore;
+  let tenant: TenantId;
+  let client: pg.Client;
+  beforeAll(async () => {
+    opened = await engines[1].openTestStore();
+    client = new pg.Client({ connectionString: opened.environment.DATABASE_URL, options: sessionOptions });
+    await client.connect();
+    for (const table of ['subscription', 'subscription_tombstone'])
+      await client.query(`alter table ${table} set (autovacuum_enabled = false)`); // no statistics until a test makes them
+    tenant = await fillAndRemove(opened);
+    await client.query('set app.tenant = changing');
+  });
+  afterAll(async () => {
+    await client.end();
+    await opened.close();
+  });
+
+  test.each([
+    ['without statistics', 'select 1'],
+    ['with statistics', 'analyze'],
+  ])('read a bounded number of rows and pages %s', async (_title, prepare) => {
+    await client.query(prepare);
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await client.query(`set plan_cache_mode = ${mode}`);
+      for (const statement of await recordChangeStatements(opened, tenant))
+        await expectFewRead(client, statement, tenant, 300);
+    }
+  });
+});
 
 describe('statements of pages on postgres', () => {
   let opened: TestStore;
@@ -140,18 +245,7 @@ describe('statements of pages on postgres', () => {
   ])('read a bounded number of rows and pages %s, %s', async (_title, mode, prepare) => {
     await client.query(prepare);
     await client.query(`set plan_cache_mode = ${mode}`);
-    for (const { sql, values } of await recordStatements(opened, tenant)) {
-      const literals = [tenant, ...values].map((value) =>
-        typeof value === 'number' ? value : pg.escapeLiteral(String(value)),
-      );
-      await client.query(`prepare page as ${sql}`);
-      const { rows } = await client.query(
-        `explain (analyze, buffers, format json) execute page (${literals.join(', ')})`,
-      );
-      await client.query('deallocate page');
-      const plan = rows[0]?.['QUERY PLAN'][0].Plan;
-      expect([sql, rowsRead(plan) < 1_500]).toEqual([sql, true]);
-      expect([sql, plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] < 1_500]).toEqual([sql, true]);
-    }
+    for (const statement of await recordStatements(opened, tenant))
+      await expectFewRead(client, statement, tenant, 1_500);
   });
 });

@@ -1,0 +1,50 @@
+import { fitsText } from '../contract/schema.ts';
+import { SubscriptionId } from '../contract/subscription.ts';
+import type { ChangeKey, TenantHistory } from '../storage/subscription-change.ts';
+import { fingerprint } from './cursor.ts';
+
+/** A position in the changes of one tenant as `since` and `next` carry it. */
+export interface ChangeToken {
+  /** The last change that the reader has; an empty id stands before all changes of its revision. */
+  readonly key: ChangeKey;
+  /** `historyMark` of the tenant and the key: another tenant's token, another store's or a damaged one does not fit. */
+  readonly mark: string;
+}
+
+const version = 1;
+
+/** The position before all changes. */
+export const firstKey: ChangeKey = { revision: 0, id: '' };
+
+/** The position behind all changes up to a revision. */
+export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
+
+/** Writes a token as opaque URL-safe text. */
+export function encodeChangeToken({ key, mark }: ChangeToken): string {
+  return Buffer.from(JSON.stringify([version, key.revision, key.id, mark])).toString('base64url');
+}
+
+/** Reads a token that `encodeChangeToken` wrote, or gives `undefined` for any other text. */
+export function decodeChangeToken(text: string): ChangeToken | undefined {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+  } catch {
+    return undefined; // not JSON: not a token of ours, which the caller reports
+  }
+  if (!Array.isArray(fields) || fields.length !== 4 || fields[0] !== version) return undefined;
+  const [, revision, id, mark] = fields;
+  if (!Number.isSafeInteger(revision) || revision < 0 || typeof id !== 'string' || typeof mark !== 'string')
+    return undefined;
+  if (id !== '' && !fitsText(SubscriptionId, id)) return undefined;
+  const token = { key: { revision, id }, mark };
+  return encodeChangeToken(token) === text ? token : undefined; // one text for one token
+}
+
+/**
+ * A short mark of a position in the history of one tenant of one store (32 bits): tells tokens apart by accident, not by intent, as a client can read with any
+ * of them what is its own tenant's and nothing else.
+ */
+export function historyMark(tenant: string, { createdAt }: TenantHistory, { revision, id }: ChangeKey): string {
+  return fingerprint(JSON.stringify([tenant, createdAt, revision, id]));
+}

@@ -1,0 +1,36 @@
+import { operations } from '../contract/operations.ts';
+import { reportFormats } from '../contract/report-format.ts';
+import type { SubscriptionChange } from '../storage/subscription-change.ts';
+import type { ChangesQuery } from './changes-query.ts';
+import type { FormattedReport } from './format.ts';
+
+/** Some changes and where to go on. */
+export interface ChangesToWrite {
+  readonly changes: readonly SubscriptionChange[];
+  readonly next: string;
+  readonly hasMore: boolean;
+}
+
+/**
+ * Writes changes as they go on the wire: records in their finished text, tombstones, and the token behind them, as one JSON object or, in NDJSON, on the last
+ * line. Where more is there already, links lead to it.
+ */
+export function formatChanges(
+  { format, size }: ChangesQuery,
+  { changes, next, hasMore }: ChangesToWrite,
+  reportUrl: string,
+): FormattedReport {
+  const texts = changes.map(({ id, record }) => record ?? JSON.stringify({ id, removed: true }));
+  const end = `"next":${JSON.stringify(next)},"has_more":${hasMore}}`;
+  const url = `${reportUrl}${belowReport}?since=${next}&size=${size}`;
+  return {
+    body: format === 'json' ? `{"changes":[${texts.join(',')}],${end}` : [...texts, `{${end}`, ''].join('\n'),
+    headers: {
+      'content-type': reportFormats[format].contentType,
+      ...(hasMore && { 'x-next-page': url, link: `<${url}>; rel="next"` }),
+    },
+  };
+}
+
+/** Where the changes are below the report. */
+const belowReport = operations.listSubscriptionChanges.path.slice(operations.listSubscriptions.path.length);

@@ -1,0 +1,61 @@
+import type { TenantId } from '../storage/store.ts';
+import { readChanges, readHistory, type TenantHistory } from '../storage/subscription-change.ts';
+import { type ChangeToken, encodeChangeToken, firstKey, historyMark, keyBehind } from './change-token.ts';
+import type { ChangesQuery } from './changes-query.ts';
+import { ReportError } from './error.ts';
+import type { FormattedReport } from './format.ts';
+import { formatChanges } from './format-changes.ts';
+import type { ReportContext } from './report-context.ts';
+
+/** Some changes as they go on the wire, with how long each stage after the parsing took. */
+export interface TimedChanges extends FormattedReport {
+  /** The tenant's revision that they lead to. */
+  readonly revision: number;
+  /** Milliseconds by stage, in their order. */
+  readonly timings: Readonly<Record<'run' | 'format', number>>;
+}
+
+/** Everything that an answer depends on but the tenant and its revision: equal keys are equal answers. */
+export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): readonly unknown[] {
+  return ['changes', reportUrl, query];
+}
+
+/**
+ * Answers `GET /v1/subscription/changes`: what changed after a token, in the order of the changes, as it was at one moment of the store, and the token to go on
+ * from. Fails with `ReportError` `RESYNC_REQUIRED` when the token is none of this tenant's history, and with `StorageError` when the store is at fault.
+ */
+export async function listChanges(
+  { store, reportUrl }: ReportContext,
+  tenant: TenantId,
+  query: ChangesQuery,
+): Promise<TimedChanges> {
+  const started = performance.now();
+  const from = query.since?.key ?? firstKey;
+  const [history, read] = await store.readTenant(tenant, (reader) =>
+    Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),
+  );
+  const ran = performance.now();
+  if (query.since !== undefined) requireOwnToken(query.since, tenant, history);
+  const hasMore = read.length > query.size;
+  const changes = read.slice(0, query.size);
+  const { revision, id } = changes.at(-1) ?? from;
+  const key = hasMore ? { revision, id } : keyBehind(history.revision);
+  const next = encodeChangeToken({ key, mark: historyMark(tenant, history, key) });
+  const report = formatChanges(query, { changes, next, hasMore }, reportUrl);
+  const timings = { run: ran - started, format: performance.now() - ran };
+  return { ...report, revision: history.revision, timings };
+}
+
+/** Fails unless a token was given for this history, and the history has come as far: a restored backup has not. */
+function requireOwnToken({ key, mark }: ChangeToken, tenant: TenantId, history: TenantHistory): void {
+  const { revision, id } = keyBehind(history.revision);
+  const isAhead = key.revision > revision || (key.revision === revision && key.id > id);
+  if (!isAhead && mark === historyMark(tenant, history, key)) return;
+  const rule =
+    'a token of the records that the service has now; read everything anew, without since, into an empty copy';
+  throw new ReportError(
+    'RESYNC_REQUIRED',
+    [`Cannot go on from the token in 'since': it must be ${rule}`],
+    [{ parameter: 'since', value: null, rule }],
+  );
+}

@@ -1,0 +1,41 @@
+import { changeParameters } from '../contract/change.ts';
+import { parseForm } from '../contract/form.ts';
+import { reportFormats } from '../contract/report-format.ts';
+import { readWholeNumber, ruleOf } from '../contract/schema.ts';
+import { decodeChangeToken } from './change-token.ts';
+import { type ChangeFormat, type ChangesQuery, changeFormats } from './changes-query.ts';
+import { ReportError } from './error.ts';
+import { malformedFault, nameFaults } from './parse.ts';
+import { refuse, shorten } from './refuse.ts';
+import type { QueryContext } from './report-query.ts';
+
+/**
+ * Reads the query string of the changes, without its `?`. Fails with `ReportError` that names every fault at once, or that no form fits when `accepted` is
+ * none. Whether the token belongs to the tenant and its store is found out when they are read.
+ */
+export function parseChanges(
+  queryString: string,
+  { limits }: Pick<QueryContext, 'limits'>,
+  accepted: ChangeFormat | undefined,
+): ChangesQuery {
+  const schemas = changeParameters(limits);
+  const { pairs, malformed } = parseForm(queryString);
+  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
+  const read = <T>(name: keyof typeof schemas, parse: (text: string) => T | undefined): T | undefined => {
+    const text = pairs.find((pair) => pair.name === name)?.value;
+    const value = text === undefined ? undefined : parse(text);
+    if (text !== undefined && value === undefined)
+      faults.push({ parameter: name, value: shorten(text), rule: ruleOf(schemas[name]) });
+    return value;
+  };
+  const since = read('since', decodeChangeToken);
+  const size = read('size', (text) => readWholeNumber(schemas.size, text)) ?? limits.sizeDefault;
+  refuse(faults, malformed.length > 0);
+  if (accepted === undefined) throw noFormFits();
+  return { ...(since && { since }), size, format: accepted };
+}
+
+const noFormFits = (): ReportError =>
+  new ReportError('UNACCEPTABLE', [
+    `Cannot answer in this form: the header 'accept' must allow ${changeFormats.map((word) => reportFormats[word].mediaType).join(' or ')}`,
+  ]);
