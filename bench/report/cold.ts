@@ -9,13 +9,13 @@ import { machineFacts, resultTable, writeSection } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
-// Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are the same. Ours against the hand-written peer on one PostgreSQL, and
+// Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are the same, and no answer is kept. Ours against the hand-written peer on one PostgreSQL, and
 // on SQLite against node:http that sends the same bytes.
 
 const tenantCount = 200;
 const options = readOptions(1_000_000);
 const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; page 1 of 50 records, random tenant, random twelve months of createdDate, newest
-first, valid token, exact total. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
+first, valid token, exact total, PAGE_CACHE_MIB=0. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
 LOG_LEVEL, written to /dev/null; the other sides write none.`;
 
 /** Ours must answer what the peer answers, or the comparison means nothing. */
@@ -41,8 +41,8 @@ async function measure(
     console.log(`${name}: loaded in ${((performance.now() - began) / 1000).toFixed(0)} s`);
     const peer = await peerOf(opened, tenants);
     if (peer !== undefined) running.push(peer);
-    const ours = await startOurs(opened, tenants);
-    const logging = await startOurs(opened, tenants, { LOG_LEVEL: 'info' });
+    const ours = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' });
+    const logging = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0', LOG_LEVEL: 'info' });
     running.push(ours, logging);
     const pages = randomPages(tenants, 20_000);
     const [first] = pages;

@@ -1,8 +1,6 @@
-import { pageAtOnce, toPageAtOnce } from '../storage/page-at-once.ts';
+import { pageAtOnce, readDescription, toPageAtOnce } from '../storage/page-at-once.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { type PageRecord, readPage } from '../storage/subscription-page.ts';
-import { readRange } from '../storage/subscription-rank.ts';
-import { readRevision } from '../storage/tenant.ts';
 import type { ReportPlan } from './plan.ts';
 
 /** One page as it was at one moment of the store, with the total of that moment. */
@@ -44,14 +42,11 @@ export async function runReport(store: Store, tenant: TenantId, plan: ReportPlan
 function readDeepPage(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
   const { filter, order, position, size } = plan;
   return store.readTenant(tenant, async (reader) => {
-    const range = readRange(reader, filter);
-    const [revision, { total }, page] = await Promise.all([
-      readRevision(reader),
-      range,
-      readPage(reader, filter, order, position, size + 1, range),
-    ]);
+    const range = readDescription(reader, filter);
+    const page = readPage(reader, filter, order, position, size + 1, { range, isLast: true });
+    const [{ revision, total }, records] = await Promise.all([range, page]);
     const hasPrevious = position.kind === 'offset' && hasRecordsBefore(position.skip, plan, total);
-    return { records: page.slice(0, size), total, revision, hasNext: page.length > size, hasPrevious };
+    return { records: records.slice(0, size), total, revision, hasNext: records.length > size, hasPrevious };
   });
 }
 

@@ -1,8 +1,6 @@
-import type { SqlValue, TenantSql, TenantStatement } from './store.ts';
 import {
   and,
   type Bind,
-  binder,
   countedPart,
   type DateColumn,
   filterConditions,
@@ -30,18 +28,7 @@ export interface SpanSteps {
   readonly down: boolean;
 }
 
-/** The statement that reads up to `limit` records in an order from a start: `date`, `id` and `record`. */
-export function pageStatement(
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
-  start: PageStart,
-  limit: number,
-): TenantStatement {
-  const values: SqlValue[] = [];
-  return { sql: pageSql(filter, order, start, limit, binder(values)) as TenantSql, values };
-}
-
-/** The text of `pageStatement`, with what it binds added to that of another statement. */
+/** The text of a statement that reads up to `limit` records in an order from a start: `date`, `id` and `record`. */
 export function pageSql(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,

@@ -1,12 +1,13 @@
 import pg from 'pg';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
-import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import { listMigrations, pendingMigrations } from './migrations.ts';
 import { countOnPostgres } from './postgres-count.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { examinePostgres } from './postgres-examine.ts';
 import { changeChannel, PostgresListener } from './postgres-listener.ts';
-import { bypassesRowSecurity, ensureTenantRole, tenantRole } from './postgres-role.ts';
+import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
+import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
 import { allDone, inTransaction } from './postgres-transaction.ts';
 import type {
@@ -92,9 +93,22 @@ class PostgresStore implements Store {
   }
 
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
-    return this.#withTenant(beginReading, tenant, (client) =>
-      work({ all: (sql, values = []) => this.#query(client, sql, [tenant, ...values]) }),
-    );
+    return this.#withClient((client) => {
+      let committing: Promise<unknown> | undefined;
+      const all: TenantReader['all'] = (sql, values = []) => this.#query(client, sql, [tenant, ...values]);
+      const last: TenantReader['all'] = (sql, values) => {
+        const reading = all(sql, values);
+        committing = client.query('commit');
+        return reading;
+      };
+      return this.#inTenant(
+        client,
+        beginReading,
+        tenant,
+        () => work({ all, last }),
+        () => committing,
+      );
+    });
   }
 
   /** All of the transaction in one round trip; once a statement has failed, the commit is a rollback. */
@@ -221,20 +235,9 @@ class PostgresStore implements Store {
     return this.#listener.mark();
   }
 
-  async migrate(): Promise<MigrationResult> {
-    const known = listMigrations('postgres');
+  migrate(): Promise<MigrationResult> {
     return this.#withMigrator((client) =>
-      inTransaction(client, [client.query('begin')], async () => {
-        await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
-        await client.query(createMigrationTable);
-        const pending = pendingMigrations(known, await appliedMigrations(client));
-        for (const { name, checksum, statements } of pending) {
-          for (const statement of statements) await client.query(statement);
-          await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
-        }
-        if (await bypassesRowSecurity(client)) await ensureTenantRole(client);
-        return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
-      }),
+      inTransaction(client, [client.query('begin')], () => migratePostgres(client)),
     );
   }
 
@@ -263,9 +266,15 @@ class PostgresStore implements Store {
     return this.#withClient((client) => this.#inTenant(client, begin, tenant, () => work(client)));
   }
 
-  async #inTenant<T>(client: Client, begin: string, tenant: TenantId, work: () => Promise<T>): Promise<T> {
+  async #inTenant<T>(
+    client: Client,
+    begin: string,
+    tenant: TenantId,
+    work: () => Promise<T>,
+    committing?: () => Promise<unknown> | undefined,
+  ): Promise<T> {
     const stepDown = await this.#mustStepDown(client);
-    return inTransaction(client, this.#openTenant(client, begin, tenant, stepDown), work);
+    return inTransaction(client, this.#openTenant(client, begin, tenant, stepDown), work, committing);
   }
 
   /** Sends what opens a tenant's transaction. */
@@ -340,13 +349,6 @@ function isFromDriver(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
 }
 
-async function appliedMigrations(client: Client): Promise<AppliedMigration[]> {
-  const table = await client.query("select to_regclass('schema_migration') is not null as found");
-  if (table.rows[0]?.found !== true) return [];
-  const { rows } = await client.query('select name, checksum from schema_migration order by name');
-  return rows;
-}
-
 /** bigint as a number: times in seconds and counts stay far below 2^53. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
@@ -369,12 +371,6 @@ function columnArrays(rows: readonly SubscriptionRow[]): unknown[][] {
     column((row) => row.autoRenew),
   ];
 }
-
-/** Any number that nothing else in the database takes an advisory lock on. */
-const migrationLock = 7_236_119_410;
-
-const createMigrationTable = `create table if not exists schema_migration
-  (name text collate "C" not null primary key, checksum text not null)`;
 
 /** Changes of one tenant are made one after another, so that its revision and its rows agree. */
 const lockTenant = 'select revision from tenant where id = $1 for update';

@@ -35,6 +35,8 @@ export type DirectorySql<S extends string> = string extends S
 export interface TenantReader {
   /** Rows of a statement written for both engines; `$1` is the tenant, `values` are `$2` and on. */
   all(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** The same where it saves a round trip, for a statement after which nothing more is read. */
+  last?(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
 /** One moment of one tenant's subscriptions, held open for as long as it takes to read it; on a connection of its own. */

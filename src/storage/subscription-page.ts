@@ -1,5 +1,5 @@
-import { type PageStart, pageStatement, type SubscriptionOrder } from './page-sql.ts';
-import type { Row, SqlValue, TenantReader, TenantSnapshot } from './store.ts';
+import { type PageStart, pageSql, type SubscriptionOrder } from './page-sql.ts';
+import type { Row, SqlValue, TenantReader, TenantSnapshot, TenantSql, TenantStatement } from './store.ts';
 import { and, binder, filterConditions, isCounted, type SubscriptionFilter } from './subscription-filter.ts';
 import { type FilterRange, findSpan, readGroups, readRange } from './subscription-rank.ts';
 import { type OrderKey, spanRowsAimed } from './subscription-span.ts';
@@ -14,9 +14,17 @@ export interface PageRecord extends OrderKey {
   readonly record: string;
 }
 
+/** What is known beside a page that is read. */
+export interface PageReading {
+  /** The range of the filter, when the caller asks for it anyway. */
+  readonly range?: Promise<FilterRange>;
+  /** Whether nothing more is read at this moment. */
+  readonly isLast?: boolean;
+}
+
 /**
  * Reads up to `limit` records from a position, in the order asked for (for a `before` position too: the nearest ones before it). In the order of `createdDate`
- * and with a filter that the kept counts know (`isCounted`), every position costs the same. `range` is that of the filter, when the caller asks for it anyway.
+ * and with a filter that the kept counts know (`isCounted`), every position costs the same.
  */
 export async function readPage(
   reader: TenantReader,
@@ -24,16 +32,46 @@ export async function readPage(
   order: SubscriptionOrder,
   position: PagePosition,
   limit: number,
-  range?: Promise<FilterRange>,
+  { range, isLast = false }: PageReading = {},
 ): Promise<readonly PageRecord[]> {
+  const readRecords = async (by: SubscriptionOrder, start: PageStart): Promise<readonly PageRecord[]> => {
+    const { sql, values } = recordsStatement(filter, by, start, limit);
+    const [row] = await (isLast && reader.last !== undefined ? reader.last(sql, values) : reader.all(sql, values));
+    return toRecords(row);
+  };
   if (position.kind === 'offset') {
     const start = await findStart(reader, filter, order, position.skip, range);
-    return start === undefined ? [] : readRecords(reader, filter, order, start, limit);
+    return start === undefined ? [] : readRecords(order, start);
   }
   const back = position.kind === 'before';
   const direction = { ...order, descending: order.descending !== back };
-  const records = await readRecords(reader, filter, direction, { kind: 'beyond', key: position.key }, limit);
+  const records = await readRecords(direction, { kind: 'beyond', key: position.key });
   return back ? records.toReversed() : records;
+}
+
+/** The statement that reads up to `limit` records in an order from a start, as one value: rows took twice as long to arrive. */
+export function recordsStatement(
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  start: PageStart,
+  limit: number,
+): TenantStatement {
+  const values: SqlValue[] = [];
+  const page = pageSql(filter, order, start, limit, binder(values));
+  const sql = `select string_agg(cast(date as text) || ' ' || id || '\n' || record, '\n') as records from (${page}) as page`;
+  return { sql: sql as TenantSql, values };
+}
+
+/** The records that `recordsStatement` read: keys and records by turns, a line each. Neither holds a line end: JSON escapes it, and ids have none. */
+export function toRecords(row: Row | undefined): readonly PageRecord[] {
+  const lines = typeof row?.records === 'string' ? row.records.split('\n') : [];
+  const records: PageRecord[] = [];
+  for (let index = 0; index + 1 < lines.length; index += 2) {
+    const [key = '', record = ''] = [lines[index], lines[index + 1]];
+    const blank = key.indexOf(' ');
+    records.push({ date: Number(key.slice(0, blank)), id: key.slice(blank + 1), record });
+  }
+  return records;
 }
 
 /** The finished texts of all records that a filter lets through, in an order, in batches of so many. */
@@ -86,19 +124,4 @@ async function findStart(
   const { from, until, n } = span;
   const down = span.skip > n / 2; // from the nearer end
   return { kind: 'step', steps: down ? n - 1 - span.skip : span.skip, span: { from, until, down } };
-}
-
-async function readRecords(
-  reader: TenantReader,
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
-  start: PageStart,
-  limit: number,
-): Promise<readonly PageRecord[]> {
-  const { sql, values } = pageStatement(filter, order, start, limit);
-  return (await reader.all(sql, values)).map(toPageRecord);
-}
-
-function toPageRecord(row: Row): PageRecord {
-  return { date: Number(row.date), id: String(row.id), record: String(row.record) };
 }

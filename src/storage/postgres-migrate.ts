@@ -1,0 +1,32 @@
+import type pg from 'pg';
+import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import { bypassesRowSecurity, ensureTenantRole } from './postgres-role.ts';
+import type { MigrationResult } from './store.ts';
+
+/** Brings the schema to what this version needs, inside a transaction and under a lock that it holds to its end. */
+export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
+  const known = listMigrations('postgres');
+  await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
+  await client.query(createMigrationTable);
+  const pending = pendingMigrations(known, await appliedMigrations(client));
+  for (const { name, checksum, statements } of pending) {
+    for (const statement of statements) await client.query(statement);
+    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+  }
+  if (await bypassesRowSecurity(client)) await ensureTenantRole(client);
+  return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
+}
+
+/** What the database remembers of its migrations; nothing when it never had one. */
+export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {
+  const table = await client.query("select to_regclass('schema_migration') is not null as found");
+  if (table.rows[0]?.found !== true) return [];
+  const { rows } = await client.query('select name, checksum from schema_migration order by name');
+  return rows;
+}
+
+/** Any number that nothing else in the database takes an advisory lock on. */
+const migrationLock = 7_236_119_410;
+
+const createMigrationTable = `create table if not exists schema_migration
+  (name text collate "C" not null primary key, checksum text not null)`;
