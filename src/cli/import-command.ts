@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ImportError } from '../import/error.ts';
+import { withImportLock } from '../import/import-lock.ts';
 import {
   type ImportFormat,
   type ImportOptions,
@@ -14,7 +12,8 @@ import {
 } from '../import/import-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { readConfig } from './config.ts';
-import { CommandError } from './error.ts';
+import { UsageError } from './error.ts';
+import { openErrorsFile } from './errors-file.ts';
 import { type ImportSource, openImportSource } from './import-source.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
@@ -25,6 +24,7 @@ interface CommandOptions {
   readonly format?: ImportFormat;
   readonly dryRun?: boolean;
   readonly strict?: boolean;
+  readonly resume?: boolean;
   readonly errors?: string;
   readonly unpackedMaxGib: number;
   readonly json?: boolean;
@@ -45,14 +45,19 @@ export function addImportCommand(program: Command, output: Output): void {
     .addOption(new Option('--format <format>', 'format of the file, unless its name tells').choices(importFormats))
     .option('--dry-run', 'check every row and load none')
     .option('--strict', 'load nothing at all when one row is bad')
+    .option('--resume', 'go on where an import of the same source left off that was killed or failed')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line and what is wrong')
     .option('--unpacked-max-gib <n>', 'most GiB that a gzip or zstd file may unpack to', parseGib, unpackedGibMax)
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
+      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  subreport import subscriptions.ndjson --tenant acme --resume\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
     .action(async (file: string, options: CommandOptions) => {
+      if (options.resume === true && options.dryRun === true)
+        throw new UsageError(
+          'Cannot resume a dry run: it must be one of --resume and --dry-run, as a dry run loads nothing',
+        );
       const source = await openImportSource(file, options.format, options.strict === true);
       try {
         const failed = await withStore(readConfig(), async (store) =>
@@ -75,21 +80,29 @@ async function runImport(
 ): Promise<boolean> {
   const started = performance.now();
   const shown: RejectedRow[] = [];
-  const errorsFile = options.errors === undefined ? undefined : await createErrorsFile(options.errors);
+  const resume = options.resume === true;
+  const errorsFile = options.errors === undefined ? undefined : await openErrorsFile(options.errors, resume);
   const onRejected = async (row: RejectedRow): Promise<void> => {
     if (shown.length < shownMax) shown.push(row);
-    if (errorsFile !== undefined && !errorsFile.write(`${JSON.stringify(row)}\n`)) await once(errorsFile, 'drain');
+    await errorsFile?.write(row);
   };
+  let resumedFrom = 0;
+  const onResume: ImportOptions['onResume'] = async ({ read, rejected }) => {
+    resumedFrom = read;
+    if (resume) await errorsFile?.keep(rejected);
+  };
+  const unpackedBytesMax = options.unpackedMaxGib * 2 ** 30;
   const pass = (dryRun: boolean, report: ImportOptions['onRejected']) =>
     readSource(
       store,
       tenant,
       source,
-      { format: source.format, dryRun, onRejected: report, unpackedBytesMax: options.unpackedMaxGib * 2 ** 30 },
+      { format: source.format, dryRun, resume, onResume, onRejected: report, unpackedBytesMax },
       output,
     );
   try {
     const dryRun = options.dryRun === true;
+    if (options.strict === true && !dryRun) await withImportLock(store, tenant, async () => undefined); // said before the first pass, not after it
     let summary = await pass(dryRun || options.strict === true, onRejected);
     const refused = options.strict === true && summary.rejected > 0;
     if (options.strict === true && !refused && !dryRun) summary = await pass(false, failOnChange);
@@ -98,11 +111,17 @@ async function runImport(
     const result = {
       tenant,
       dry_run: dryRun,
+      ...(resume && { resumed_from: resumedFrom }),
       ...summary,
       seconds: Math.round(seconds * 1000) / 1000,
       errors: shown.map(({ line, errors }) => ({ line, errors })),
     };
-    writeResult(output, options.json === true, result, summaryText(summary, tenant, dryRun, seconds, shown.length));
+    writeResult(
+      output,
+      options.json === true,
+      result,
+      summaryText(summary, { tenant, dryRun, seconds, shown: shown.length, resumedFrom }),
+    );
     if (refused)
       throw new ImportError(
         'BAD_ROWS',
@@ -110,7 +129,7 @@ async function runImport(
       );
     return summary.rejected > 0;
   } finally {
-    if (errorsFile !== undefined) await finished(errorsFile.end());
+    await errorsFile?.close();
   }
 }
 
@@ -141,14 +160,6 @@ function failOnChange({ line }: RejectedRow): never {
   );
 }
 
-async function createErrorsFile(file: string): Promise<WriteStream> {
-  const stream = createWriteStream(file, { mode: 0o600 }); // rejected rows may hold e-mail addresses
-  await once(stream, 'open').catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`Cannot write '${file}': it must be a file that this user can write (${error.code})`);
-  });
-  return stream;
-}
-
 function rejectedText({ line, errors }: RejectedRow): string {
   const faults = errors.map(({ field, value, rule }) => {
     const what = field === '' ? 'the row' : field;
@@ -157,13 +168,24 @@ function rejectedText({ line, errors }: RejectedRow): string {
   return `line ${line}: ${faults.join('; ')}`;
 }
 
-function summaryText(summary: ImportSummary, tenant: string, dryRun: boolean, seconds: number, shown: number): string {
+interface Told {
+  readonly tenant: string;
+  readonly dryRun: boolean;
+  readonly seconds: number;
+  /** Rejected rows that were shown. */
+  readonly shown: number;
+  /** Rows that an import before this one had done. */
+  readonly resumedFrom: number;
+}
+
+function summaryText(summary: ImportSummary, { tenant, dryRun, seconds, shown, resumedFrom }: Told): string {
   const { read, accepted, rejected, inserted, updated, unchanged } = summary;
   const done = dryRun
     ? `${accepted} right (dry run: nothing was loaded)`
     : `${inserted} inserted, ${updated} updated, ${unchanged} unchanged`;
   const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
-  return `Tenant ${tenant}: ${read} rows read in ${seconds.toFixed(1)} s: ${done}, ${rejected} rejected${more}.`;
+  const resumed = resumedFrom > 0 ? ` (resumed behind row ${resumedFrom})` : '';
+  return `Tenant ${tenant}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${done}, ${rejected} rejected${more}.`;
 }
 
 function parseGib(text: string): number {

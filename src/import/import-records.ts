@@ -1,8 +1,14 @@
+import type { ImportLock } from '../storage/import-lock.ts';
+import { readImportMark } from '../storage/read-import-mark.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { checkRow } from './check-row.ts';
+import { withImportLock } from './import-lock.ts';
+import { batchRows, createBatchLoader } from './load-batches.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
+import { advanceRows, createResumption, type Resumption } from './resume-import.ts';
+import { SourceDigest } from './source-digest.ts';
 import type { RowFault, SourceRow } from './source-row.ts';
 import { unpack } from './unpack.ts';
 
@@ -30,9 +36,13 @@ export interface ImportOptions {
   readonly format: ImportFormat;
   /** Check every row and load none. */
   readonly dryRun: boolean;
+  /** Go on where an import of the same source, that did not finish, left off; its counts go on too. */
+  readonly resume?: boolean;
   /** Most bytes that a packed source may unpack to. */
   readonly unpackedBytesMax?: number;
-  /** Told of each row that is rejected, in the order of the source. */
+  /** Told before anything else how many rows, and rejected ones among them, were done by the import that is resumed. */
+  readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
+  /** Told of each row that is rejected, in the order of the source; rows behind it are durable only when it has resolved. */
   readonly onRejected: (row: RejectedRow) => Promise<void> | void;
   /** Told after each batch how many rows have been read. */
   readonly onProgress?: (read: number) => void;
@@ -42,12 +52,10 @@ export interface ImportOptions {
 export const unpackedGibMax = 64;
 const gib = 2 ** 30;
 
-/** Rows of one transaction: large enough to share its cost, small enough that another writer waits some milliseconds only. */
-const batchRows = 1_000;
-
 /**
  * Reads a source, unpacking gzip and zstd, row by row, checks each against the contract and loads the good ones in batches, each durable when it is counted. The same source twice
- * changes nothing. Of several rows with one id, the last one counts.
+ * changes nothing. Of several rows with one id, the last one counts. Each batch commits how far the source is done, which `resume` goes on from. Fails with
+ * `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` when there is another one to resume.
  */
 export async function importRecords(
   store: Store,
@@ -55,37 +63,112 @@ export async function importRecords(
   source: AsyncIterable<Buffer>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const counts = { read: 0, accepted: 0, rejected: 0, inserted: 0, updated: 0, unchanged: 0 };
-  const batch = new Map<string, SubscriptionRow>();
-  const flush = async (): Promise<void> => {
-    if (batch.size > 0 && !options.dryRun) {
-      const loaded = await store.loadSubscriptions(tenant, [...batch.values()]);
-      for (const name of ['inserted', 'updated', 'unchanged'] as const) counts[name] += loaded[name];
-    }
-    batch.clear();
-    options.onProgress?.(counts.read);
-  };
-  for await (const sourceRow of readRows(
-    unpack(source, options.unpackedBytesMax ?? unpackedGibMax * gib),
-    options.format,
-  )) {
-    counts.read += 1;
-    const checked = checkSourceRow(sourceRow);
-    if ('faults' in checked) {
-      counts.rejected += 1;
-      await options.onRejected({ line: sourceRow.line, errors: checked.faults, raw: sourceRow.raw });
-      continue;
-    }
-    counts.accepted += 1;
-    if (batch.has(checked.row.id) || batch.size >= batchRows) await flush();
-    batch.set(checked.row.id, checked.row);
-  }
-  await flush();
-  return counts;
+  if (options.dryRun) return checkRecords(source, options);
+  return withImportLock(store, tenant, (lock) => loadRecords(store, tenant, source, options, lock));
 }
 
-function readRows(source: AsyncIterable<Buffer>, format: ImportFormat): AsyncGenerator<SourceRow> {
-  return format === 'csv' ? readCsv(source) : readNdjson(source);
+/** Checks every row and loads none. */
+async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
+  const tally = { read: 0, rejected: 0 };
+  for await (const _ of readGoodRows(unpacked(source, options), options, tally))
+    if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
+  return summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 });
+}
+
+async function loadRecords(
+  store: Store,
+  tenant: TenantId,
+  source: AsyncIterable<Buffer>,
+  options: ImportOptions,
+  lock: ImportLock,
+): Promise<ImportSummary> {
+  const digest = new SourceDigest();
+  const mark = options.resume === true ? await readImportMark(store, tenant) : undefined;
+  const resumption = createResumption(mark, options.format, digest);
+  const tally: Tally = { read: 0, rejected: mark?.rejected ?? 0 };
+  await options.onResume?.({ read: mark?.read ?? 0, rejected: tally.rejected });
+  const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
+  let batch = new Map<string, SubscriptionRow>();
+  let done = { read: tally.read, rejected: tally.rejected, bytes: 0 }; // up to the last row of the batch
+  const flush = async (isLast: boolean): Promise<void> => {
+    const sha256 = digest.at(done.bytes) ?? '';
+    const { bytes, read, rejected } = done;
+    await loader.load([...batch.values()], (counts) =>
+      isLast ? 'finished' : { bytes, sha256, format: options.format, read, rejected, ...counts },
+    );
+    batch = new Map();
+    options.onProgress?.(tally.read);
+  };
+  try {
+    for await (const { row, before } of readGoodRows(
+      digest.follow(unpacked(source, options)),
+      options,
+      tally,
+      resumption,
+      (bytes) => tally.read % advanceRows === 0 && digest.advance(bytes),
+    )) {
+      if (batch.has(row.id) || batch.size >= batchRows) {
+        done = before;
+        await flush(false);
+      }
+      batch.set(row.id, row);
+    }
+    resumption.requireReached(tally.read);
+    await flush(true);
+  } finally {
+    await loader.settle();
+  }
+  return summaryOf(tally, loader.counts);
+}
+
+interface Tally {
+  read: number;
+  rejected: number;
+}
+
+interface GoodRow {
+  readonly row: SubscriptionRow;
+  /** How far the source was done before this row. */
+  readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
+}
+
+/** The rows of a source that can be loaded, but for those that a resumed import is past; counts all rows, and tells the rejected ones. */
+async function* readGoodRows(
+  source: AsyncIterable<Buffer>,
+  { format, onRejected }: ImportOptions,
+  tally: Tally,
+  resumption?: Resumption,
+  onRow?: (bytesBefore: number) => void,
+): AsyncGenerator<GoodRow> {
+  let before = { read: 0, rejected: 0, bytes: 0 };
+  for await (const sourceRow of readRows(source, format, resumption?.rows ?? 0)) {
+    tally.read += 1;
+    if (resumption?.isPast(tally.read, sourceRow.end) !== true) {
+      const checked = checkSourceRow(sourceRow);
+      if ('row' in checked) {
+        yield { row: checked.row, before };
+      } else {
+        tally.rejected += 1;
+        await onRejected({ line: sourceRow.line, errors: checked.faults, raw: sourceRow.raw });
+      }
+      onRow?.(before.bytes);
+    }
+    before = { read: tally.read, rejected: tally.rejected, bytes: sourceRow.end };
+  }
+}
+
+const unpacked = (source: AsyncIterable<Buffer>, { unpackedBytesMax = unpackedGibMax * gib }: ImportOptions) =>
+  unpack(source, unpackedBytesMax);
+
+const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): ImportSummary => ({
+  read,
+  accepted: read - rejected,
+  rejected,
+  ...counts,
+});
+
+function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, skip: number): AsyncGenerator<SourceRow> {
+  return format === 'csv' ? readCsv(source) : readNdjson(source, skip);
 }
 
 function checkSourceRow({ content }: SourceRow) {
