@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { RejectedRow } from '../import/import-records.ts';
+import type { RejectedRow } from '../import/read-good-rows.ts';
 import { CommandError } from './error.ts';
 
 /** Where `--errors` writes rejected rows. */

@@ -1,15 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ImportError } from '../import/error.ts';
 import { withImportLock } from '../import/import-lock.ts';
-import {
-  type ImportFormat,
-  type ImportOptions,
-  type ImportSummary,
-  importFormats,
-  importRecords,
-  type RejectedRow,
-  unpackedGibMax,
-} from '../import/import-records.ts';
+import { type ImportOptions, importRecords } from '../import/import-records.ts';
+import { type ImportFormat, importFormats, type RejectedRow, unpackedGibMax } from '../import/read-good-rows.ts';
+import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
@@ -25,6 +19,8 @@ interface CommandOptions {
   readonly dryRun?: boolean;
   readonly strict?: boolean;
   readonly resume?: boolean;
+  readonly replace?: boolean;
+  readonly allowEmpty?: boolean;
   readonly errors?: string;
   readonly unpackedMaxGib: number;
   readonly json?: boolean;
@@ -45,6 +41,8 @@ export function addImportCommand(program: Command, output: Output): void {
     .addOption(new Option('--format <format>', 'format of the file, unless its name tells').choices(importFormats))
     .option('--dry-run', 'check every row and load none')
     .option('--strict', 'load nothing at all when one row is bad')
+    .option('--replace', 'make the file all records of the tenant, at once: those that it does not have are removed')
+    .option('--allow-empty', 'with --replace: a file without rows removes all records')
     .option('--resume', 'go on where an import of the same source left off that was killed or failed')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line and what is wrong')
     .option('--unpacked-max-gib <n>', 'most GiB that a gzip or zstd file may unpack to', parseGib, unpackedGibMax)
@@ -54,10 +52,7 @@ export function addImportCommand(program: Command, output: Output): void {
       '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  subreport import subscriptions.ndjson --tenant acme --resume\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
     .action(async (file: string, options: CommandOptions) => {
-      if (options.resume === true && options.dryRun === true)
-        throw new UsageError(
-          'Cannot resume a dry run: it must be one of --resume and --dry-run, as a dry run loads nothing',
-        );
+      requireSense(options);
       const source = await openImportSource(file, options.format, options.strict === true);
       try {
         const failed = await withStore(readConfig(), async (store) =>
@@ -68,6 +63,22 @@ export function addImportCommand(program: Command, output: Output): void {
         source.dispose();
       }
     });
+}
+
+/** Fails with `UsageError` when options contradict each other. */
+function requireSense({ resume, replace, dryRun, allowEmpty }: CommandOptions): void {
+  if (resume === true && replace === true) {
+    throw new UsageError(
+      'Cannot resume a replacement: it must be one of --resume and --replace, as a replacement that was killed has changed nothing; run it again without --resume',
+    );
+  }
+  if (resume === true && dryRun === true) {
+    throw new UsageError(
+      'Cannot resume a dry run: it must be one of --resume and --dry-run, as a dry run loads nothing',
+    );
+  }
+  if (allowEmpty === true && replace !== true)
+    throw new UsageError('Cannot use --allow-empty: it must stand with --replace');
 }
 
 /** Imports and reports; whether any row was rejected. */
@@ -92,27 +103,47 @@ async function runImport(
     if (resume) await errorsFile?.keep(rejected);
   };
   const unpackedBytesMax = options.unpackedMaxGib * 2 ** 30;
-  const pass = (dryRun: boolean, report: ImportOptions['onRejected']) =>
-    readSource(
-      store,
-      tenant,
-      source,
-      { format: source.format, dryRun, resume, onResume, onRejected: report, unpackedBytesMax },
-      output,
-    );
+  const dryRun = options.dryRun === true;
+  const strict = options.strict === true && options.replace !== true; // a replacement is strict by itself
+  const { format } = source;
+  const read = (work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<ReplaceSummary>) =>
+    readSource(source, work, output);
+  const pass = (dry: boolean, report: ImportOptions['onRejected']) =>
+    read(async (bytes, onProgress) => {
+      const how = { format, dryRun: dry, resume, onResume, onRejected: report, onProgress, unpackedBytesMax };
+      return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
+    });
+  const replace = () =>
+    read((bytes, onProgress) => {
+      const allowEmpty = options.allowEmpty === true;
+      return replaceRecords(store, tenant, bytes, {
+        format,
+        dryRun,
+        allowEmpty,
+        onRejected,
+        onProgress,
+        unpackedBytesMax,
+      });
+    });
   try {
-    const dryRun = options.dryRun === true;
-    if (options.strict === true && !dryRun) await withImportLock(store, tenant, async () => undefined); // said before the first pass, not after it
-    let summary = await pass(dryRun || options.strict === true, onRejected);
-    const refused = options.strict === true && summary.rejected > 0;
-    if (options.strict === true && !refused && !dryRun) summary = await pass(false, failOnChange);
+    if (strict && !dryRun) await withImportLock(store, tenant, async () => undefined); // said before the first pass, not after it
+    let { refused, ...summary } = options.replace === true ? await replace() : await pass(dryRun || strict, onRejected);
+    if (strict && summary.rejected > 0) {
+      refused = new ImportError(
+        'BAD_ROWS',
+        `Cannot import '${source.name}' strictly: every row must be right: ${summary.rejected} of ${summary.read} are not; nothing was loaded`,
+      );
+    }
+    if (strict && refused === undefined && !dryRun) summary = await pass(false, failOnChange);
     const seconds = (performance.now() - started) / 1000;
     if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
+    const { removed, ...others } = summary;
+    const counts = options.replace === true ? summary : others;
     const result = {
       tenant,
       dry_run: dryRun,
       ...(resume && { resumed_from: resumedFrom }),
-      ...summary,
+      ...counts,
       seconds: Math.round(seconds * 1000) / 1000,
       errors: shown.map(({ line, errors }) => ({ line, errors })),
     };
@@ -120,33 +151,34 @@ async function runImport(
       output,
       options.json === true,
       result,
-      summaryText(summary, { tenant, dryRun, seconds, shown: shown.length, resumedFrom }),
+      summaryText(summary, {
+        tenant,
+        replace: options.replace === true,
+        dryRun,
+        seconds,
+        shown: shown.length,
+        resumedFrom,
+      }),
     );
-    if (refused)
-      throw new ImportError(
-        'BAD_ROWS',
-        `Cannot import '${source.name}' strictly: every row must be right: ${summary.rejected} of ${summary.read} are not; nothing was loaded`,
-      );
+    if (refused !== undefined) throw refused;
     return summary.rejected > 0;
   } finally {
     await errorsFile?.close();
   }
 }
 
-async function readSource(
-  store: Store,
-  tenant: TenantId,
+async function readSource<T>(
   source: ImportSource,
-  options: ImportOptions,
+  work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<T>,
   output: Output,
-): Promise<ImportSummary> {
+): Promise<T> {
   const bar = createProgressBar(output, source.bytes);
   let bytes = 0;
   try {
     const opened = source.open((more) => {
       bytes += more;
     });
-    return await importRecords(store, tenant, opened, { ...options, onProgress: (read) => bar.update(bytes, read) });
+    return await work(opened, (rows) => bar.update(bytes, rows));
   } finally {
     bar.end();
   }
@@ -170,6 +202,7 @@ function rejectedText({ line, errors }: RejectedRow): string {
 
 interface Told {
   readonly tenant: string;
+  readonly replace: boolean;
   readonly dryRun: boolean;
   readonly seconds: number;
   /** Rejected rows that were shown. */
@@ -178,14 +211,16 @@ interface Told {
   readonly resumedFrom: number;
 }
 
-function summaryText(summary: ImportSummary, { tenant, dryRun, seconds, shown, resumedFrom }: Told): string {
-  const { read, accepted, rejected, inserted, updated, unchanged } = summary;
-  const done = dryRun
-    ? `${accepted} right (dry run: nothing was loaded)`
-    : `${inserted} inserted, ${updated} updated, ${unchanged} unchanged`;
+function summaryText(summary: ReplaceSummary, told: Told): string {
+  const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
+  const { tenant, replace, dryRun, seconds, shown, resumedFrom } = told;
+  const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
+  const dry = replace
+    ? `would be ${changes} (dry run: nothing was changed)`
+    : `${accepted} right (dry run: nothing was loaded)`;
   const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
   const resumed = resumedFrom > 0 ? ` (resumed behind row ${resumedFrom})` : '';
-  return `Tenant ${tenant}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${done}, ${rejected} rejected${more}.`;
+  return `Tenant ${tenant}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }
 
 function parseGib(text: string): number {

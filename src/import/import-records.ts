@@ -1,28 +1,13 @@
 import type { ImportLock } from '../storage/import-lock.ts';
+import type { LoadCounts } from '../storage/load-counts.ts';
 import { readImportMark } from '../storage/read-import-mark.ts';
-import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
+import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { checkRow } from './check-row.ts';
 import { withImportLock } from './import-lock.ts';
 import { batchRows, createBatchLoader } from './load-batches.ts';
-import { readCsv } from './read-csv.ts';
-import { readNdjson } from './read-ndjson.ts';
-import { advanceRows, createResumption, type Resumption } from './resume-import.ts';
+import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
+import { advanceRows, createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
-import type { RowFault, SourceRow } from './source-row.ts';
-import { unpack } from './unpack.ts';
-
-/** The formats that can be imported. */
-export const importFormats = ['ndjson', 'csv'] as const;
-export type ImportFormat = (typeof importFormats)[number];
-
-/** A row that was not loaded, and why. */
-export interface RejectedRow {
-  readonly line: number;
-  readonly errors: readonly RowFault[];
-  /** The row as it stands in the source. */
-  readonly raw: string;
-}
 
 /** What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged. */
 export interface ImportSummary extends LoadCounts {
@@ -32,25 +17,14 @@ export interface ImportSummary extends LoadCounts {
 }
 
 /** How to import. */
-export interface ImportOptions {
-  readonly format: ImportFormat;
+export interface ImportOptions extends SourceOptions {
   /** Check every row and load none. */
   readonly dryRun: boolean;
   /** Go on where an import of the same source, that did not finish, left off; its counts go on too. */
   readonly resume?: boolean;
-  /** Most bytes that a packed source may unpack to. */
-  readonly unpackedBytesMax?: number;
   /** Told before anything else how many rows, and rejected ones among them, were done by the import that is resumed. */
   readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
-  /** Told of each row that is rejected, in the order of the source; rows behind it are durable only when it has resolved. */
-  readonly onRejected: (row: RejectedRow) => Promise<void> | void;
-  /** Told after each batch how many rows have been read. */
-  readonly onProgress?: (read: number) => void;
 }
-
-/** A source that unpacks to more is not what somebody meant to import. */
-export const unpackedGibMax = 64;
-const gib = 2 ** 30;
 
 /**
  * Reads a source, unpacking gzip and zstd, row by row, checks each against the contract and loads the good ones in batches, each durable when it is counted. The same source twice
@@ -121,56 +95,10 @@ async function loadRecords(
   return summaryOf(tally, loader.counts);
 }
 
-interface Tally {
-  read: number;
-  rejected: number;
-}
-
-interface GoodRow {
-  readonly row: SubscriptionRow;
-  /** How far the source was done before this row. */
-  readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
-}
-
-/** The rows of a source that can be loaded, but for those that a resumed import is past; counts all rows, and tells the rejected ones. */
-async function* readGoodRows(
-  source: AsyncIterable<Buffer>,
-  { format, onRejected }: ImportOptions,
-  tally: Tally,
-  resumption?: Resumption,
-  onRow?: (bytesBefore: number) => void,
-): AsyncGenerator<GoodRow> {
-  let before = { read: 0, rejected: 0, bytes: 0 };
-  for await (const sourceRow of readRows(source, format, resumption?.rows ?? 0)) {
-    tally.read += 1;
-    if (resumption?.isPast(tally.read, sourceRow.end) !== true) {
-      const checked = checkSourceRow(sourceRow);
-      if ('row' in checked) {
-        yield { row: checked.row, before };
-      } else {
-        tally.rejected += 1;
-        await onRejected({ line: sourceRow.line, errors: checked.faults, raw: sourceRow.raw });
-      }
-      onRow?.(before.bytes);
-    }
-    before = { read: tally.read, rejected: tally.rejected, bytes: sourceRow.end };
-  }
-}
-
-const unpacked = (source: AsyncIterable<Buffer>, { unpackedBytesMax = unpackedGibMax * gib }: ImportOptions) =>
-  unpack(source, unpackedBytesMax);
-
-const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): ImportSummary => ({
+/** What was read and loaded. */
+export const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
   accepted: read - rejected,
   rejected,
   ...counts,
 });
-
-function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, skip: number): AsyncGenerator<SourceRow> {
-  return format === 'csv' ? readCsv(source) : readNdjson(source, skip);
-}
-
-function checkSourceRow({ content }: SourceRow) {
-  return 'faults' in content ? content : checkRow(content.value);
-}

@@ -1,6 +1,7 @@
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock } from '../storage/import-lock.ts';
-import type { LoadCounts, MarkImport, Store, TenantId } from '../storage/store.ts';
+import type { LoadCounts } from '../storage/load-counts.ts';
+import type { MarkImport, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 
 /** Rows of one transaction: large enough to share its cost, small enough that another writer waits some milliseconds only. */

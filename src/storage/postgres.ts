@@ -3,6 +3,7 @@ import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { type ImportMark, markValues, putImportMark, removeImportMark } from './import-mark.ts';
+import type { LoadCounts } from './load-counts.ts';
 import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
 import {
   announceChange,
@@ -20,12 +21,13 @@ import { toStorageError, withAddress } from './postgres-error.ts';
 import { examinePostgres } from './postgres-examine.ts';
 import { lockImportOnPostgres } from './postgres-import-lock.ts';
 import { PostgresListener } from './postgres-listener.ts';
+import { openPostgresReplacement } from './postgres-replacement.ts';
 import { bypassesRowSecurity, ensureTenantRole, tenantRole } from './postgres-role.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
+import type { Replacement } from './replacement.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
-  LoadCounts,
   MarkImport,
   MigrationResult,
   Row,
@@ -120,6 +122,18 @@ class PostgresStore implements Store {
 
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
     return openPostgresSnapshot(this.#url, tenant, pauseMsMax);
+  }
+
+  async openReplacement(tenant: TenantId): Promise<Replacement> {
+    const replacement = await openPostgresReplacement(this.#url, tenant, distributedOption);
+    return {
+      ...replacement,
+      finish: async (dryRun) => {
+        const counts = await replacement.finish(dryRun);
+        this.#listener.noteOwnChange();
+        return counts;
+      },
+    };
   }
 
   lockImport(tenant: TenantId): Promise<ImportLock | undefined> {

@@ -3,15 +3,17 @@ import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { markValues, putImportMark, removeImportMark } from './import-mark.ts';
+import type { LoadCounts } from './load-counts.ts';
 import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import type { Replacement } from './replacement.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { countOnSqlite } from './sqlite-count.ts';
 import { prepareFolder } from './sqlite-folder.ts';
 import { lockImportOnSqlite } from './sqlite-import-lock.ts';
+import { openSqliteReplacement } from './sqlite-replacement.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
-  LoadCounts,
   MarkImport,
   MigrationResult,
   Row,
@@ -93,6 +95,10 @@ class SqliteStore implements Store {
       else if (next !== undefined) this.#writer.change(putImportMark, [tenant, ...markValues(next)]);
       return counts;
     });
+  }
+
+  async openReplacement(tenant: TenantId): Promise<Replacement> {
+    return openSqliteReplacement(this.#file, tenant);
   }
 
   async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {

@@ -1,5 +1,7 @@
 import type { ImportLock } from './import-lock.ts';
 import type { ImportMark } from './import-mark.ts';
+import type { LoadCounts } from './load-counts.ts';
+import type { Replacement } from './replacement.ts';
 import type { StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -50,13 +52,6 @@ export interface DirectoryStatement {
   readonly values: readonly SqlValue[];
 }
 
-/** What became of the rows of one load. */
-export interface LoadCounts {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-}
-
 /** Where an import stands once the rows of one load are in: its mark, or that it has finished. */
 export type MarkImport = (loaded: LoadCounts) => ImportMark | 'finished';
 
@@ -84,6 +79,8 @@ export interface Store {
    * of the counts is kept in the same transaction; `finished` removes the tenant's mark.
    */
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts>;
+  /** Opens what gathers all rows of a tenant; it must be closed. Whoever opens one has the right to import into the tenant. */
+  openReplacement(tenant: TenantId): Promise<Replacement>;
   /** Takes the right to import into a tenant, without waiting: one process at a time has it. `undefined` when another has it. */
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /** Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves; how many there were. */
