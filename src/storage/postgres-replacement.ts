@@ -20,6 +20,7 @@ export async function openPostgresReplacement(url: string, tenant: TenantId, opt
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     options,
+    pipeline: true, // counting asks for several things at once
     application_name: 'subreport-replace',
   });
   client.on('error', () => undefined); // a broken connection also rejects the query that was under way
