@@ -14,7 +14,7 @@ import { benchRecord, clientCount, recordCount } from './plan.ts';
 // The service as `subreport serve` runs it, access log included, with routes more to measure its check of access tokens.
 
 const port = await freePort();
-const config = readConfig({ DATABASE_URL: process.env.DATABASE_URL, PORT: String(port) });
+const config = readConfig({ DATABASE_URL: process.env.DATABASE_URL, PORT: String(port), MANAGEMENT_PORT: '0' });
 const store = await openReadyStore(config, (error) => console.error(error.message));
 await insertTenant(store, 'bench', nowSeconds());
 const tenant = await requireTenant(store, 'bench');

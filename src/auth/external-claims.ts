@@ -1,5 +1,5 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
-import { scopes as ourScopes } from '../contract/token.ts';
+import { defaultScopes } from '../contract/token.ts';
 import { AccessError } from './error.ts';
 import type { TokenClaims } from './verify-token.ts';
 
@@ -75,7 +75,7 @@ export function readExternalClaims(
   const allowed = requiredScope === anyScope || readScopes(payload[settings.scopeClaim]).includes(requiredScope);
   return {
     clientId,
-    scopes: allowed ? ourScopes : [],
+    scopes: allowed ? defaultScopes : [],
     expiresAt: payload.exp ?? 0,
     ...(requiredScope !== anyScope && { scopeName: requiredScope }),
   };

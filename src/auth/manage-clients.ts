@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { type GrantType, grantTypes, type Scope, scopes } from '../contract/token.ts';
+import { defaultScopes, type GrantType, grantTypes, type Scope } from '../contract/token.ts';
 import { disableClient, findClient, insertClient, replaceSecret } from '../storage/client.ts';
 import { revokeRefreshFamilies } from '../storage/refresh-family.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
 
-/** A client that is to be made. What is left out is generated, or as wide as can be. */
+/** A client that is to be made. What is left out is generated; without grants it may use all, without scopes it has that of the report. */
 export interface NewClient {
   readonly tenant: TenantId;
   readonly clientId?: string;
@@ -102,7 +102,7 @@ async function insertNew(
     clientId: wanted.clientId,
     tenant: wanted.tenant,
     grants: wanted.grants,
-    scopes: wanted.scopes ?? scopes,
+    scopes: wanted.scopes ?? defaultScopes,
     createdAt: nowSeconds,
     disabledAt: null,
     lastUsedAt: null,

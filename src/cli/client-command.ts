@@ -2,7 +2,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient, createExternalClient, disableClientById, rotateClientSecret } from '../auth/manage-clients.ts';
 import { formatInstant } from '../contract/instant.ts';
-import { type GrantType, grantTypes } from '../contract/token.ts';
+import { type GrantType, grantTypes, scopes as knownScopes, type Scope } from '../contract/token.ts';
 import { listClients } from '../storage/client.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
@@ -31,6 +31,7 @@ interface CreateOptions {
   readonly clientId?: string;
   readonly secretStdin?: boolean;
   readonly grants?: readonly GrantType[];
+  readonly scopes?: readonly Scope[];
   readonly external?: boolean;
   readonly json?: boolean;
 }
@@ -46,21 +47,27 @@ function addCreate(client: Command, output: Output): void {
       new Option(
         '--grants <list>',
         `grants it may use, separated by commas: ${grantTypes.join(',')} (all when left out)`,
-      ).argParser(parseGrants),
+      ).argParser((list: string) => parseList(list, grantTypes)),
+    )
+    .addOption(
+      new Option(
+        '--scopes <list>',
+        `what its tokens may allow, separated by commas: ${knownScopes.join(',')} (the report when left out)`,
+      ).argParser((list: string) => parseList(list, knownScopes)),
     )
     .addOption(
       new Option(
         '--external',
         'a client that the external issuer (OIDC_ISSUER) knows under --client-id: no secret, no token from here',
-      ).conflicts(['secretStdin', 'grants']),
+      ).conflicts(['secretStdin', 'grants', 'scopes']),
     )
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external',
+      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external\n  subreport client create --tenant acme --client-id acme-provisioning --scopes subscription:write',
     )
     .action(async (options: CreateOptions) => {
-      const { tenant, clientId, secretStdin, grants, external, json = false } = options;
+      const { tenant, clientId, secretStdin, grants, scopes, external, json = false } = options;
       if (external === true) {
         await createExternal(options, output);
         return;
@@ -72,6 +79,7 @@ function addCreate(client: Command, output: Output): void {
           ...(clientId !== undefined && { clientId }),
           ...(secret !== undefined && { secret }),
           ...(grants !== undefined && { grants }),
+          ...(scopes !== undefined && { scopes }),
         }),
       );
       writeResult(output, json, created, credentialsText('The client was created', created));
@@ -212,12 +220,11 @@ async function readSecret(): Promise<string> {
   return (await readAll(process.stdin)).replace(/\r?\n$/, '');
 }
 
-function parseGrants(list: string): readonly GrantType[] {
+function parseList<T extends string>(list: string, known: readonly T[]): readonly T[] {
   const names = list.split(',').map((name) => name.trim());
-  const unknown = names.filter((name) => !grantTypes.some((grant) => grant === name));
-  if (unknown.length > 0)
-    throw new InvalidArgumentError(`it must be a list of ${grantTypes.join(',')}: current value is '${list}'`);
-  return grantTypes.filter((grant) => names.includes(grant));
+  if (names.some((name) => !known.some((each) => each === name)))
+    throw new InvalidArgumentError(`it must be a list of ${known.join(',')}: current value is '${list}'`);
+  return known.filter((each) => names.includes(each));
 }
 
 function parseHours(text: string): number {

@@ -17,6 +17,12 @@ import { issuerUrl, listOf, networks, oneOf, type Setting, secret, text, url, wh
 export const settings = {
   HOST: text('127.0.0.1', 'a host name or an IP address, such as 0.0.0.0', 'Address to listen on'),
   PORT: wholeNumber(1, 65_535, 8080, 'Port to listen on'),
+  MANAGEMENT_HOST: text(
+    '127.0.0.1',
+    'a host name or an IP address, such as 10.0.0.5',
+    "Address of the operator's own listener (docs/operator.md); not one that clients reach",
+  ),
+  MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, "Port of the operator's own listener; 0 opens none"),
   PUBLIC_URL: url(
     ['https', 'http'],
     'https://reports.example.com',

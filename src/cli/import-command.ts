@@ -1,20 +1,13 @@
-import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ImportError } from '../import/error.ts';
-import {
-  type ImportFormat,
-  type ImportOptions,
-  type ImportSummary,
-  importFormats,
-  importRecords,
-  type RejectedRow,
-  unpackedGibMax,
-} from '../import/import-records.ts';
+import { withImportLock } from '../import/import-lock.ts';
+import { type ImportOptions, importRecords } from '../import/import-records.ts';
+import { type ImportFormat, importFormats, type RejectedRow, unpackedGibMax } from '../import/read-good-rows.ts';
+import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { readConfig } from './config.ts';
-import { CommandError } from './error.ts';
+import { UsageError } from './error.ts';
+import { openErrorsFile } from './errors-file.ts';
 import { type ImportSource, openImportSource } from './import-source.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
@@ -25,6 +18,9 @@ interface CommandOptions {
   readonly format?: ImportFormat;
   readonly dryRun?: boolean;
   readonly strict?: boolean;
+  readonly resume?: boolean;
+  readonly replace?: boolean;
+  readonly allowEmpty?: boolean;
   readonly errors?: string;
   readonly unpackedMaxGib: number;
   readonly json?: boolean;
@@ -45,14 +41,18 @@ export function addImportCommand(program: Command, output: Output): void {
     .addOption(new Option('--format <format>', 'format of the file, unless its name tells').choices(importFormats))
     .option('--dry-run', 'check every row and load none')
     .option('--strict', 'load nothing at all when one row is bad')
+    .option('--replace', 'make the file all records of the tenant, at once: those that it does not have are removed')
+    .option('--allow-empty', 'with --replace: a file without rows removes all records')
+    .option('--resume', 'go on where an import of the same source left off that was killed or failed')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line and what is wrong')
     .option('--unpacked-max-gib <n>', 'most GiB that a gzip or zstd file may unpack to', parseGib, unpackedGibMax)
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
+      '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  subreport import subscriptions.ndjson --tenant acme --resume\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
     .action(async (file: string, options: CommandOptions) => {
+      requireSense(options);
       const source = await openImportSource(file, options.format, options.strict === true);
       try {
         const failed = await withStore(readConfig(), async (store) =>
@@ -65,6 +65,22 @@ export function addImportCommand(program: Command, output: Output): void {
     });
 }
 
+/** Fails with `UsageError` when options contradict each other. */
+function requireSense({ resume, replace, dryRun, allowEmpty }: CommandOptions): void {
+  if (resume === true && replace === true) {
+    throw new UsageError(
+      'Cannot resume a replacement: it must be one of --resume and --replace, as a replacement that was killed has changed nothing; run it again without --resume',
+    );
+  }
+  if (resume === true && dryRun === true) {
+    throw new UsageError(
+      'Cannot resume a dry run: it must be one of --resume and --dry-run, as a dry run loads nothing',
+    );
+  }
+  if (allowEmpty === true && replace !== true)
+    throw new UsageError('Cannot use --allow-empty: it must stand with --replace');
+}
+
 /** Imports and reports; whether any row was rejected. */
 async function runImport(
   store: Store,
@@ -75,59 +91,94 @@ async function runImport(
 ): Promise<boolean> {
   const started = performance.now();
   const shown: RejectedRow[] = [];
-  const errorsFile = options.errors === undefined ? undefined : await createErrorsFile(options.errors);
+  const resume = options.resume === true;
+  const errorsFile = options.errors === undefined ? undefined : await openErrorsFile(options.errors, resume);
   const onRejected = async (row: RejectedRow): Promise<void> => {
     if (shown.length < shownMax) shown.push(row);
-    if (errorsFile !== undefined && !errorsFile.write(`${JSON.stringify(row)}\n`)) await once(errorsFile, 'drain');
+    await errorsFile?.write(row);
   };
-  const pass = (dryRun: boolean, report: ImportOptions['onRejected']) =>
-    readSource(
-      store,
-      tenant,
-      source,
-      { format: source.format, dryRun, onRejected: report, unpackedBytesMax: options.unpackedMaxGib * 2 ** 30 },
-      output,
-    );
+  let resumedFrom = 0;
+  const onResume: ImportOptions['onResume'] = async ({ read, rejected }) => {
+    resumedFrom = read;
+    if (resume) await errorsFile?.keep(rejected);
+  };
+  const unpackedBytesMax = options.unpackedMaxGib * 2 ** 30;
+  const dryRun = options.dryRun === true;
+  const strict = options.strict === true && options.replace !== true; // a replacement is strict by itself
+  const { format } = source;
+  const read = (work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<ReplaceSummary>) =>
+    readSource(source, work, output);
+  const pass = (dry: boolean, report: ImportOptions['onRejected']) =>
+    read(async (bytes, onProgress) => {
+      const how = { format, dryRun: dry, resume, onResume, onRejected: report, onProgress, unpackedBytesMax };
+      return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
+    });
+  const replace = () =>
+    read((bytes, onProgress) => {
+      const allowEmpty = options.allowEmpty === true;
+      return replaceRecords(store, tenant, bytes, {
+        format,
+        dryRun,
+        allowEmpty,
+        onRejected,
+        onProgress,
+        unpackedBytesMax,
+      });
+    });
   try {
-    const dryRun = options.dryRun === true;
-    let summary = await pass(dryRun || options.strict === true, onRejected);
-    const refused = options.strict === true && summary.rejected > 0;
-    if (options.strict === true && !refused && !dryRun) summary = await pass(false, failOnChange);
-    const seconds = (performance.now() - started) / 1000;
-    if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
-    const result = {
-      tenant,
-      dry_run: dryRun,
-      ...summary,
-      seconds: Math.round(seconds * 1000) / 1000,
-      errors: shown.map(({ line, errors }) => ({ line, errors })),
-    };
-    writeResult(output, options.json === true, result, summaryText(summary, tenant, dryRun, seconds, shown.length));
-    if (refused)
-      throw new ImportError(
+    if (strict && !dryRun) await withImportLock(store, tenant, async () => undefined); // said before the first pass, not after it
+    let { refused, ...summary } = options.replace === true ? await replace() : await pass(dryRun || strict, onRejected);
+    if (strict && summary.rejected > 0) {
+      refused = new ImportError(
         'BAD_ROWS',
         `Cannot import '${source.name}' strictly: every row must be right: ${summary.rejected} of ${summary.read} are not; nothing was loaded`,
       );
+    }
+    if (strict && refused === undefined && !dryRun) summary = await pass(false, failOnChange);
+    const seconds = (performance.now() - started) / 1000;
+    if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
+    const { removed, ...others } = summary;
+    const counts = options.replace === true ? summary : others;
+    const result = {
+      tenant,
+      dry_run: dryRun,
+      ...(resume && { resumed_from: resumedFrom }),
+      ...counts,
+      seconds: Math.round(seconds * 1000) / 1000,
+      errors: shown.map(({ line, errors }) => ({ line, errors })),
+    };
+    writeResult(
+      output,
+      options.json === true,
+      result,
+      summaryText(summary, {
+        tenant,
+        replace: options.replace === true,
+        dryRun,
+        seconds,
+        shown: shown.length,
+        resumedFrom,
+      }),
+    );
+    if (refused !== undefined) throw refused;
     return summary.rejected > 0;
   } finally {
-    if (errorsFile !== undefined) await finished(errorsFile.end());
+    await errorsFile?.close();
   }
 }
 
-async function readSource(
-  store: Store,
-  tenant: TenantId,
+async function readSource<T>(
   source: ImportSource,
-  options: ImportOptions,
+  work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<T>,
   output: Output,
-): Promise<ImportSummary> {
+): Promise<T> {
   const bar = createProgressBar(output, source.bytes);
   let bytes = 0;
   try {
     const opened = source.open((more) => {
       bytes += more;
     });
-    return await importRecords(store, tenant, opened, { ...options, onProgress: (read) => bar.update(bytes, read) });
+    return await work(opened, (rows) => bar.update(bytes, rows));
   } finally {
     bar.end();
   }
@@ -141,14 +192,6 @@ function failOnChange({ line }: RejectedRow): never {
   );
 }
 
-async function createErrorsFile(file: string): Promise<WriteStream> {
-  const stream = createWriteStream(file, { mode: 0o600 }); // rejected rows may hold e-mail addresses
-  await once(stream, 'open').catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`Cannot write '${file}': it must be a file that this user can write (${error.code})`);
-  });
-  return stream;
-}
-
 function rejectedText({ line, errors }: RejectedRow): string {
   const faults = errors.map(({ field, value, rule }) => {
     const what = field === '' ? 'the row' : field;
@@ -157,13 +200,27 @@ function rejectedText({ line, errors }: RejectedRow): string {
   return `line ${line}: ${faults.join('; ')}`;
 }
 
-function summaryText(summary: ImportSummary, tenant: string, dryRun: boolean, seconds: number, shown: number): string {
-  const { read, accepted, rejected, inserted, updated, unchanged } = summary;
-  const done = dryRun
-    ? `${accepted} right (dry run: nothing was loaded)`
-    : `${inserted} inserted, ${updated} updated, ${unchanged} unchanged`;
+interface Told {
+  readonly tenant: string;
+  readonly replace: boolean;
+  readonly dryRun: boolean;
+  readonly seconds: number;
+  /** Rejected rows that were shown. */
+  readonly shown: number;
+  /** Rows that an import before this one had done. */
+  readonly resumedFrom: number;
+}
+
+function summaryText(summary: ReplaceSummary, told: Told): string {
+  const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
+  const { tenant, replace, dryRun, seconds, shown, resumedFrom } = told;
+  const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
+  const dry = replace
+    ? `would be ${changes} (dry run: nothing was changed)`
+    : `${accepted} right (dry run: nothing was loaded)`;
   const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
-  return `Tenant ${tenant}: ${read} rows read in ${seconds.toFixed(1)} s: ${done}, ${rejected} rejected${more}.`;
+  const resumed = resumedFrom > 0 ? ` (resumed behind row ${resumedFrom})` : '';
+  return `Tenant ${tenant}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }
 
 function parseGib(text: string): number {

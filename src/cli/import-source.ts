@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { ImportFormat } from '../import/import-records.ts';
+import type { ImportFormat } from '../import/read-good-rows.ts';
 import { CommandError, UsageError } from './error.ts';
 
 /** Where an import reads from: a file, or standard input. */

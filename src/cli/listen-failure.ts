@@ -2,13 +2,14 @@ import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
 /** What to do about an error of listening, as a `CommandError`; an error that says nothing of the address stays as it is. */
-export function listenFailure(error: unknown, { HOST: host, PORT: port }: Config): unknown {
+export function listenFailure(error: unknown, config: Config, prefix: '' | 'MANAGEMENT_' = ''): unknown {
+  const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
   const { code } = error as NodeJS.ErrnoException;
   const remedy = {
-    EADDRINUSE: 'the port must be free; stop what uses it, or set PORT to another one',
-    EACCES: 'this user must be allowed to use the port; set PORT to one above 1023',
-    EADDRNOTAVAIL: 'HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0',
-    ENOTFOUND: 'HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0',
+    EADDRINUSE: `the port must be free; stop what uses it, or set ${prefix}PORT to another one`,
+    EACCES: `this user must be allowed to use the port; set ${prefix}PORT to one above 1023`,
+    EADDRNOTAVAIL: `${prefix}HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0`,
+    ENOTFOUND: `${prefix}HOST must be an address of this machine, such as 127.0.0.1 or 0.0.0.0`,
   }[code ?? ''];
   return remedy === undefined ? error : new CommandError(`Cannot listen on ${host}:${port}: ${remedy} (${code})`);
 }

@@ -122,7 +122,7 @@ interface Announcement {
 }
 
 function announce({ config, demo, json, workers }: Announcement, logger: Logger, output: Output): void {
-  const { publicUrl } = config;
+  const { publicUrl, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
   if (publicUrl.startsWith('http://') && !isLoopback(publicUrl)) {
     logger.warn(
       { public_url: publicUrl },
@@ -140,7 +140,8 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
     console: `${publicUrl}/console`,
     docs: `${publicUrl}/docs`,
   };
-  if (demo === undefined) logger.info({ ...places, ...(workers > 1 && { workers }) }, 'serving');
+  const management = MANAGEMENT_PORT > 0 && { management: `${MANAGEMENT_HOST}:${MANAGEMENT_PORT}` };
+  if (demo === undefined) logger.info({ ...places, ...management, ...(workers > 1 && { workers }) }, 'serving');
   else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
 }
 

@@ -7,6 +7,7 @@ import { openKeyRing } from '../auth/key-ring.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
 import { apiPath, operations } from '../contract/operations.ts';
+import { buildManagementServer } from '../http/management.ts';
 import { buildServer } from '../http/server.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
@@ -16,9 +17,14 @@ import { listenFailure } from './listen-failure.ts';
 import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
+/** Longest wait for the next bytes of records that are loaded over HTTP, in milliseconds; their sender may be reading them from somewhere slow. */
+const bodyStallMs = 60_000;
+
 /** A service that listens. */
 export interface RunningService {
   readonly app: FastifyInstance;
+  /** The operator's own listener, unless the settings open none. */
+  readonly management: FastifyInstance | undefined;
   /** Tells `/readyz` and every answer that this process is on its way out. */
   readonly drain: () => void;
 }
@@ -60,13 +66,18 @@ export async function serve(
   };
   const resourceServer = createResourceServer(auth, openExternalIssuer(config, logger));
   let draining = false;
-  const app = await buildServer({
-    auth,
+  const shared = {
     report: { store, limits, now: nowSeconds, reportUrl: publicUrl + operations.listSubscriptions.path },
-    resourceServer,
-    authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     isDraining: () => draining,
     checkReady: () => store.checkReady(),
+    trustedProxies: config.TRUSTED_PROXIES,
+    logger,
+  };
+  const app = await buildServer({
+    ...shared,
+    auth,
+    resourceServer,
+    authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     requests,
@@ -78,19 +89,42 @@ export async function serve(
     },
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
-    trustedProxies: config.TRUSTED_PROXIES,
-    logger,
   });
-  const place = { host: config.HOST, port: config.PORT, reusePort }; // Node's own option, which Fastify's types do not know
-  await app.listen({ ...place, listenTextResolver: () => 'listening' }).catch((error: unknown) => {
-    throw listenFailure(error, config);
-  });
+  const management =
+    config.MANAGEMENT_PORT === 0
+      ? undefined
+      : buildManagementServer({
+          ...shared,
+          authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
+          bodyStallMs,
+        });
+  try {
+    await listen(app, config, '', reusePort);
+    if (management !== undefined) await listen(management, config, 'MANAGEMENT_', reusePort);
+  } catch (error) {
+    await Promise.all([app.close(), management?.close()]);
+    throw error;
+  }
   return {
     app,
+    management,
     drain: () => {
       draining = true;
     },
   };
+}
+
+async function listen(
+  app: FastifyInstance,
+  config: Config,
+  prefix: '' | 'MANAGEMENT_',
+  reusePort: boolean,
+): Promise<void> {
+  const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
+  const place = { host, port, reusePort }; // Node's own option, which Fastify's types do not know
+  await app.listen({ ...place, listenTextResolver: () => 'listening' }).catch((error: unknown) => {
+    throw listenFailure(error, config, prefix);
+  });
 }
 
 /** The external issuer of the settings, whose keys are read while the service starts; a start does not wait for others. */

@@ -36,9 +36,12 @@ export async function stopService({ service, store, config, logger }: ServedStor
     logger.error('stopping took too long; what was under way is cut off');
     process.exit(1);
   }, stopMsMax).unref();
-  await acceptWaiting(service.app.server);
-  const sweeping = setInterval(() => service.app.server.closeIdleConnections(), idleMs); // those too that were busy when the closing began
-  await service.app.close();
+  const apps = [service.app, ...(service.management === undefined ? [] : [service.management])];
+  await Promise.all(apps.map(({ server }) => acceptWaiting(server)));
+  const sweeping = setInterval(() => {
+    for (const { server } of apps) server.closeIdleConnections(); // those too that were busy when the closing began
+  }, idleMs);
+  await Promise.all(apps.map((app) => app.close()));
   clearInterval(sweeping);
   await store.close();
   logger.info('stopped');

@@ -50,7 +50,8 @@ export class Workers {
     // What the setting promises holds for all of them together, but each needs one connection.
     const poolSize = Math.max(1, Math.floor(this.#config.DATABASE_POOL_SIZE / count));
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [String(poolSize)] });
-    await requireFreePort(this.#config);
+    await requireFreePort(this.#config, '');
+    if (this.#config.MANAGEMENT_PORT > 0) await requireFreePort(this.#config, 'MANAGEMENT_');
     try {
       const first = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
       const places = Promise.all(first.map((serving) => this.#keepPlace(serving)));
@@ -135,10 +136,11 @@ export class Workers {
 }
 
 /** Workers that share a port would also share it with those of another command: nothing may listen on it yet. */
-async function requireFreePort(config: Config): Promise<void> {
-  const server = createServer().listen({ host: config.HOST, port: config.PORT, exclusive: true });
+async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Promise<void> {
+  const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
+  const server = createServer().listen({ host, port, exclusive: true });
   await once(server, 'listening').catch((error: unknown) => {
-    throw listenFailure(error, config);
+    throw listenFailure(error, config, prefix);
   });
   await once(server.close(), 'close');
 }

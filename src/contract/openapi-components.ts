@@ -58,6 +58,7 @@ const securitySchemes = (publicUrl: string): Json => ({
 
 const scopeDescriptions: Readonly<Record<(typeof scopes)[number], string>> = {
   'subscription:read': 'Read the report of your own subscriptions',
+  'subscription:write': "Load your own subscriptions through the operator's interface (docs/operator.md)",
 };
 
 const parameters: Json = {

@@ -6,8 +6,11 @@ export const grantTypes = ['client_credentials', 'refresh_token'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
 /** The scopes that exist: what an access token may allow (RFC 6749 §3.3). */
-export const scopes = ['subscription:read'] as const;
+export const scopes = ['subscription:read', 'subscription:write'] as const;
 export type Scope = (typeof scopes)[number];
+
+/** What a client may ask for unless it was made with other scopes. */
+export const defaultScopes: readonly Scope[] = ['subscription:read'];
 
 const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: printableAscii, description });
 

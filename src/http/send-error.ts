@@ -41,7 +41,7 @@ function describeError(error: unknown): ErrorAnswer {
     return { report: { code: error.code, messages: error.messages, faults: error.faults }, headers: {} };
   }
   if (error instanceof RequestError) {
-    return { report: { code: error.code, messages: [error.message] }, headers: error.headers };
+    return { report: { code: error.code, messages: error.messages }, headers: error.headers };
   }
   if (error instanceof AccessError) return describeAccessError(error);
   if (error instanceof IssuerError) {
@@ -93,7 +93,7 @@ const frameworkMessages: Partial<Record<ErrorCode, string>> = {
     'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must be as long as it says',
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
   UNSUPPORTED_MEDIA_TYPE:
-    'Cannot read the request: its body must be of a media type that this operation takes, which is application/json for a search',
+    'Cannot read the request: its body must be of a media type that this operation takes, application/json for a search, application/x-ndjson to load records',
 };
 
 const accessCodes: Readonly<Record<AccessErrorCode, ErrorCode>> = {

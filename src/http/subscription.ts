@@ -14,6 +14,7 @@ import { accessOf } from './access.ts';
 import { RequestError } from './error.ts';
 import type { ExportLimits } from './export-slots.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
+import { queryOf } from './query-of.ts';
 import type { RepeatedRequests } from './repeated-requests.ts';
 import { routePath } from './route-path.ts';
 import { createCachedSender } from './send-cached.ts';
@@ -129,11 +130,4 @@ async function acceptJson(request: FastifyRequest): Promise<void> {
       "Cannot answer in this form: the header 'accept' must allow application/json",
     );
   }
-}
-
-/** The query string as it arrived, without `?`; reading it is the report's work. */
-function queryOf({ raw }: FastifyRequest): string {
-  const url = raw.url ?? '';
-  const mark = url.indexOf('?');
-  return mark < 0 ? '' : url.slice(mark + 1);
 }

@@ -1,22 +1,13 @@
-import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
+import type { ImportLock } from '../storage/import-lock.ts';
+import type { LoadCounts } from '../storage/load-counts.ts';
+import { readImportMark } from '../storage/read-import-mark.ts';
+import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { checkRow } from './check-row.ts';
-import { readCsv } from './read-csv.ts';
-import { readNdjson } from './read-ndjson.ts';
-import type { RowFault, SourceRow } from './source-row.ts';
-import { unpack } from './unpack.ts';
-
-/** The formats that can be imported. */
-export const importFormats = ['ndjson', 'csv'] as const;
-export type ImportFormat = (typeof importFormats)[number];
-
-/** A row that was not loaded, and why. */
-export interface RejectedRow {
-  readonly line: number;
-  readonly errors: readonly RowFault[];
-  /** The row as it stands in the source. */
-  readonly raw: string;
-}
+import { withImportLock } from './import-lock.ts';
+import { batchRows, createBatchLoader } from './load-batches.ts';
+import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
+import { advanceRows, createResumption } from './resume-import.ts';
+import { SourceDigest } from './source-digest.ts';
 
 /** What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged. */
 export interface ImportSummary extends LoadCounts {
@@ -26,28 +17,19 @@ export interface ImportSummary extends LoadCounts {
 }
 
 /** How to import. */
-export interface ImportOptions {
-  readonly format: ImportFormat;
+export interface ImportOptions extends SourceOptions {
   /** Check every row and load none. */
   readonly dryRun: boolean;
-  /** Most bytes that a packed source may unpack to. */
-  readonly unpackedBytesMax?: number;
-  /** Told of each row that is rejected, in the order of the source. */
-  readonly onRejected: (row: RejectedRow) => Promise<void> | void;
-  /** Told after each batch how many rows have been read. */
-  readonly onProgress?: (read: number) => void;
+  /** Go on where an import of the same source, that did not finish, left off; its counts go on too. */
+  readonly resume?: boolean;
+  /** Told before anything else how many rows, and rejected ones among them, were done by the import that is resumed. */
+  readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
 }
-
-/** A source that unpacks to more is not what somebody meant to import. */
-export const unpackedGibMax = 64;
-const gib = 2 ** 30;
-
-/** Rows of one transaction: large enough to share its cost, small enough that another writer waits some milliseconds only. */
-const batchRows = 1_000;
 
 /**
  * Reads a source, unpacking gzip and zstd, row by row, checks each against the contract and loads the good ones in batches, each durable when it is counted. The same source twice
- * changes nothing. Of several rows with one id, the last one counts.
+ * changes nothing. Of several rows with one id, the last one counts. Each batch commits how far the source is done, which `resume` goes on from. Fails with
+ * `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` when there is another one to resume.
  */
 export async function importRecords(
   store: Store,
@@ -55,39 +37,68 @@ export async function importRecords(
   source: AsyncIterable<Buffer>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const counts = { read: 0, accepted: 0, rejected: 0, inserted: 0, updated: 0, unchanged: 0 };
-  const batch = new Map<string, SubscriptionRow>();
-  const flush = async (): Promise<void> => {
-    if (batch.size > 0 && !options.dryRun) {
-      const loaded = await store.loadSubscriptions(tenant, [...batch.values()]);
-      for (const name of ['inserted', 'updated', 'unchanged'] as const) counts[name] += loaded[name];
-    }
-    batch.clear();
-    options.onProgress?.(counts.read);
+  if (options.dryRun) return checkRecords(source, options);
+  return withImportLock(store, tenant, (lock) => loadRecords(store, tenant, source, options, lock));
+}
+
+/** Checks every row and loads none. */
+async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
+  const tally = { read: 0, rejected: 0 };
+  for await (const _ of readGoodRows(unpacked(source, options), options, tally))
+    if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
+  return summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 });
+}
+
+async function loadRecords(
+  store: Store,
+  tenant: TenantId,
+  source: AsyncIterable<Buffer>,
+  options: ImportOptions,
+  lock: ImportLock,
+): Promise<ImportSummary> {
+  const digest = new SourceDigest();
+  const mark = options.resume === true ? await readImportMark(store, tenant) : undefined;
+  const resumption = createResumption(mark, options.format, digest);
+  const tally: Tally = { read: 0, rejected: mark?.rejected ?? 0 };
+  await options.onResume?.({ read: mark?.read ?? 0, rejected: tally.rejected });
+  const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
+  let batch = new Map<string, SubscriptionRow>();
+  let done = { read: tally.read, rejected: tally.rejected, bytes: 0 }; // up to the last row of the batch
+  const flush = async (isLast: boolean): Promise<void> => {
+    const sha256 = digest.at(done.bytes) ?? '';
+    const { bytes, read, rejected } = done;
+    await loader.load([...batch.values()], (counts) =>
+      isLast ? 'finished' : { bytes, sha256, format: options.format, read, rejected, ...counts },
+    );
+    batch = new Map();
+    options.onProgress?.(tally.read);
   };
-  for await (const sourceRow of readRows(
-    unpack(source, options.unpackedBytesMax ?? unpackedGibMax * gib),
-    options.format,
-  )) {
-    counts.read += 1;
-    const checked = checkSourceRow(sourceRow);
-    if ('faults' in checked) {
-      counts.rejected += 1;
-      await options.onRejected({ line: sourceRow.line, errors: checked.faults, raw: sourceRow.raw });
-      continue;
+  try {
+    for await (const { row, before } of readGoodRows(
+      digest.follow(unpacked(source, options)),
+      options,
+      tally,
+      resumption,
+      (bytes) => tally.read % advanceRows === 0 && digest.advance(bytes),
+    )) {
+      if (batch.has(row.id) || batch.size >= batchRows) {
+        done = before;
+        await flush(false);
+      }
+      batch.set(row.id, row);
     }
-    counts.accepted += 1;
-    if (batch.has(checked.row.id) || batch.size >= batchRows) await flush();
-    batch.set(checked.row.id, checked.row);
+    resumption.requireReached(tally.read);
+    await flush(true);
+  } finally {
+    await loader.settle();
   }
-  await flush();
-  return counts;
+  return summaryOf(tally, loader.counts);
 }
 
-function readRows(source: AsyncIterable<Buffer>, format: ImportFormat): AsyncGenerator<SourceRow> {
-  return format === 'csv' ? readCsv(source) : readNdjson(source);
-}
-
-function checkSourceRow({ content }: SourceRow) {
-  return 'faults' in content ? content : checkRow(content.value);
-}
+/** What was read and loaded. */
+export const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): ImportSummary => ({
+  read,
+  accepted: read - rejected,
+  rejected,
+  ...counts,
+});

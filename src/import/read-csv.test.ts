@@ -45,7 +45,7 @@ async function read(text: string | Buffer): Promise<SourceRow[]> {
 describe('CSV', () => {
   test('has a row for each record, as the value that it would be in NDJSON', async () => {
     const rows = await read(`${header}\n${lineOf()}\n`);
-    expect(rows).toEqual([{ line: 2, raw: lineOf(), content: { value } }]);
+    expect(rows).toEqual([{ line: 2, end: header.length + lineOf().length + 2, raw: lineOf(), content: { value } }]);
   });
 
   test.each([

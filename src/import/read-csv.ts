@@ -8,7 +8,7 @@ import { rowBytesMax, type SourceRow } from './source-row.ts';
 interface ParsedRecord {
   readonly record: Readonly<Record<string, string>>;
   readonly raw: string;
-  readonly info: { readonly lines: number; readonly error?: CsvError };
+  readonly info: { readonly lines: number; readonly bytes: number; readonly error?: CsvError };
 }
 
 /**
@@ -48,10 +48,11 @@ function toRow({ record, raw, info }: ParsedRecord): SourceRow {
   const line = info.lines - (text.match(/\n/g)?.length ?? 0);
   const fault = (rule: string): SourceRow => ({
     line,
+    end: info.bytes,
     raw: text,
     content: { faults: [{ field: '', value: null, rule }] },
   });
   if (info.error !== undefined) return fault('a row with as many cells as the first line has');
   if (text.includes('\ufffd')) return fault('UTF-8 text');
-  return { line, raw: text, content: { value: csvRowValue(record) } };
+  return { line, end: info.bytes, raw: text, content: { value: csvRowValue(record) } };
 }

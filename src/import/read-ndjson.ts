@@ -8,22 +8,24 @@ const newline = 0x0a;
 /**
  * Reads NDJSON (one JSON object per line, UTF-8): a row for each line that is not blank. A line that cannot be read is a row with its fault; lines
  * longer than 1 MiB are never held in memory. The summary that ends a whole report of ours is no row: it is compared with what stands before it, back to
- * another summary or the beginning, and when they differ the reading fails.
+ * another summary or the beginning, and when they differ the reading fails. The first `skip` rows are only counted: their values are `undefined`.
  */
-export async function* readNdjson(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
+export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): AsyncGenerator<SourceRow> {
   let number = 0;
   let rows = 0;
-  for await (const { bytes, summary, sha256 } of splitLines(source)) {
+  let skipped = 0;
+  for await (const { bytes, end, summary, sha256 } of splitLines(source)) {
     number += 1;
     if (summary !== undefined) {
       if (summary.rows !== rows || summary.sha256 !== sha256) throw notWhole(number, summary.rows, rows);
       rows = 0;
       continue;
     }
-    const row = readLine(number, bytes);
+    const row = readLine(number, bytes, skipped < skip);
     if (row === undefined) continue;
     rows += 1;
-    yield row;
+    skipped += 1;
+    yield { ...row, end };
   }
 }
 
@@ -37,6 +39,8 @@ const notWhole = (line: number, expected: number, found: number): ImportError =>
 interface Line {
   /** The line without its end, cut one byte past the longest that is read. */
   readonly bytes: Buffer;
+  /** Bytes of the source up to its end. */
+  readonly end: number;
   /** What the line says when it is a summary, and the SHA-256 of the bytes since the one before. */
   readonly summary?: ExportSummary;
   readonly sha256?: string;
@@ -45,16 +49,17 @@ interface Line {
 async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
+  let chunkStart = 0;
   let hash = createHash('sha256');
   let before: Hash | undefined; // the hash at the beginning of a line that may be a summary
   const keep = (part: Buffer): void => {
     if (length <= rowBytesMax) parts.push(part.subarray(0, rowBytesMax + 1 - length));
     length += part.length;
   };
-  const finish = (): Line => {
+  const finish = (end: number): Line => {
     const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     const summary = before && readSummaryLine(bytes.toString('latin1'));
-    const line = { bytes, ...(before && summary && { summary, sha256: before.digest('hex') }) };
+    const line = { bytes, end, ...(before && summary && { summary, sha256: before.digest('hex') }) };
     parts = [];
     length = 0;
     before = undefined;
@@ -73,15 +78,16 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
       keep(chunk.subarray(start, end < 0 ? chunk.length : end));
       start = end < 0 ? chunk.length : end + 1;
       if (end < 0) break;
-      const line = finish();
+      const line = finish(chunkStart + start);
       yield line;
       if (line.summary === undefined) continue;
       hash = createHash('sha256');
       hashed = start;
     }
     hash.update(chunk.subarray(hashed));
+    chunkStart += chunk.length;
   }
-  if (length > 0) yield finish();
+  if (length > 0) yield finish(chunkStart);
 }
 
 const summaryBytes = Buffer.from(summaryStart);
@@ -92,8 +98,8 @@ const mayBeSummary = (bytes: Buffer): boolean =>
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-function readLine(line: number, bytes: Buffer): SourceRow | undefined {
-  const fault = (raw: string, rule: string): SourceRow => {
+function readLine(line: number, bytes: Buffer, skip: boolean): Omit<SourceRow, 'end'> | undefined {
+  const fault = (raw: string, rule: string): Omit<SourceRow, 'end'> => {
     const faults: RowFault[] = [{ field: '', value: null, rule }];
     return { line, raw, content: { faults } };
   };
@@ -107,6 +113,7 @@ function readLine(line: number, bytes: Buffer): SourceRow | undefined {
     return fault(bytes.toString('latin1'), 'UTF-8 text'); // TypeError of the decoder: not UTF-8
   }
   if (text === '') return undefined;
+  if (skip) return { line, raw: '', content: { value: undefined } };
   if (text.startsWith('[') && line === 1) {
     throw new ImportError(
       'UNREADABLE',

@@ -12,6 +12,8 @@ export interface RowFault {
 export interface SourceRow {
   /** Line of the source on which the row begins, from 1. */
   readonly line: number;
+  /** Unpacked bytes of the source up to the end of the row. */
+  readonly end: number;
   /** The row as it stands in the source. */
   readonly raw: string;
   /** The row as a value, or what kept the reader from reading it. */

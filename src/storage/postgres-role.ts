@@ -28,7 +28,7 @@ export async function ensureTenantRole(client: pg.ClientBase): Promise<void> {
   }
   await client.query(`grant ${tenantRole} to current_user`);
   await client.query(
-    `grant select, insert, update, delete on subscription, subscription_span, subscription_tombstone to ${tenantRole}`,
+    `grant select, insert, update, delete on subscription, subscription_span, subscription_tombstone, subscription_import to ${tenantRole}`,
   );
   await client.query(`grant select, update on tenant to ${tenantRole}`);
 }

@@ -1,19 +1,36 @@
 import pg from 'pg';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
+import type { ImportLock } from './import-lock.ts';
+import { type ImportMark, markValues, putImportMark, removeImportMark } from './import-mark.ts';
+import type { LoadCounts } from './load-counts.ts';
 import { listMigrations, pendingMigrations } from './migrations.ts';
+import {
+  announceChange,
+  begin,
+  columnArrays,
+  deleteRows,
+  lockTenant,
+  removeTombstones,
+  setRevision,
+  someTombstone,
+  upsertRows,
+} from './postgres-change-sql.ts';
 import { countOnPostgres } from './postgres-count.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { examinePostgres } from './postgres-examine.ts';
-import { changeChannel, PostgresListener } from './postgres-listener.ts';
+import { lockImportOnPostgres } from './postgres-import-lock.ts';
+import { PostgresListener } from './postgres-listener.ts';
 import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
+import { openPostgresReplacement } from './postgres-replacement.ts';
 import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
 import { allDone, inTransaction } from './postgres-transaction.ts';
+import type { Replacement } from './replacement.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
-  LoadCounts,
+  MarkImport,
   MigrationResult,
   Row,
   SqlValue,
@@ -25,7 +42,7 @@ import type {
 } from './store.ts';
 import { checkThat, type StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
-import { countedColumns, toCountedRow } from './subscription-span.ts';
+import { toCountedRow } from './subscription-span.ts';
 
 /** How to reach PostgreSQL, and what to do when a pooled connection breaks while idle. */
 export interface PostgresOptions {
@@ -60,6 +77,14 @@ const distributedOption = '-c citus.propagate_set_commands=local';
 export const sessionOptions = `${distributedOption} -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off`;
 
 type Client = pg.ClientBase;
+
+/** What a changing statement did to a tenant's rows. */
+interface Changed<T> {
+  readonly changes: readonly RowChange[];
+  readonly result: T;
+  /** Where the import stands that made the change. */
+  readonly mark?: ImportMark | 'finished';
+}
 
 class PostgresStore implements Store {
   readonly engine = 'postgres';
@@ -125,7 +150,23 @@ class PostgresStore implements Store {
     return openPostgresSnapshot(this.#url, tenant, pauseMsMax);
   }
 
-  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
+  async openReplacement(tenant: TenantId): Promise<Replacement> {
+    const replacement = await openPostgresReplacement(this.#url, tenant, distributedOption);
+    return {
+      ...replacement,
+      finish: async (dryRun) => {
+        const counts = await replacement.finish(dryRun);
+        this.#listener.noteOwnChange();
+        return counts;
+      },
+    };
+  }
+
+  lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
+    return lockImportOnPostgres(this.#url, tenant);
+  }
+
+  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts> {
     const columns = columnArrays(rows);
     const sql = { change: upsertRows, values: columns, unbury: columns[0] };
     return this.#changeTenant(tenant, sql, (returned) => {
@@ -138,8 +179,9 @@ class PostgresStore implements Store {
           return before === undefined ? { after } : { before, after };
         });
       const inserted = changes.filter(({ before }) => before === undefined).length;
-      const updated = changes.length - inserted;
-      return { changes, result: { inserted, updated, unchanged: rows.length - changes.length } };
+      const result = { inserted, updated: changes.length - inserted, unchanged: rows.length - changes.length };
+      const next = mark?.(result);
+      return { changes, result, ...(next !== undefined && { mark: next }) };
     });
   }
 
@@ -171,7 +213,7 @@ class PostgresStore implements Store {
       values,
       unbury,
     }: { readonly change: string; readonly values: readonly unknown[]; readonly unbury?: unknown },
-    read: (rows: readonly Row[]) => { readonly changes: readonly RowChange[]; readonly result: T },
+    read: (rows: readonly Row[]) => Changed<T>,
   ): Promise<T> {
     const done = await this.#withTenant(begin, tenant, async (client) => {
       const [[locked], buried] = await Promise.all([
@@ -180,7 +222,8 @@ class PostgresStore implements Store {
       ]);
       const revision = Number(locked?.revision ?? 0) + 1;
       const rows = await this.#query(client, change, [tenant, revision, ...values]);
-      const { changes, result } = read(rows);
+      const { changes, result, mark } = read(rows);
+      const marking = mark === undefined ? undefined : this.#query(client, ...markStatement(tenant, mark));
       if (changes.length > 0) {
         const counting = countOnPostgres(
           (text, bound) => this.#query(client, text, bound),
@@ -196,6 +239,7 @@ class PostgresStore implements Store {
           client.query(announceChange),
         ]);
       }
+      await marking;
       return result;
     });
     this.#listener.noteOwnChange();
@@ -354,78 +398,9 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
 }
 
-function columnArrays(rows: readonly SubscriptionRow[]): unknown[][] {
-  const column = (read: (row: SubscriptionRow) => SqlValue): SqlValue[] => rows.map(read);
-  return [
-    column((row) => row.id),
-    column((row) => row.createdDate),
-    column((row) => row.activationDate),
-    column((row) => row.expirationDate),
-    column((row) => row.status),
-    column((row) => row.productId),
-    column((row) => row.iccid),
-    column((row) => row.email),
-    column((row) => row.record),
-    column((row) => row.planId),
-    column((row) => row.deviceId),
-    column((row) => row.autoRenew),
-  ];
+function markStatement(tenant: TenantId, mark: ImportMark | 'finished'): [text: string, values: readonly SqlValue[]] {
+  return mark === 'finished' ? [removeImportMark, [tenant]] : [putImportMark, [tenant, ...markValues(mark)]];
 }
-
-/** Changes of one tenant are made one after another, so that its revision and its rows agree. */
-const lockTenant = 'select revision from tenant where id = $1 for update';
-
-/** Each statement must see what the tenant's last change committed, whatever the database's default is. */
-const begin = 'begin isolation level read committed';
 
 /** All statements of a reader see one moment. */
 const beginReading = 'begin isolation level repeatable read read only';
-
-/**
- * Returns the rows as they were before (`old` reads the state before the statement, and is read first) and the ids of those that it inserted or updated. They
- * are put together by the client, as a join of them would be planned for few rows and made of many. An old row is asked for as a range in the order of the
- * primary key: every index ends in the id, and while a table has no statistics one made for other statements would be read whole instead.
- */
-const upsertRows = `with old as materialized (
-    select s.id, s.created_date, s.product_id, s.status
-    from unnest($3::text[]) as k (id)
-    cross join lateral (
-      select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
-    ) as s
-  ), changed as (
-    insert into subscription as s (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
-      plan_id, device_id, auto_renew, revision)
-    select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew,
-      $2::bigint
-    from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-        $12::text[], $13::text[], $14::text[])
-      as r (id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew)
-    order by id
-    on conflict (tenant_id, id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
-      expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
-      email = excluded.email, record = excluded.record, plan_id = excluded.plan_id, device_id = excluded.device_id,
-      auto_renew = excluded.auto_renew, revision = excluded.revision
-    where s.record <> excluded.record or s.email is distinct from excluded.email
-    returning id
-  )
-  select 'old' as kind, id, created_date, product_id, status from old
-  union all
-  select 'changed', id, null, null, null from changed`;
-
-const deleteRows = `with removed as (
-    delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}
-  ), buried as (
-    insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
-    on conflict (tenant_id, id) do update set revision = excluded.revision
-  )
-  select ${countedColumns} from removed`;
-
-const someTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';
-
-const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
-  where t.tenant_id = $1 and t.id = k.id`;
-
-/** Told to listeners when the transaction commits; the same text many times in one transaction is told once. */
-const announceChange = `select pg_notify('${changeChannel}', '')`;
-
-const setRevision = 'update tenant set revision = $2 where id = $1';

@@ -58,6 +58,18 @@ create table subscription (
   revision bigint not null default 0
 );
 
+create table subscription_import (
+  tenant_id text collate "C" not null,
+  bytes bigint not null,
+  sha256 text not null,
+  format text not null,
+  rows_read bigint not null,
+  rejected bigint not null,
+  inserted bigint not null,
+  updated bigint not null,
+  unchanged bigint not null
+);
+
 create table subscription_span (
   tenant_id text collate "C" not null,
   series text collate "C" not null,
@@ -97,6 +109,10 @@ alter table schema_migration add constraint schema_migration_pkey PRIMARY KEY (n
 alter table subscription add constraint subscription_pkey PRIMARY KEY (tenant_id, id);
 
 alter table subscription add constraint subscription_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+
+alter table subscription_import add constraint subscription_import_pkey PRIMARY KEY (tenant_id);
+
+alter table subscription_import add constraint subscription_import_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 
 alter table subscription_span add constraint subscription_span_pkey PRIMARY KEY (tenant_id, series, level, from_date, from_id);
 
@@ -145,6 +161,9 @@ CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone US
 alter table subscription enable row level security;
 alter table subscription force row level security;
 
+alter table subscription_import enable row level security;
+alter table subscription_import force row level security;
+
 alter table subscription_span enable row level security;
 alter table subscription_span force row level security;
 
@@ -152,6 +171,10 @@ alter table subscription_tombstone enable row level security;
 alter table subscription_tombstone force row level security;
 
 create policy subscription_tenant on subscription for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
+
+create policy subscription_import_tenant on subscription_import for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
   with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 

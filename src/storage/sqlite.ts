@@ -1,14 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
+import type { ImportLock } from './import-lock.ts';
+import { markValues, putImportMark, removeImportMark } from './import-mark.ts';
+import type { LoadCounts } from './load-counts.ts';
 import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import type { Replacement } from './replacement.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { countOnSqlite } from './sqlite-count.ts';
 import { prepareFolder } from './sqlite-folder.ts';
+import { lockImportOnSqlite } from './sqlite-import-lock.ts';
+import { openSqliteReplacement } from './sqlite-replacement.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
-  LoadCounts,
+  MarkImport,
   MigrationResult,
   Row,
   SqlValue,
@@ -82,7 +88,7 @@ class SqliteStore implements Store {
     };
   }
 
-  async loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts> {
+  async loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts> {
     return this.#write(() => {
       const revision = this.#nextRevision(tenant);
       const [buried] = this.#writer.all(someTombstone, [tenant]);
@@ -90,9 +96,20 @@ class SqliteStore implements Store {
       if (buried !== undefined) for (const { id } of rows) this.#writer.change(removeTombstone, [tenant, id]);
       this.#keepChanges(tenant, changes, revision);
       const inserted = changes.filter(({ before }) => before === undefined).length;
-      const updated = changes.length - inserted;
-      return { inserted, updated, unchanged: rows.length - changes.length };
+      const counts = { inserted, updated: changes.length - inserted, unchanged: rows.length - changes.length };
+      const next = mark?.(counts);
+      if (next === 'finished') this.#writer.change(removeImportMark, [tenant]);
+      else if (next !== undefined) this.#writer.change(putImportMark, [tenant, ...markValues(next)]);
+      return counts;
     });
+  }
+
+  async openReplacement(tenant: TenantId): Promise<Replacement> {
+    return openSqliteReplacement(this.#file, tenant);
+  }
+
+  async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
+    return lockImportOnSqlite(this.#file, tenant);
   }
 
   async deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {

@@ -1,3 +1,7 @@
+import type { ImportLock } from './import-lock.ts';
+import type { ImportMark } from './import-mark.ts';
+import type { LoadCounts } from './load-counts.ts';
+import type { Replacement } from './replacement.ts';
 import type { StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
@@ -27,7 +31,7 @@ export interface TenantStatement {
 /** A statement about tenants, clients and keys: its text must be known when compiling and must not name the table of subscriptions. */
 export type DirectorySql<S extends string> = string extends S
   ? never
-  : S extends `${string} subscription${' ' | '\n' | '_span' | '_tombstone'}${string}`
+  : S extends `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_import'}${string}`
     ? never
     : S;
 
@@ -56,12 +60,8 @@ export interface DirectoryStatement {
   readonly values: readonly SqlValue[];
 }
 
-/** What became of the rows of one load. */
-export interface LoadCounts {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-}
+/** Where an import stands once the rows of one load are in: its mark, or that it has finished. */
+export type MarkImport = (loaded: LoadCounts) => ImportMark | 'finished';
 
 /** What `migrate` did: names of the migrations that it applied, and of the newest one the store now has. */
 export interface MigrationResult {
@@ -84,8 +84,15 @@ export interface Store {
    * It holds a connection beside the shared ones, so whoever opens one bounds their number; and it must be closed.
    */
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
-  /** Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. */
-  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[]): Promise<LoadCounts>;
+  /**
+   * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. What `mark` makes
+   * of the counts is kept in the same transaction; `finished` removes the tenant's mark.
+   */
+  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts>;
+  /** Opens what gathers all rows of a tenant; it must be closed. Whoever opens one has the right to import into the tenant. */
+  openReplacement(tenant: TenantId): Promise<Replacement>;
+  /** Takes the right to import into a tenant, without waiting: one process at a time has it. `undefined` when another has it. */
+  lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /** Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves; how many there were. */
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
   /** Makes the counts of one tenant anew from its rows, in one transaction. */

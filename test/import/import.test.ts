@@ -1,7 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { csvColumns } from '../../src/import/csv-columns.ts';
-import { type ImportFormat, importRecords, type RejectedRow } from '../../src/import/import-records.ts';
+import { importRecords } from '../../src/import/import-records.ts';
+import type { ImportFormat, RejectedRow } from '../../src/import/read-good-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { readRecord } from '../../src/storage/subscription-page.ts';

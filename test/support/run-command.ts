@@ -32,8 +32,8 @@ export interface CommandOptions {
   readonly program?: readonly [string, ...string[]];
 }
 
-/** The environment without settings of ours. */
-const base = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1' };
+/** The environment without settings of ours; services of several tests run at once, so none opens the operator's listener unless told. */
+const base = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1', MANAGEMENT_PORT: '0' };
 
 /** Starts `subreport` with arguments in a process of its own. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {

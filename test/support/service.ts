@@ -50,12 +50,12 @@ export async function startService(opened: TestStore, environment: Record<string
       done();
     },
   });
-  const config = readConfig({ ...opened.environment, PORT: String(port), ...environment });
-  const { app } = await serve(config, store, pino({ level: 'trace' }, sink));
+  const config = readConfig({ ...opened.environment, PORT: String(port), MANAGEMENT_PORT: '0', ...environment });
+  const { app, management } = await serve(config, store, pino({ level: 'trace' }, sink));
   return serviceAt(port, store, {
     logText: () => lines.join(''),
     async close() {
-      await app.close();
+      await Promise.all([app.close(), management?.close()]);
       await opened.close();
     },
   });

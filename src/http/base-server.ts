@@ -1,0 +1,69 @@
+import type { Socket } from 'node:net';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { addAccessLog } from './access-log.ts';
+import { answerClientError } from './client-error.ts';
+import { correlationHeader, correlationIdOf } from './correlation.ts';
+import { guardRequest, urlLengthMax } from './guard-request.ts';
+import { sendError } from './send-error.ts';
+
+/** What both listeners need. */
+export interface BaseServerOptions {
+  readonly logger: FastifyBaseLogger;
+  /** Addresses or networks of proxies whose `X-Forwarded-For` says where a request came from. */
+  readonly trustedProxies: readonly string[];
+  /** Whether the process is on its way out. */
+  readonly isDraining: () => boolean;
+  /** Answers what no route takes. */
+  readonly answerUnrouted: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+  /** Time for a request to arrive whole, its body too, in milliseconds; 0 is no limit. */
+  readonly requestTimeoutMs: number;
+}
+
+/** Builds an HTTP server without routes: its limits, its error answers, the correlation id and the access log. */
+export function buildBaseServer({
+  logger,
+  trustedProxies,
+  isDraining,
+  answerUnrouted,
+  requestTimeoutMs,
+}: BaseServerOptions): FastifyInstance {
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
+    genReqId: correlationIdOf,
+    return503OnClosing: false, // what is under way or arrives on an open connection is still answered
+    bodyLimit: 65_536,
+    ...(trustedProxies.length > 0 && { trustProxy: [...trustedProxies] }),
+    frameworkErrors: (error, request, reply) => {
+      reply.header(correlationHeader, request.id);
+      sendError(error, request, reply);
+    },
+    clientErrorHandler: answerClientError,
+    routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) }, // operations read the query string themselves
+    requestTimeout: requestTimeoutMs,
+    http: {
+      headersTimeout: 5_000,
+      connectionsCheckingInterval: 1_000, // with Node's 30 s, stalled connections were held for over a minute
+      maxHeaderSize: 16_384,
+      requireHostHeader: false, // `guardRequest` says it in our shape
+    },
+  });
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler(answerUnrouted);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ [correlationHeader]: request.id, 'x-content-type-options': 'nosniff' });
+    if (isDraining()) reply.header('connection', 'close');
+  });
+  app.addHook('onRequest', guardRequest);
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnrouted(request, reply) : undefined)); // before a body is read
+  app.server.on('checkExpectation', app.routing); // an expectation may be ignored (RFC 9110 §10.1.1)
+  app.server.on('connect', (_request, socket: Socket) => answerClientError(new Error('CONNECT'), socket));
+  addAccessLog(app);
+  return app;
+}

@@ -1,0 +1,172 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Access } from '../auth/resource-server.ts';
+import { parseForm } from '../contract/form.ts';
+import type { Fault } from '../contract/problem.ts';
+import { ImportError } from '../import/error.ts';
+import { type ImportSummary, importRecords } from '../import/import-records.ts';
+import type { RejectedRow } from '../import/read-good-rows.ts';
+import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
+import { nameFaults } from '../report/parse.ts';
+import { refuse } from '../report/refuse.ts';
+import type { ReportContext } from '../report/report-context.ts';
+import { accessOf } from './access.ts';
+import { RequestError } from './error.ts';
+import { queryOf } from './query-of.ts';
+import { readBody } from './read-body.ts';
+
+/** What the operation needs. */
+export interface LoadRoute {
+  readonly report: Pick<ReportContext, 'store'>;
+  /** Checks the `Authorization` header for the scope of writing. */
+  readonly authorizeWrite: (header: string | undefined) => Promise<Access>;
+  /** Longest wait for the next bytes of a body, in milliseconds. */
+  readonly bodyStallMs: number;
+}
+
+/** Where a tenant's records are loaded. */
+export const loadPath = {
+  route: '/operator/v1/tenants/:tenant/subscriptions',
+  pattern: /^\/operator\/v1\/tenants\/[^/]+\/subscriptions$/,
+};
+
+const mediaTypes = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
+const packings = ['gzip', 'x-gzip', 'zstd', 'identity'];
+const switches = ['replace', 'strict', 'dry-run', 'allow-empty'] as const;
+type Switches = Readonly<Record<(typeof switches)[number], boolean>>;
+
+/** Longest message of a problem, as its contract says. */
+const messageMax = 2_048;
+
+/** Rejected rows that an answer shows. */
+const shownMax = 100;
+
+/** `PUT /operator/v1/tenants/{tenant}/subscriptions`: an import over HTTP, with the guarantees of one from a file (docs/operator.md). */
+export function addLoadRoute(
+  app: FastifyInstance,
+  { report: { store }, authorizeWrite, bodyStallMs }: LoadRoute,
+): void {
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined); // the handler reads the body, as fast as it can load it
+    scope.route<{ Params: { tenant: string } }>({
+      method: 'PUT',
+      url: loadPath.route,
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      onRequest: async (request) => {
+        request.access = await authorizeWrite(request.headers.authorization);
+        requireTenant(accessOf(request), request.params.tenant);
+        requirePacking(request);
+      },
+      handler: async (request, reply) => {
+        const how = readSwitches(queryOf(request));
+        const { tenant } = accessOf(request);
+        const started = performance.now();
+        const shown: RejectedRow[] = [];
+        const onRejected = (row: RejectedRow): void => {
+          if (shown.length < shownMax) shown.push(row);
+        };
+        const body = readBody(request.raw, bodyStallMs);
+        const summary = await load(store, tenant, body, how, onRejected).catch((error: unknown) => {
+          throw error instanceof ImportError ? toRequestError(error) : error;
+        });
+        if (summary.refused !== undefined) throw toRequestError(summary.refused, shown);
+        const { refused: _refused, ...counts } = summary;
+        return reply.header('cache-control', 'no-store').send({
+          tenant,
+          dry_run: how['dry-run'],
+          ...counts,
+          seconds: Math.round(performance.now() - started) / 1000,
+          errors: shown.map(({ line, errors }) => ({ line, errors })),
+          correlation_id: request.id,
+        });
+      },
+    });
+  });
+}
+
+/** A tenant that is not that of the token's client is answered as one that does not exist. */
+function requireTenant({ tenant }: Access, asked: string): void {
+  if (tenant === asked) return;
+  throw new RequestError(
+    'NOT_FOUND',
+    'Cannot find the tenant: it must be the one whose client the access token was issued to',
+  );
+}
+
+function requirePacking({ headers }: FastifyRequest): void {
+  const given = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (packings.includes(given)) return;
+  throw new RequestError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    "Cannot read the body: the header 'content-encoding' must be gzip or zstd, or left out",
+  );
+}
+
+function readSwitches(query: string): Switches {
+  const { pairs, malformed } = parseForm(query);
+  const faults: Fault[] = [
+    ...malformed.map(() => ({ parameter: '', value: null, rule: 'UTF-8 in percent-encoding' })),
+    ...nameFaults(pairs, switches),
+    ...pairs
+      .filter(({ name, value }) => switches.some((each) => each === name) && value !== 'true' && value !== 'false')
+      .map(({ name, value }) => ({ parameter: name, value, rule: 'true or false, such as true' })),
+  ];
+  const isOn = (name: string): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
+  if (isOn('allow-empty') && !isOn('replace'))
+    faults.push({ parameter: 'allow-empty', value: 'true', rule: 'given together with replace=true' });
+  refuse(faults, malformed.length > 0);
+  return Object.fromEntries(switches.map((name) => [name, isOn(name)])) as Switches;
+}
+
+async function load(
+  store: LoadRoute['report']['store'],
+  tenant: Access['tenant'],
+  body: AsyncIterable<Buffer>,
+  how: Switches,
+  onRejected: (row: RejectedRow) => void,
+): Promise<ImportSummary & Partial<ReplaceSummary>> {
+  const { 'dry-run': dryRun, 'allow-empty': allowEmpty } = how;
+  const options = { format: 'ndjson', dryRun, onRejected } as const;
+  if (how.replace) return replaceRecords(store, tenant, body, { ...options, allowEmpty });
+  if (!how.strict) return importRecords(store, tenant, body, options);
+  return keptInFile(body, async (again) => {
+    const checked = await importRecords(store, tenant, again(), { ...options, dryRun: true });
+    if (checked.rejected > 0) {
+      const refused = new ImportError(
+        'BAD_ROWS',
+        `Cannot import strictly: every row must be right: ${checked.rejected} of ${checked.read} are not; nothing was loaded`,
+      );
+      return { ...checked, refused };
+    }
+    return dryRun ? checked : importRecords(store, tenant, again(), options);
+  });
+}
+
+/** Keeps a body in a file, as arrived, so that it can be read twice. */
+async function keptInFile<T>(
+  body: AsyncIterable<Buffer>,
+  work: (open: () => AsyncIterable<Buffer>) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'subreport-load-'));
+  try {
+    const file = join(folder, 'body');
+    await pipeline(body, createWriteStream(file, { mode: 0o600 }));
+    return await work(() => createReadStream(file));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function toRequestError(error: ImportError, rejected: readonly RejectedRow[] = []): unknown {
+  if (error.code === 'BUSY') return new RequestError('UNAVAILABLE', error.message, { 'retry-after': '10' });
+  const rows = rejected.map(({ line, errors }) => {
+    const faults = errors.map(({ field, rule }) => `${field === '' ? 'the row' : field} must be ${rule}`);
+    return `line ${line}: ${faults.join('; ')}`.slice(0, messageMax);
+  });
+  return new RequestError('INVALID_HTTP_MESSAGE', error.message, {}, rows);
+}

@@ -1,0 +1,49 @@
+import { StorageError } from '../storage/error.ts';
+import type { ImportLock } from '../storage/import-lock.ts';
+import type { LoadCounts } from '../storage/load-counts.ts';
+import type { MarkImport, Store, TenantId } from '../storage/store.ts';
+import type { SubscriptionRow } from '../storage/subscription-row.ts';
+
+/** Rows of one transaction: large enough to share its cost, small enough that another writer waits some milliseconds only. */
+export const batchRows = 1_000;
+
+/** Where rows go in batches, each durable once `counts` has it. */
+export interface BatchLoader {
+  /** What became of the rows of the batches that are done. */
+  readonly counts: LoadCounts;
+  /** Loads a batch as soon as the one before it is done; resolves when that one is, so that the next can be read meanwhile. */
+  load(rows: readonly SubscriptionRow[], mark: MarkImport): Promise<void>;
+  /** Resolves when the last batch is done. */
+  settle(): Promise<void>;
+}
+
+/** Loads batches one after another, each while the next one is read and checked. */
+export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLock, start: LoadCounts): BatchLoader {
+  const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
+  let underWay: Promise<void> = Promise.resolve();
+  const loadOne = async (rows: readonly SubscriptionRow[], mark: MarkImport): Promise<void> => {
+    if (!lock.isHeld()) {
+      throw new StorageError(
+        'UNAVAILABLE',
+        'Cannot go on with the import: the connection that keeps others out of the tenant must stay open; run the import again with --resume',
+      );
+    }
+    const loaded = await store.loadSubscriptions(tenant, rows, (more) => mark(sum(counts, more)));
+    Object.assign(counts, sum(counts, loaded));
+  };
+  return {
+    counts,
+    async load(rows, mark) {
+      await underWay;
+      underWay = loadOne(rows, mark);
+      underWay.catch(() => undefined); // it is told to whoever waits for the batch next
+    },
+    settle: () => underWay,
+  };
+}
+
+const sum = (a: LoadCounts, b: LoadCounts): LoadCounts => ({
+  inserted: a.inserted + b.inserted,
+  updated: a.updated + b.updated,
+  unchanged: a.unchanged + b.unchanged,
+});

@@ -1,0 +1,42 @@
+import type { ImportMark } from '../storage/import-mark.ts';
+import { ImportError } from './error.ts';
+import type { SourceDigest } from './source-digest.ts';
+
+/** How an import goes on where one before it left off. */
+export interface Resumption {
+  /** Rows that are done. */
+  readonly rows: number;
+  /** Whether a row, by its number and the byte that it ends at, is done; fails with `ImportError` when the rows up to there are not those that were done. */
+  isPast(row: number, end: number): boolean;
+  /** Fails with `ImportError` when a source of so many rows ended before what was done. */
+  requireReached(rows: number): void;
+}
+
+/** What is read is hashed every so many rows, so that no more than their bytes are kept. */
+export const advanceRows = 500;
+
+/** Prepares to go on from a mark; from the beginning when there is none. */
+export function createResumption(mark: ImportMark | undefined, format: string, digest: SourceDigest): Resumption {
+  if (mark === undefined) return { rows: 0, isPast: () => false, requireReached: () => undefined };
+  if (mark.format !== format) throw otherSource(`its format was ${mark.format}, it is ${format} now`);
+  const { bytes, read, sha256 } = mark;
+  return {
+    rows: read,
+    isPast(row, end) {
+      if (row > read) return false;
+      if (row % advanceRows === 0) digest.advance(Math.min(end, bytes));
+      if (row === read && digest.at(bytes) !== sha256)
+        throw otherSource(`its first ${read} rows (${bytes} unpacked bytes) are not those that were imported`);
+      return true;
+    },
+    requireReached(rows) {
+      if (rows < read) throw otherSource(`it has ${rows} rows, ${read} were imported`);
+    },
+  };
+}
+
+const otherSource = (difference: string): ImportError =>
+  new ImportError(
+    'OTHER_SOURCE',
+    `Cannot resume the import: the source must begin as the one whose import did not finish: ${difference}; import it without --resume to begin anew`,
+  );

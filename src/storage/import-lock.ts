@@ -1,0 +1,6 @@
+/** The right to import into a tenant, which one process at a time has. It ends with its process, however that ends. */
+export interface ImportLock {
+  /** Whether it still holds; a connection that carries it may break. */
+  readonly isHeld: () => boolean;
+  release(): Promise<void>;
+}

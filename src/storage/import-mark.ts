@@ -1,0 +1,29 @@
+/** How far an import that has not finished came; committed in one transaction with the rows up to there. */
+export interface ImportMark {
+  /** Unpacked bytes of the source up to the end of its last row that is done. */
+  readonly bytes: number;
+  /** SHA-256 of these bytes, hexadecimal. */
+  readonly sha256: string;
+  readonly format: string;
+  /** Rows that were read, and what became of them. */
+  readonly read: number;
+  readonly rejected: number;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+}
+
+/** Keeps the mark of a tenant, which is `$1`; `markValues` are the others. */
+export const putImportMark = `insert into subscription_import
+  (tenant_id, bytes, sha256, format, rows_read, rejected, inserted, updated, unchanged)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  on conflict (tenant_id) do update set bytes = excluded.bytes, sha256 = excluded.sha256, format = excluded.format,
+    rows_read = excluded.rows_read, rejected = excluded.rejected, inserted = excluded.inserted, updated = excluded.updated,
+    unchanged = excluded.unchanged`;
+
+export const markValues = (mark: ImportMark): (string | number)[] => [
+  ...[mark.bytes, mark.sha256, mark.format, mark.read, mark.rejected],
+  ...[mark.inserted, mark.updated, mark.unchanged],
+];
+
+export const removeImportMark = 'delete from subscription_import where tenant_id = $1';

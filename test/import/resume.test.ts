@@ -1,0 +1,160 @@
+import { execFileSync } from 'node:child_process';
+import { createHash, randomInt } from 'node:crypto';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { stringify } from 'csv-stringify/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { csvColumns } from '../../src/import/csv-columns.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { checkCounts } from '../../src/storage/check-counts.ts';
+import { readImportMark } from '../../src/storage/read-import-mark.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { runCommand, startCommand } from '../support/run-command.ts';
+
+const count = 12_000;
+const rows = [...syntheticRows({ count, seed: 5, until: 1_767_225_600 })];
+// Every 700th row is bad, and every 900th comes a second time with another status.
+const lines = rows.flatMap((row, index) => [
+  index % 700 === 699 ? { ...row, iccid: 'bad' } : row,
+  ...(index % 900 === 899 ? [{ ...row, status: 'AGAIN' }] : []),
+]);
+const ndjson = `${lines.map((row) => JSON.stringify(row)).join('\n')}\n`;
+const csv = stringify(
+  lines.map(({ product, ...row }) => ({
+    ...row,
+    ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
+  })),
+  { header: true, columns: [...csvColumns] },
+);
+
+const sources = [
+  { file: 'rows.ndjson', bytes: Buffer.from(ndjson) },
+  { file: 'rows.csv', bytes: Buffer.from(csv) },
+  { file: 'rows.ndjson.gz', bytes: gzipSync(ndjson) },
+  { file: 'rows.csv.zst', bytes: zstdCompressSync(Buffer.from(csv)) },
+];
+
+describe.each(engines)('an import into $engine that is killed', ({ openTestStore }) => {
+  let opened: TestStore;
+  let folder: string;
+  const all = async (name: string) => {
+    const tenant = (await findTenant(opened.store, name))?.tenant;
+    if (tenant === undefined) throw new Error(`no tenant ${name}`);
+    return opened.store.readTenant(tenant, async (reader) => ({
+      rows: await reader.all(
+        'select id, created_date, status, product_id, email, record from subscription where tenant_id = $1 order by id',
+      ),
+      problems: (await checkCounts(reader)).problems,
+    }));
+  };
+  const run = (tenant: string, file: string, ...options: string[]) =>
+    startCommand(['import', join(folder, file), '--tenant', tenant, '--json', ...options], opened);
+  const finish = async (tenant: string, file: string, ...options: string[]) => {
+    const { code, stdout, stderr } = await run(tenant, file, ...options).ended;
+    return { code, stderr, summary: stdout === '' ? undefined : JSON.parse(stdout) };
+  };
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    folder = mkdtempSync(join(tmpdir(), 'subreport-resume-'));
+    for (const { file, bytes } of sources) writeFileSync(join(folder, file), bytes);
+  });
+  afterAll(async () => {
+    await opened.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each(sources)('and resumed again and again ends as one that was left alone: $file', async ({ file }) => {
+    const undisturbed = `undisturbed-${file}`;
+    const killed = `killed-${file}`;
+    await insertTenant(opened.store, undisturbed, 1);
+    await insertTenant(opened.store, killed, 1);
+    const whole = await finish(undisturbed, file, '--errors', join(folder, 'whole.errors'));
+    const errors = join(folder, 'killed.errors');
+    const tenant = (await findTenant(opened.store, killed))?.tenant;
+    if (tenant === undefined) throw new Error('no tenant');
+    let marked = 0;
+    for (let kills = 0; kills < 4; kills += 1) {
+      const { child, ended } = run(killed, file, '--resume', '--errors', errors);
+      const rowsOf = async () => (await readImportMark(opened.store, tenant))?.read ?? 0;
+      while ((await rowsOf()) <= marked && child.exitCode === null) await sleep(2);
+      await sleep(randomInt(60));
+      child.kill('SIGKILL');
+      await ended;
+      marked = await rowsOf();
+    }
+    const { summary } = await finish(killed, file, '--resume', '--errors', errors);
+    expect(summary.resumed_from).toBe(marked);
+    const [{ rows: expected }, { rows: found, problems }] = [await all(undisturbed), await all(killed)];
+    expect(found).toEqual(expected);
+    expect(problems).toEqual([]);
+    const { read, accepted, rejected, inserted, updated, unchanged } = whole.summary;
+    expect(summary).toMatchObject({ read, accepted, rejected, inserted, updated, unchanged });
+    expect(readFileSync(errors, 'utf8')).toBe(readFileSync(join(folder, 'whole.errors'), 'utf8'));
+    expect(await readImportMark(opened.store, tenant)).toBeUndefined();
+    rmSync(errors);
+  });
+
+  test('is not resumed with another source, and not by a dry run', async () => {
+    await insertTenant(opened.store, 'other', 1);
+    const tenant = (await findTenant(opened.store, 'other'))?.tenant;
+    if (tenant === undefined) throw new Error('no tenant');
+    const cut = join(folder, 'cut.ndjson.gz');
+    writeFileSync(cut, gzipSync(ndjson).subarray(0, -2_000));
+    expect((await finish('other', 'cut.ndjson.gz')).stderr).toContain('must be whole');
+    const mark = await readImportMark(opened.store, tenant);
+    expect(mark?.read).toBeGreaterThan(5_000);
+    const changed = ndjson.replace('"createdDate"', ' "createdDate"');
+    writeFileSync(join(folder, 'changed.ndjson'), changed);
+    writeFileSync(join(folder, 'short.ndjson'), ndjson.slice(0, 5_000));
+    for (const file of ['changed.ndjson', 'short.ndjson', 'rows.csv']) {
+      const { code, stderr } = await finish('other', file, '--resume');
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Cannot resume the import')]);
+    }
+    expect(await readImportMark(opened.store, tenant)).toEqual(mark);
+    expect((await finish('other', 'rows.ndjson', '--resume', '--dry-run')).code).toBe(2);
+    const { summary } = await finish('other', 'rows.ndjson', '--resume');
+    expect(summary).toMatchObject({ resumed_from: mark?.read, read: lines.length });
+  });
+
+  test('is resumed from standard input and past the end of whole reports', async () => {
+    await insertTenant(opened.store, 'whole', 1);
+    const part = (text: string): string =>
+      `${text}{"summary":{"rows":${text.split('\n').length - 1},"sha256":"${createHash('sha256').update(text).digest('hex')}"}}\n`;
+    const text = (from: number, to: number): string =>
+      rows
+        .slice(from, to)
+        .map(({ email: _email, ...row }) => `${JSON.stringify(row)}\n`)
+        .join('');
+    const start = part(text(0, 1_500)) + text(1_500, 4_000);
+    const args = ['import', '-', '--format', 'ndjson', '--tenant', 'whole', '--json'];
+    const damaged = `${start}{"summary":{"rows":1,"sha256":"${'0'.repeat(64)}"}}\n`;
+    expect((await runCommand(args, { ...opened, input: damaged })).stderr).toContain('must be whole');
+    const good = part(text(0, 1_500)) + part(text(1_500, 4_000));
+    const { code, stdout } = await runCommand([...args, '--resume'], { ...opened, input: good });
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ read: 4_000, inserted: 4_000 })]);
+    expect(JSON.parse(stdout).resumed_from).toBeGreaterThan(1_500);
+  });
+
+  test('is the only one into its tenant, and leaves no lock behind', async () => {
+    await insertTenant(opened.store, 'locked', 1);
+    await insertTenant(opened.store, 'free', 1);
+    execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);
+    const { child, ended } = run('locked', 'pipe.ndjson'); // reads what is written to it, and waits for more
+    const pipe = createWriteStream(join(folder, 'pipe.ndjson'));
+    pipe.on('error', () => undefined);
+    await new Promise((resolve) => pipe.write(ndjson, resolve)); // taken but for what a pipe and a reader hold
+    const refused = await finish('locked', 'rows.ndjson');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another one is running')]);
+    expect((await finish('locked', 'rows.ndjson', '--strict')).stderr).toContain('another one is running');
+    expect((await finish('free', 'rows.ndjson')).code).toBe(1); // for its rejected rows
+    child.kill('SIGKILL');
+    await ended;
+    pipe.destroy();
+    expect((await finish('locked', 'rows.ndjson')).summary).toMatchObject({ read: lines.length });
+  });
+});
