@@ -15,7 +15,13 @@ export async function startOurs(
   tenants: readonly TenantId[],
   more: Readonly<Record<string, string>> = {},
 ): Promise<OurService> {
-  const settings = { LOG_LEVEL: 'warn', MANAGEMENT_PORT: '0', ACCESS_TOKEN_SECONDS: '86400', ...environment, ...more };
+  const settings = {
+    LOG_LEVEL: 'warn',
+    ACCESS_TOKEN_SECONDS: '86400',
+    MANAGEMENT_PORT: '0',
+    ...environment,
+    ...more,
+  };
   const server = await startServer('src/cli/main.ts', ['serve'], settings);
   const tokens = new Map<TenantId, string>();
   for (const tenant of tenants) {

@@ -10,6 +10,8 @@ export interface ServerProcess {
   readonly port: number;
   /** Processor time that the process has used, in seconds; `undefined` where the system does not tell (it does on Linux). */
   cpuSeconds(): number | undefined;
+  /** Memory of the process that is in use, in bytes; `undefined` where the system does not tell. */
+  rssBytes(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -37,6 +39,7 @@ export async function startServer(
   return {
     port,
     cpuSeconds: () => readCpuSeconds(child.pid),
+    rssBytes: () => readRssBytes(child.pid),
     async stop() {
       child.kill('SIGTERM');
       await ended;
@@ -51,4 +54,11 @@ function readCpuSeconds(pid: number | undefined): number | undefined {
   const text = readFileSync(file, 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** `VmRSS` of `/proc/PID/status`, which is in KiB. */
+function readRssBytes(pid: number | undefined): number | undefined {
+  const file = `/proc/${pid}/status`;
+  if (!existsSync(file)) return undefined;
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(file, 'utf8'))?.[1]) * 1024;
 }
