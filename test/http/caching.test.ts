@@ -9,7 +9,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { services, startService, type TestService } from '../support/service.ts';
 
 const records = [...syntheticRows({ count: 300, seed: 4, until: 1_767_225_600 })];
 const rows = records.map((record, n) =>
@@ -19,7 +19,13 @@ const decoders = { zstd: promisify(zstdDecompress), br: promisify(brotliDecompre
 /** How long a change may take to be seen where notifications tell of it: the time after which a silent listener is no longer relied on. */
 const boundMs = 900;
 
-describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
+const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
+
+describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, openTestStore, processes, start }) => {
+  /** What must be looked at from within the process that answers. */
+  const isHere = processes === 1;
+  /** One request more than all processes can answer without one of them being asked so many times. */
+  const enoughFor = (times: number) => processes * (times - 1) + 1;
   let opened: TestStore;
   let service: TestService;
   let acme: TenantId;
@@ -34,17 +40,17 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
 
   beforeEach(async () => {
     opened = await openTestStore();
-    service = await startService(opened);
+    service = await start(opened);
     acme = await service.createTenant('acme');
     token = await service.accessToken(await service.createClient(acme));
     await service.store.loadSubscriptions(acme, rows);
     elsewhere = opened.openAgain();
-    await expect.poll(() => service.store.changeMark()).toBeDefined();
-    await settle();
+    if (isHere) await expect.poll(() => service.store.changeMark()).toBeDefined();
+    await settle(isHere ? 100 : 400); // another process's mark shows only by what it does: once its listener has a heartbeat
   });
   afterEach(() => service.close());
   /** Until this process has heard of what was done before. */
-  const settle = () => new Promise((resolve) => setTimeout(resolve, 100));
+  const settle = (ms = 100) => new Promise((resolve) => setTimeout(resolve, ms));
 
   test('an answer has a strong tag, and says that it is to be asked about each time', async () => {
     const response = await get('?size=5');
@@ -54,13 +60,18 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
   });
 
   test('the same again comes from memory, equal in every byte and header', async () => {
-    const [first, second] = [await get('?size=50'), await get('?size=50')];
-    expect([fromMemory(first), fromMemory(second)]).toEqual([false, true]);
-    expect(headersOf(second)).toEqual(headersOf(first));
-    expect(await second.text()).toBe(await first.text());
+    const first = await get('?size=50');
+    const [headers, text] = [headersOf(first), await first.text()];
+    const known: boolean[] = [];
+    for (let n = 1; n < enoughFor(2); n += 1) {
+      const again = await get('?size=50');
+      known.push(fromMemory(again));
+      expect([headersOf(again), await again.text()]).toEqual([headers, text]);
+    }
+    expect([fromMemory(first), known.includes(true)]).toEqual([false, true]);
   });
 
-  test('304 for what the client has, without reading a row and without a body', async () => {
+  test.runIf(isHere)('304 for what the client has, without reading a row and without a body', async () => {
     const tag = tagOf(await get('?size=50'));
     const reading = vi.spyOn(service.store, 'readTenant');
     for (const header of [tag, `W/${tag}`, `"other", ${tag}`]) {
@@ -104,9 +115,14 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
         const response = await get('?size=50', { 'accept-encoding': coding });
         return { response, headers: headersOf(response), text: await response.text() };
       };
-      const [first, , again] = [await ask(), await ask(), await ask()];
-      expect([isRepeated(first.response), isRepeated(again.response)]).toEqual([false, true]);
-      expect([again.headers, again.text]).toEqual([first.headers, first.text]);
+      const first = await ask();
+      const repeated: boolean[] = [];
+      for (let n = 1; n < enoughFor(3); n += 1) {
+        const again = await ask();
+        repeated.push(isRepeated(again.response));
+        expect([again.headers, again.text]).toEqual([first.headers, first.text]);
+      }
+      expect([isRepeated(first.response), repeated.includes(true)]).toEqual([false, true]);
     }
     await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'new', createdDate: 1 })]);
     const seen = async () => (await get('?size=50')).headers.get('x-total-count');
@@ -135,28 +151,34 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
     expect((await get('?size=50', { 'if-none-match': tag })).status).toBe(304);
   });
 
-  test.runIf(engine === 'postgres')('while the listener is cut off, every answer is asked for anew', async () => {
-    await get('?size=1000');
-    const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
-    await admin.connect();
-    await admin.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-listen' and datname = current_database()",
-    );
-    await admin.end();
-    await expect.poll(() => service.store.changeMark(), { interval: 1 }).toBeUndefined();
-    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'missed', createdDate: 1_800_000_000 })]);
-    expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
-  });
+  test.runIf(isHere && engine === 'postgres')(
+    'while the listener is cut off, every answer is asked for anew',
+    async () => {
+      await get('?size=1000');
+      const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+      await admin.connect();
+      await admin.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-listen' and datname = current_database()",
+      );
+      await admin.end();
+      await expect.poll(() => service.store.changeMark(), { interval: 1 }).toBeUndefined();
+      await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'missed', createdDate: 1_800_000_000 })]);
+      expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
+    },
+  );
 
-  test('a process that dies between a change and its notice: a silent listener is not believed', async () => {
-    await get('?size=1000');
-    const mark = service.store.changeMark();
-    const spy = vi.spyOn(service.store, 'changeMark').mockReturnValue(undefined); // as it says when no heartbeat came
-    await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'unheard', createdDate: 1_800_000_000 })]);
-    expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
-    spy.mockRestore();
-    expect(mark).toBeDefined();
-  });
+  test.runIf(isHere)(
+    'a process that dies between a change and its notice: a silent listener is not believed',
+    async () => {
+      await get('?size=1000');
+      const mark = service.store.changeMark();
+      const spy = vi.spyOn(service.store, 'changeMark').mockReturnValue(undefined); // as it says when no heartbeat came
+      await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'unheard', createdDate: 1_800_000_000 })]);
+      expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
+      spy.mockRestore();
+      expect(mark).toBeDefined();
+    },
+  );
 
   test('two tenants never share an answer or a tag', async () => {
     const globex = await service.createTenant('globex');
@@ -183,7 +205,7 @@ describe.each(engines)('caching on $engine', ({ engine, openTestStore }) => {
     await expect.poll(total, { timeout: boundMs, interval: 5 }).toBe('301');
   });
 
-  describe('content codings', () => {
+  describe.runIf(isHere)('content codings', () => {
     const raw = (query: string, headers: Record<string, string>) =>
       new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
         const url = `${service.baseUrl}/v1/subscription${query}`;
