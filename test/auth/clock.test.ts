@@ -135,11 +135,12 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       expect(await code(authorizer()(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
     });
 
-    test('62: gives the client and the tenant of the client', async () => {
+    test('62: gives the client and the tenant of the client, and until when that holds', async () => {
       const { access_token: token } = await issue();
       expect(await authorizer()(bearer(token), 'subscription:read')).toEqual({
         clientId: client.clientId,
         tenant: 'acme',
+        expiresAt: start + 305,
       });
     });
 
