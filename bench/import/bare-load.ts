@@ -11,7 +11,17 @@ import { readNdjson } from '../../src/import/read-ndjson.ts';
 type ReadyRow = readonly (string | number | null)[];
 
 const columns = [
-  ...['tenant_id', 'id', 'created_date', 'activation_date', 'expiration_date', 'status', 'product_id', 'iccid', 'email'],
+  ...[
+    'tenant_id',
+    'id',
+    'created_date',
+    'activation_date',
+    'expiration_date',
+    'status',
+    'product_id',
+    'iccid',
+    'email',
+  ],
   ...['record', 'plan_id', 'device_id', 'auto_renew', 'revision'],
 ];
 const batchRows = 10_000;
@@ -24,7 +34,11 @@ export async function loadBareSqlite(file: string, folder: string): Promise<numb
     .prepare("select sql from sqlite_master where tbl_name = 'subscription' and sql is not null order by type desc")
     .all();
   for (const { sql } of made)
-    database.exec(String(sql).replaceAll(/\bsubscription(?=\b)(?!_date)/g, 'bare').replaceAll(/\bsubscription_/g, 'bare_'));
+    database.exec(
+      String(sql)
+        .replaceAll(/\bsubscription(?=\b)(?!_date)/g, 'bare')
+        .replaceAll(/\bsubscription_/g, 'bare_'),
+    );
   const insert = database.prepare(`insert into bare (${columns}) values (${columns.map(() => '?')})`);
   let ms = 0;
   for await (const rows of batchesOf(file)) {
@@ -44,7 +58,9 @@ export async function loadBarePostgres(file: string, url: string): Promise<numbe
   await pipeline(Readable.from(copyLines(file)), createWriteStream(ready, { mode: 0o644 }));
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query('create table bare (like subscription including defaults including constraints including indexes)');
+  await client.query(
+    'create table bare (like subscription including defaults including constraints including indexes)',
+  );
   const started = performance.now();
   await client.query(`copy bare (${columns}) from '${ready}'`);
   const seconds = (performance.now() - started) / 1000;
@@ -53,9 +69,9 @@ export async function loadBarePostgres(file: string, url: string): Promise<numbe
 }
 
 async function* copyLines(file: string): AsyncGenerator<string> {
-  const escape = (value: string | number | null): string =>
+  const escaped = (value: string | number | null): string =>
     value === null ? '\\N' : String(value).replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
-  for await (const rows of batchesOf(file)) yield rows.map((row) => `${row.map(escape).join('\t')}\n`).join('');
+  for await (const rows of batchesOf(file)) yield rows.map((row) => `${row.map(escaped).join('\t')}\n`).join('');
 }
 
 async function* batchesOf(file: string): AsyncGenerator<readonly ReadyRow[]> {

@@ -39,7 +39,8 @@ const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
 chmodSync(folder, 0o755); // PostgreSQL runs as another user, and reads its file itself
 const measured: Measured[] = [];
 for (const order of args.order as SourceOrder[]) {
-  const records = order === 'one second, at random' ? Math.min(Number(args.records), oneSecondMax) : Number(args.records);
+  const records =
+    order === 'one second, at random' ? Math.min(Number(args.records), oneSecondMax) : Number(args.records);
   const file = join(folder, 'records.ndjson');
   await writeSource(file, records, order);
   for (const engine of args.engine) {
@@ -91,7 +92,16 @@ function lineOf({ engine, order, how, records, bare, seconds, grownMb }: Measure
 }
 
 function toMarkdown(results: readonly Measured[]): string {
-  const header = ['engine', 'order of createdDate', 'command', 'records', 'bare records/s', 'ours records/s', 'ours ÷ bare', 'MB grown'];
+  const header = [
+    'engine',
+    'order of createdDate',
+    'command',
+    'records',
+    'bare records/s',
+    'ours records/s',
+    'ours ÷ bare',
+    'MB grown',
+  ];
   return [
     '# Import',
     '',

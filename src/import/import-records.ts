@@ -65,7 +65,7 @@ async function loadRecords(
   await options.onResume?.({ read: mark?.read ?? 0, rejected: tally.rejected });
   const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
-  let [rowsMax, text] = [batchRows, 0];
+  let [rowsMax, text] = [Math.min(batchRows, options.batchRowsMax ?? batchRows), 0]; // the first one is small, so that a short import is soon done
   let done = { read: tally.read, rejected: tally.rejected, bytes: 0 }; // up to the last row of the batch
   const flush = async (isLast: boolean): Promise<void> => {
     const sha256 = digest.at(done.bytes) ?? '';
@@ -74,7 +74,7 @@ async function loadRecords(
       isLast ? 'finished' : { bytes, sha256, format: options.format, read, rejected, ...counts },
     );
     batch = new Map();
-    rowsMax = Math.min(rowsMax * 2, options.batchRowsMax ?? batchRowsMax);
+    rowsMax = options.batchRowsMax ?? batchRowsMax;
     text = 0;
     options.onProgress?.(tally.read);
   };
