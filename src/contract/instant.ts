@@ -59,6 +59,8 @@ export function compareInstants(a: Instant, b: Instant): number {
 
 /** Days since 1970-01-01 of a calendar day, or `undefined` when the calendar has no such day. */
 function epochDays(year: number, month: number, day: number): number | undefined {
+  if (year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28)
+    return Date.UTC(year, month - 1, day) / 1000 / daySeconds; // such a day there always is
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day); // Date.UTC would take the years 1 to 99 for 1901 to 1999
   const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;

@@ -25,7 +25,16 @@ export const printableAscii = '^[\\x20-\\x7e]*$';
 export function fitsText(schema: TSchema, text: string): boolean {
   const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema as TextLimits;
   if (text.length < minLength || text.length > maxLength) return false;
-  return pattern === undefined || new RegExp(pattern, 'u').test(text);
+  return pattern === undefined || expressionOf(pattern).test(text);
+}
+
+const expressions = new Map<string, RegExp>();
+
+/** The expression of a pattern, made once: making it took an import as long as reading a row. */
+function expressionOf(pattern: string): RegExp {
+  const known = expressions.get(pattern) ?? new RegExp(pattern, 'u');
+  expressions.set(pattern, known);
+  return known;
 }
 
 /** The whole number that a text spells in plain digits, when it fits the `minimum` and `maximum` of an integer schema; `undefined` otherwise. */

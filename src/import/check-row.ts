@@ -56,12 +56,16 @@ function normalise(fields: Record<string, unknown>, seconds: readonly (number | 
   const candidate = { ...fields };
   for (const [index, name] of dateNames.entries()) {
     const date = seconds[index];
-    if (date !== undefined) candidate[name] = formatInstant(date);
+    if (date !== undefined && !isWritten(fields[name])) candidate[name] = formatInstant(date);
   }
   if (typeof candidate.auto_renew === 'boolean') candidate.auto_renew = String(candidate.auto_renew);
   if (candidate.status === null) delete candidate.status;
   return candidate;
 }
+
+/** Whether a date that could be read stands in the one written form already, as most do: `yyyy-MM-ddTHH:mm:ssZ`, and no leap second. */
+const isWritten = (date: unknown): boolean =>
+  typeof date === 'string' && date.length === 20 && date.endsWith('Z') && date[17] !== '6';
 
 function toRow(
   subscription: Subscription,

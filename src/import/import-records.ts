@@ -4,7 +4,7 @@ import { readImportMark } from '../storage/read-import-mark.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { withImportLock } from './import-lock.ts';
-import { batchRows, createBatchLoader } from './load-batches.ts';
+import { batchRows, batchRowsMax, batchTextMax, createBatchLoader } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
 import { advanceRows, createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
@@ -22,6 +22,8 @@ export interface ImportOptions extends SourceOptions {
   readonly dryRun: boolean;
   /** Go on where an import of the same source, that did not finish, left off; its counts go on too. */
   readonly resume?: boolean;
+  /** Rows of one transaction at most; a store that works in this process keeps it from everything else for so long. */
+  readonly batchRowsMax?: number;
   /** Told before anything else how many rows, and rejected ones among them, were done by the import that is resumed. */
   readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
 }
@@ -63,6 +65,7 @@ async function loadRecords(
   await options.onResume?.({ read: mark?.read ?? 0, rejected: tally.rejected });
   const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
+  let [rowsMax, text] = [Math.min(batchRows, options.batchRowsMax ?? batchRows), 0]; // the first one is small, so that a short import is soon done
   let done = { read: tally.read, rejected: tally.rejected, bytes: 0 }; // up to the last row of the batch
   const flush = async (isLast: boolean): Promise<void> => {
     const sha256 = digest.at(done.bytes) ?? '';
@@ -71,6 +74,8 @@ async function loadRecords(
       isLast ? 'finished' : { bytes, sha256, format: options.format, read, rejected, ...counts },
     );
     batch = new Map();
+    rowsMax = options.batchRowsMax ?? batchRowsMax;
+    text = 0;
     options.onProgress?.(tally.read);
   };
   try {
@@ -81,11 +86,12 @@ async function loadRecords(
       resumption,
       (bytes) => tally.read % advanceRows === 0 && digest.advance(bytes),
     )) {
-      if (batch.has(row.id) || batch.size >= batchRows) {
+      if (batch.has(row.id) || batch.size >= rowsMax || text >= batchTextMax) {
         done = before;
         await flush(false);
       }
       batch.set(row.id, row);
+      text += row.record.length;
     }
     resumption.requireReached(tally.read);
     await flush(true);

@@ -1,0 +1,92 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import pg from 'pg';
+import { checkRow } from '../../src/import/check-row.ts';
+import { readNdjson } from '../../src/import/read-ndjson.ts';
+
+/** The values of a record's columns, ready to be stored. */
+type ReadyRow = readonly (string | number | null)[];
+
+const columns = [
+  ...[
+    'tenant_id',
+    'id',
+    'created_date',
+    'activation_date',
+    'expiration_date',
+    'status',
+    'product_id',
+    'iccid',
+    'email',
+  ],
+  ...['record', 'plan_id', 'device_id', 'auto_renew', 'revision'],
+];
+const batchRows = 10_000;
+
+/** Seconds that SQLite takes to insert the records of a file, ready in memory, by one prepared statement into a table with the same indexes. */
+export async function loadBareSqlite(file: string, folder: string): Promise<number> {
+  const database = new DatabaseSync(join(folder, 'subreport.db'));
+  database.exec('pragma journal_mode = wal; pragma synchronous = full');
+  const made = database
+    .prepare("select sql from sqlite_master where tbl_name = 'subscription' and sql is not null order by type desc")
+    .all();
+  for (const { sql } of made)
+    database.exec(
+      String(sql)
+        .replaceAll(/\bsubscription(?=\b)(?!_date)/g, 'bare')
+        .replaceAll(/\bsubscription_/g, 'bare_'),
+    );
+  const insert = database.prepare(`insert into bare (${columns}) values (${columns.map(() => '?')})`);
+  let ms = 0;
+  for await (const rows of batchesOf(file)) {
+    const started = performance.now();
+    database.exec('begin immediate');
+    for (const row of rows) insert.run(...row);
+    database.exec('commit');
+    ms += performance.now() - started;
+  }
+  database.close();
+  return ms / 1000;
+}
+
+/** Seconds that PostgreSQL takes to COPY the records of a file, ready as its own text, into a table with the same indexes; the server reads the file itself. */
+export async function loadBarePostgres(file: string, url: string): Promise<number> {
+  const ready = `${file}.copy`;
+  await pipeline(Readable.from(copyLines(file)), createWriteStream(ready, { mode: 0o644 }));
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(
+    'create table bare (like subscription including defaults including constraints including indexes)',
+  );
+  const started = performance.now();
+  await client.query(`copy bare (${columns}) from '${ready}'`);
+  const seconds = (performance.now() - started) / 1000;
+  await client.end();
+  return seconds;
+}
+
+async function* copyLines(file: string): AsyncGenerator<string> {
+  const escaped = (value: string | number | null): string =>
+    value === null ? '\\N' : String(value).replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
+  for await (const rows of batchesOf(file)) yield rows.map((row) => `${row.map(escaped).join('\t')}\n`).join('');
+}
+
+async function* batchesOf(file: string): AsyncGenerator<readonly ReadyRow[]> {
+  let rows: ReadyRow[] = [];
+  for await (const { content } of readNdjson(createReadStream(file))) {
+    const checked = 'value' in content ? checkRow(content.value) : content;
+    if (!('row' in checked)) throw new Error('Cannot measure: every record must be right');
+    const { row } = checked;
+    rows.push([
+      ...['bench', row.id, row.createdDate, row.activationDate, row.expirationDate, row.status, row.productId],
+      ...[row.iccid, row.email, row.record, row.planId, row.deviceId, row.autoRenew, 1],
+    ]);
+    if (rows.length < batchRows) continue;
+    yield rows;
+    rows = [];
+  }
+  yield rows;
+}

@@ -1,0 +1,35 @@
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+
+/** In which order the records of a source stand. */
+export const sourceOrders = ['in order', 'at random', 'one second, at random'] as const;
+export type SourceOrder = (typeof sourceOrders)[number];
+
+const until = 1_767_225_600;
+
+/** Writes so many records as NDJSON, always the same ones: in the order of their `createdDate`, in none, or in none and all with one `createdDate`. */
+export async function writeSource(file: string, count: number, order: SourceOrder): Promise<void> {
+  const rows: SyntheticRow[] = [];
+  for (const row of syntheticRows({ count, seed: 21, until })) rows.push(row);
+  if (order === 'in order') rows.sort((a, b) => (a.createdDate < b.createdDate ? -1 : 1));
+  else shuffle(rows);
+  const lines = (function* () {
+    for (const row of rows) {
+      const written = order === 'one second, at random' ? { ...row, createdDate: '2025-01-01T00:00:00Z' } : row;
+      yield `${JSON.stringify(written)}\n`;
+    }
+  })();
+  await pipeline(Readable.from(lines), createWriteStream(file));
+}
+
+/** Puts items into an order that follows from nothing but their number (Fisher and Yates). */
+function shuffle(items: unknown[]): void {
+  let state = 7;
+  for (let last = items.length - 1; last > 0; last -= 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    const other = Math.floor((state / 4_294_967_296) * (last + 1));
+    [items[last], items[other]] = [items[other], items[last]];
+  }
+}
