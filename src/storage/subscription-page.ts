@@ -49,7 +49,7 @@ export async function readPage(
   return back ? records.toReversed() : records;
 }
 
-/** The statement that reads up to `limit` records in an order from a start, as one value: rows took twice as long to arrive. */
+/** The statement that reads up to `limit` records in an order from a start, as one value, which costs this process less than rows. */
 export function recordsStatement(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,

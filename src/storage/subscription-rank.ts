@@ -127,8 +127,8 @@ function countAll(filter: SubscriptionFilter, bind: Bind): string {
 
 /**
  * How many records of a filter's product and statuses have a `createdDate` before a second: the groups before it, the spans before it in its own group, and
- * the rows before it in its own span, which are at most `spanRowsMax`. Ids are made expressions, as SQLite uses a key of columns by its date alone; and the two
- * keys are looked up where they are used, as a table of them by `with` cost SQLite as much again as the page that it is read with.
+ * the rows before it in its own span, which are at most `spanRowsMax`. Ids are made expressions, as SQLite uses a key of columns by its date alone. The two
+ * keys are looked up where they are used, which costs no more than keeping them in a table by `with`.
  */
 function countBefore(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
   const { series, n } = countedBy(filter, bind);
