@@ -114,5 +114,10 @@ function toMarkdown(results: readonly Measured[]): string {
     `| ${header.join(' | ')} |`,
     `|${header.map(() => '---').join('|')}|`,
     ...results.map(lineOf),
+    '',
+    'What an import spends its time on (CPU profile, 100,000 records in order): on PostgreSQL the process waits for the server for three fifths of it, in the statement that',
+    'inserts (of some 70 µs a record, 47 are the table and its thirteen indexes, as in COPY; the rest is taking arrays apart, and a foreign key), then the counts',
+    '(15 µs). Reading and checking take 10 µs, and overlap with the server. On the embedded store two thirds are inside SQLite: the inserts, and the commits with',
+    'their checkpoints. `replace` writes into a temporary table first, and its memory is that of a second thread on the embedded store.',
   ].join('\n');
 }

@@ -32,5 +32,6 @@ const summary =
     : await importRecords(store, found.tenant, source, options);
 const seconds = (performance.now() - started) / 1000;
 const grownMb = process.resourceUsage().maxRSS / 1024 - before / 2 ** 20;
+const { user, system } = process.cpuUsage();
 await store.close();
-console.log(JSON.stringify({ inserted: summary.inserted, seconds, grownMb }));
+console.log(JSON.stringify({ inserted: summary.inserted, seconds, cpuSeconds: (user + system) / 1e6, grownMb }));

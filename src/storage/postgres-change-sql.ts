@@ -27,8 +27,8 @@ export const upsertRows = `with old as materialized (
       plan_id, device_id, auto_renew, revision)
     select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew,
       $2::bigint
-    from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-        $12::text[], $13::text[], $14::text[])
+    from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[],
+        string_to_array($11::text, chr(31)), $12::text[], $13::text[], $14::text[])
       as r (id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew)
     order by id
     on conflict (tenant_id, id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
@@ -60,19 +60,20 @@ export const announceChange = `select pg_notify('${changeChannel}', '')`;
 
 export const setRevision = 'update tenant set revision = $2 where id = $1';
 
-/** The columns of rows, each as an array, in the order in which `upsertRows` reads them. */
-export function columnArrays(rows: readonly SubscriptionRow[]): unknown[][] {
+/** The columns of rows, each as an array but for the records, in the order in which `upsertRows` reads them. */
+export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {
   const column = (read: (row: SubscriptionRow) => SqlValue): SqlValue[] => rows.map(read);
+  const numbers = (read: (row: SubscriptionRow) => number): string => `{${rows.map(read).join(',')}}`; // the driver would escape each
   return [
     column((row) => row.id),
-    column((row) => row.createdDate),
-    column((row) => row.activationDate),
-    column((row) => row.expirationDate),
+    numbers((row) => row.createdDate),
+    numbers((row) => row.activationDate),
+    numbers((row) => row.expirationDate),
     column((row) => row.status),
     column((row) => row.productId),
     column((row) => row.iccid),
     column((row) => row.email),
-    column((row) => row.record),
+    rows.map((row) => row.record).join('\u001f'), // as one text, since an array would escape its many quotes; no JSON text holds this character (RFC 8259 §7)
     column((row) => row.planId),
     column((row) => row.deviceId),
     column((row) => row.autoRenew),

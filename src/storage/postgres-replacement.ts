@@ -107,7 +107,7 @@ const createTables = [
 ];
 
 const stageRows = `insert into staged (${rowColumns})
-  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], string_to_array($9::text, chr(31)),
     $10::text[], $11::text[], $12::text[])
   on conflict (id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
     expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
