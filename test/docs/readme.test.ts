@@ -33,7 +33,7 @@ describe('the commands of the README', () => {
       cpSync(join(root, name), join(folder, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const port = await freePort();
-    environment = { ...process.env, PORT: String(port), NO_COLOR: '1' };
+    environment = { ...process.env, PORT: String(port), MANAGEMENT_PORT: '0', NO_COLOR: '1' };
     const [, start = ''] = blockWith('npm start').trim().split(' && '); // npm ci was run, or this test could not run
     expect(start).toBe('npm start');
     service = spawn('npm', ['start'], {
