@@ -65,6 +65,12 @@ export function createCachedSender(cacheBytes: number, repeated: RepeatedRequest
     return coded;
   }
 
+  /** The bytes of an answer while they are kept. It holds neither them nor the request: what is let go elsewhere must not stay here. */
+  const keptBody = (key: string, revision: number) => (): Buffer | undefined => {
+    const page = cache.get(key);
+    return page?.revision === revision ? page.body : undefined;
+  };
+
   return async (request, reply, answer) => {
     const started = performance.now();
     const key = JSON.stringify(answer.key);
@@ -72,7 +78,7 @@ export function createCachedSender(cacheBytes: number, repeated: RepeatedRequest
     reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
       reply.header('etag', etag);
-      if (answer.isOfItsMoment !== true) repeated?.keep(request, reply, { status: 304, body: () => noBytes });
+      if (answer.isOfItsMoment !== true) repeated?.keep(request, reply, { status: 304, body: noBody });
       return reply.code(304).send(); // the client has this answer already (RFC 9110 §15.4.5)
     };
     let page = cache.get(key);
@@ -95,8 +101,7 @@ export function createCachedSender(cacheBytes: number, repeated: RepeatedRequest
     const coded = await inCoding(key, page, coding);
     reply.headers(coded.headers);
     if (isKnown && answer.isOfItsMoment !== true) {
-      const codedPageKey = coded === page ? key : codedKey(key, coding);
-      const body = (): Buffer | undefined => (cache.get(codedPageKey) === coded ? coded.body : undefined);
+      const body = keptBody(coded === page ? key : codedKey(key, coding), coded.revision);
       repeated?.keep(request, reply, { status: 200, body });
     }
     return reply.header('server-timing', serverTiming(timings)).send(coded.body);
@@ -104,6 +109,7 @@ export function createCachedSender(cacheBytes: number, repeated: RepeatedRequest
 }
 
 const noBytes = Buffer.alloc(0);
+const noBody = (): Buffer => noBytes;
 
 const codedKey = (key: string, coding: ContentCoding | undefined): string => `${key} ${coding}`;
 
