@@ -27,3 +27,11 @@ export const markValues = (mark: ImportMark): (string | number)[] => [
 ];
 
 export const removeImportMark = 'delete from subscription_import where tenant_id = $1';
+
+/** The statement that keeps a mark, or removes that of a finished import, with what it binds. */
+export function markStatement(
+  tenant: string,
+  mark: ImportMark | 'finished',
+): [text: string, values: readonly (string | number)[]] {
+  return mark === 'finished' ? [removeImportMark, [tenant]] : [putImportMark, [tenant, ...markValues(mark)]];
+}

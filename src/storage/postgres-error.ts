@@ -38,3 +38,8 @@ export function withAddress(error: unknown, url: string): unknown {
   const message = `${error.message}; DATABASE_URL points to ${hostname || 'a local socket'}:${port || 5432}${pathname}: start PostgreSQL there or correct DATABASE_URL`;
   return new StorageError(error.code, message, error.cause);
 }
+
+/** Errors of PostgreSQL and of the connection, as against a defect in our own code. */
+export function isFromDriver(error: unknown): boolean {
+  return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
+}

@@ -1,4 +1,19 @@
+import type { Writable } from 'node:stream';
 import type pg from 'pg';
+
+/**
+ * Sends all statements that `send` asks for in one write. Each would be a write of its own, which wakes the server up for itself: with five of them for a page, that
+ * was half of the processor time that it took this process.
+ */
+export function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection; // its types do not name it
+  stream.cork();
+  try {
+    return send();
+  } finally {
+    stream.uncork();
+  }
+}
 
 /** Waits for all of what was sent, as nothing may be under way once the client is released; fails as the first of them that failed. */
 export async function allDone(sent: readonly Promise<unknown>[]): Promise<void> {

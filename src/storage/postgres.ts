@@ -2,7 +2,7 @@ import pg from 'pg';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
-import { type ImportMark, markValues, putImportMark, removeImportMark } from './import-mark.ts';
+import { type ImportMark, markStatement } from './import-mark.ts';
 import type { LoadCounts } from './load-counts.ts';
 import { listMigrations, pendingMigrations } from './migrations.ts';
 import {
@@ -17,7 +17,7 @@ import {
   upsertRows,
 } from './postgres-change-sql.ts';
 import { countOnPostgres } from './postgres-count.ts';
-import { toStorageError, withAddress } from './postgres-error.ts';
+import { isFromDriver, toStorageError, withAddress } from './postgres-error.ts';
 import { examinePostgres } from './postgres-examine.ts';
 import { lockImportOnPostgres } from './postgres-import-lock.ts';
 import { PostgresListener } from './postgres-listener.ts';
@@ -25,7 +25,7 @@ import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
 import { openPostgresReplacement } from './postgres-replacement.ts';
 import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
-import { allDone, inTransaction } from './postgres-transaction.ts';
+import { allDone, inOneWrite, inTransaction } from './postgres-transaction.ts';
 import type { Replacement } from './replacement.ts';
 import type {
   DirectorySql,
@@ -121,11 +121,12 @@ class PostgresStore implements Store {
     return this.#withClient((client) => {
       let committing: Promise<unknown> | undefined;
       const all: TenantReader['all'] = (sql, values = []) => this.#query(client, sql, [tenant, ...values]);
-      const last: TenantReader['all'] = (sql, values) => {
-        const reading = all(sql, values);
-        committing = client.query('commit');
-        return reading;
-      };
+      const last: TenantReader['all'] = (sql, values) =>
+        inOneWrite(client, () => {
+          const reading = all(sql, values);
+          committing = client.query('commit');
+          return reading;
+        });
       return this.#inTenant(
         client,
         beginReading,
@@ -139,9 +140,13 @@ class PostgresStore implements Store {
   /** All of the transaction in one round trip; once a statement has failed, the commit is a rollback. */
   readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
     return this.#withClient(async (client) => {
-      const opening = this.#openTenant(client, beginReading, tenant, await this.#mustStepDown(client));
-      const reading = statements.map(({ sql, values }) => this.#query(client, sql, [tenant, ...values]));
-      await allDone([...opening, ...reading, client.query('commit')]);
+      const stepDown = await this.#mustStepDown(client);
+      const { sent, reading } = inOneWrite(client, () => {
+        const opening = this.#openTenant(client, beginReading, tenant, stepDown);
+        const asked = statements.map(({ sql, values }) => this.#query(client, sql, [tenant, ...values]));
+        return { sent: [...opening, ...asked, client.query('commit')], reading: asked };
+      });
+      await allDone(sent);
       return Promise.all(reading);
     });
   }
@@ -261,10 +266,12 @@ class PostgresStore implements Store {
       const [only, ...others] = statements;
       if (only !== undefined && others.length === 0 && !announce)
         return [await this.#query(client, only.sql, only.values)];
-      const opening = [client.query('begin')];
-      if (announce) opening.push(client.query(announceChange));
-      const results = statements.map(({ sql, values }) => this.#query(client, sql, values));
-      await allDone([...opening, ...results, client.query('commit')]); // one round trip; once one has failed, the commit is a rollback
+      const { sent, results } = inOneWrite(client, () => {
+        const opening = [client.query('begin'), ...(announce ? [client.query(announceChange)] : [])];
+        const asked = statements.map(({ sql, values }) => this.#query(client, sql, values));
+        return { sent: [...opening, ...asked, client.query('commit')], results: asked };
+      });
+      await allDone(sent); // one round trip; once one has failed, the commit is a rollback
       return Promise.all(results);
     });
     if (announce) this.#listener.noteOwnChange();
@@ -318,7 +325,9 @@ class PostgresStore implements Store {
     committing?: () => Promise<unknown> | undefined,
   ): Promise<T> {
     const stepDown = await this.#mustStepDown(client);
-    return inTransaction(client, this.#openTenant(client, begin, tenant, stepDown), work, committing);
+    return inOneWrite(client, () =>
+      inTransaction(client, this.#openTenant(client, begin, tenant, stepDown), work, committing),
+    );
   }
 
   /** Sends what opens a tenant's transaction. */
@@ -388,18 +397,9 @@ class PostgresStore implements Store {
   }
 }
 
-/** Errors of PostgreSQL and of the connection, as against a defect in our own code. */
-function isFromDriver(error: unknown): boolean {
-  return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
-}
-
 /** bigint as a number: times in seconds and counts stay far below 2^53. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
-}
-
-function markStatement(tenant: TenantId, mark: ImportMark | 'finished'): [text: string, values: readonly SqlValue[]] {
-  return mark === 'finished' ? [removeImportMark, [tenant]] : [putImportMark, [tenant, ...markValues(mark)]];
 }
 
 /** All statements of a reader see one moment. */
