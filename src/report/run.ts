@@ -1,4 +1,3 @@
-import { pageAtOnce, readDescription, toPageAtOnce } from '../storage/page-at-once.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { type PageRecord, readPage } from '../storage/subscription-page.ts';
 import type { ReportPlan } from './plan.ts';
@@ -15,16 +14,11 @@ export interface ReportPage {
   readonly revision: number;
 }
 
-/** Reads the page that a plan asks for, by two statements unless its place must be found first. The only stage that asks the store. */
+/** Reads the page that a plan asks for. The only stage that asks the store. */
 export async function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
   const { filter, order, position, size } = plan;
-  const statements = pageAtOnce(filter, order, position, size + 1); // one more, to learn whether the report goes on
-  if (statements === undefined) return readDeepPage(store, tenant, plan);
-  const answers = await store.readTenantOnce(tenant, statements);
-  const { records, isBeyondKey, total, revision } = toPageAtOnce(
-    answers.map(([row]) => row),
-    position,
-  );
+  const page = await readPage(store, tenant, filter, order, position, size + 1); // one more, to learn whether the report goes on
+  const { records, total, isBeyondKey, revision } = page;
   const isMore = records.length > size;
   switch (position.kind) {
     case 'before':
@@ -32,24 +26,8 @@ export async function runReport(store: Store, tenant: TenantId, plan: ReportPlan
     case 'after':
       return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious: isBeyondKey };
     case 'offset': {
-      const hasPrevious = hasRecordsBefore(position.skip, plan, total);
+      const hasPrevious = position.skip > 0 && position.skip - size < total; // the page before this one holds a record
       return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious };
     }
   }
 }
-
-/** A page whose first record is found by the kept counts. */
-function readDeepPage(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
-  const { filter, order, position, size } = plan;
-  return store.readTenant(tenant, async (reader) => {
-    const range = readDescription(reader, filter);
-    const page = readPage(reader, filter, order, position, size + 1, { range, isLast: true });
-    const [{ revision, total }, records] = await Promise.all([range, page]);
-    const hasPrevious = position.kind === 'offset' && hasRecordsBefore(position.skip, plan, total);
-    return { records: records.slice(0, size), total, revision, hasNext: records.length > size, hasPrevious };
-  });
-}
-
-/** Whether the page before one by its number holds a record. */
-const hasRecordsBefore = (skip: number, { size }: ReportPlan, total: number): boolean =>
-  skip > 0 && skip - size < total;

@@ -128,8 +128,12 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
                 const ordered = descending ? expected.toReversed() : expected;
                 const skip = seed % (ordered.length + 3);
                 const order = { column: 'created_date', descending } as const;
-                const page = await readPage(reader, filter, order, { kind: 'offset', skip }, 5);
-                expect(page.map(({ record }) => record)).toEqual(
+                const page = await readPage(store, tenant, filter, order, { kind: 'offset', skip }, 5);
+                expect([page.total, page.records.length]).toEqual([
+                  ordered.length,
+                  Math.max(0, Math.min(5, ordered.length - skip)),
+                ]);
+                expect(page.records.map(({ record }) => record)).toEqual(
                   ordered.slice(skip, skip + 5).map(({ record }) => record),
                 );
               }
@@ -159,7 +163,14 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
         for (const descending of [false, true]) {
           const order = { column: 'created_date', descending } as const;
           const first = descending ? count - 1 - skip : skip;
-          const page = await readPage(reader, { dateColumn: 'created_date' }, order, { kind: 'offset', skip }, 2);
+          const { records: page } = await readPage(
+            store,
+            tenant,
+            { dateColumn: 'created_date' },
+            order,
+            { kind: 'offset', skip },
+            2,
+          );
           const expected = [first, first + (descending ? -1 : 1)].filter(
             (number) => skip < count && number >= 0 && number < count,
           );
@@ -169,7 +180,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
       const expired = { dateColumn: 'created_date', statuses: ['EXPIRED'], productId: 'product-1' } as const;
       expect(await countMatching(reader, expired)).toBe(50_000);
       const order = { column: 'created_date', descending: false } as const;
-      const page = await readPage(reader, expired, order, { kind: 'offset', skip: 40_000 }, 2);
+      const { records: page } = await readPage(store, tenant, expired, order, { kind: 'offset', skip: 40_000 }, 2);
       expect(page.map(({ record }) => Number(record))).toEqual([160_000, 160_004]);
     });
     const removed = rows.slice(10_000, 110_000).map(({ id }) => id);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SubscriptionOrder } from '../../src/storage/page-sql.ts';
-import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import type { Row, Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { readPage } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
@@ -63,21 +63,21 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  /** How the engine would read a page. */
-  const planOf = (filter: SubscriptionFilter, order: SubscriptionOrder): Promise<string> =>
-    store.readTenant(tenant, async (reader) => {
-      let plan = '';
-      const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
-      const explaining: TenantReader = {
-        all: async (sql, values) => {
-          const rows = await reader.all(`${explain} ${sql}`, values);
-          plan = rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
-          return [];
-        },
-      };
-      await readPage(explaining, filter, order, { kind: 'after', key: { date: 1_700_000_100, id: '' } }, 21);
-      return plan;
-    });
+  /** How the engine would read the records of a page behind a key. */
+  const planOf = async (filter: SubscriptionFilter, order: SubscriptionOrder): Promise<string> => {
+    let plan: readonly Row[] = [];
+    const explaining: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
+      readTenant: () => Promise.reject(new Error('a page behind a key is read at once')),
+      readTenantOnce: async (of, statements) => {
+        const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
+        const { sql, values } = statements.at(-1) ?? expect.unreachable();
+        plan = await store.readTenant(of, (reader) => reader.all(`${explain} ${sql}`, values));
+        return [];
+      },
+    };
+    await readPage(explaining, tenant, filter, order, { kind: 'after', key: { date: 1_700_000_100, id: '' } }, 21);
+    return plan.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
+  };
 
   const sorts = /sort|temp b-tree/i;
 
