@@ -222,6 +222,34 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     });
   });
 
+  test.each([1, 2])(
+    'a page of %i behind or before a key links to the page on its other side, if there is one',
+    async (size) => {
+      const own = await tenantOf(`few-${size}`);
+      await store.loadSubscriptions(own, rows.slice(0, 3 * size));
+      const linksOf = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
+        (['x-previous-page', 'x-next-page'] as const).map((name) => headers[name]);
+      const follow = (link: string | undefined) =>
+        listSubscriptions(context, own, link?.split('?')[1] ?? expect.unreachable('there must be a link'));
+      const first = await listSubscriptions(context, own, `size=${size}`);
+      const second = await follow(linksOf(first)[1]);
+      const third = await follow(linksOf(second)[1]);
+      const secondAgain = await follow(linksOf(third)[0]);
+      const firstAgain = await follow(linksOf(secondAgain)[0]);
+      const known = [first, second, third, secondAgain, firstAgain].map((page) =>
+        linksOf(page).map((link) => link !== undefined),
+      );
+      expect(known).toEqual([
+        [false, true],
+        [true, true],
+        [true, false],
+        [true, true],
+        [false, true],
+      ]);
+      expect([secondAgain.body, firstAgain.body]).toEqual([second.body, first.body]);
+    },
+  );
+
   test('past the last page there is an empty array, no next page, and the last one before it', async () => {
     const { body, headers } = await listSubscriptions(context, tenant, queryOf({}, { size: 1_000, page: 5 }));
     expect(body).toBe('[]');
