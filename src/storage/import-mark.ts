@@ -14,14 +14,14 @@ export interface ImportMark {
 }
 
 /** Keeps the mark of a tenant, which is `$1`; `markValues` are the others. */
-export const putImportMark = `insert into subscription_import
+const putImportMark = `insert into subscription_import
   (tenant_id, bytes, sha256, format, rows_read, rejected, inserted, updated, unchanged)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
   on conflict (tenant_id) do update set bytes = excluded.bytes, sha256 = excluded.sha256, format = excluded.format,
     rows_read = excluded.rows_read, rejected = excluded.rejected, inserted = excluded.inserted, updated = excluded.updated,
     unchanged = excluded.unchanged`;
 
-export const markValues = (mark: ImportMark): (string | number)[] => [
+const markValues = (mark: ImportMark): (string | number)[] => [
   ...[mark.bytes, mark.sha256, mark.format, mark.read, mark.rejected],
   ...[mark.inserted, mark.updated, mark.unchanged],
 ];

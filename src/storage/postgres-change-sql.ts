@@ -1,12 +1,13 @@
+import { selectRevision } from './change-sql.ts';
 import { changeChannel } from './postgres-listener.ts';
 import type { SqlValue } from './store.ts';
-import type { SubscriptionRow } from './subscription-row.ts';
+import { assignRowColumns, rowColumns, type SubscriptionRow } from './subscription-row.ts';
 import { countedColumns } from './subscription-span.ts';
 
 // The statements that change a tenant's subscriptions on PostgreSQL.
 
 /** Changes of one tenant are made one after another, so that its revision and its rows agree. */
-export const lockTenant = 'select revision from tenant where id = $1 for update';
+export const lockTenant = `${selectRevision} for update`;
 
 /** Each statement must see what the tenant's last change committed, whatever the database's default is. */
 export const begin = 'begin isolation level read committed';
@@ -23,18 +24,13 @@ export const upsertRows = `with old as materialized (
       select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
     ) as s
   ), changed as (
-    insert into subscription as s (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
-      plan_id, device_id, auto_renew, revision)
-    select $1, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew,
-      $2::bigint
+    insert into subscription as s (tenant_id, revision, ${rowColumns})
+    select $1, $2::bigint, ${rowColumns}
     from unnest($3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[],
         string_to_array($11::text, chr(31)), $12::text[], $13::text[], $14::text[])
-      as r (id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record, plan_id, device_id, auto_renew)
+      as r (${rowColumns})
     order by id
-    on conflict (tenant_id, id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
-      expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
-      email = excluded.email, record = excluded.record, plan_id = excluded.plan_id, device_id = excluded.device_id,
-      auto_renew = excluded.auto_renew, revision = excluded.revision
+    on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision
     where s.record <> excluded.record or s.email is distinct from excluded.email
     returning id
   )
@@ -50,15 +46,11 @@ export const deleteRows = `with removed as (
   )
   select ${countedColumns} from removed`;
 
-export const someTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';
-
 export const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
   where t.tenant_id = $1 and t.id = k.id`;
 
 /** Told to listeners when the transaction commits; the same text many times in one transaction is told once. */
 export const announceChange = `select pg_notify('${changeChannel}', '')`;
-
-export const setRevision = 'update tenant set revision = $2 where id = $1';
 
 /** The columns of rows, each as an array but for the records, in the order in which `upsertRows` reads them. */
 export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {

@@ -1,13 +1,15 @@
 import pg from 'pg';
+import { setRevision } from './change-sql.ts';
 import { countChanges, recount } from './count-changes.ts';
 import { removeImportMark } from './import-mark.ts';
-import { announceChange, begin, columnArrays, lockTenant, setRevision } from './postgres-change-sql.ts';
+import { announceChange, begin, columnArrays, lockTenant } from './postgres-change-sql.ts';
 import { countOnPostgres } from './postgres-count.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
 import { toRowChange } from './replaced-row.ts';
 import { countedChangesMax, type ReplaceCounts, type Replacement } from './replacement.ts';
 import type { Row, TenantId } from './store.ts';
+import { assignRowColumns, rowColumns } from './subscription-row.ts';
 import { countedColumns } from './subscription-span.ts';
 
 /**
@@ -95,9 +97,6 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   return counts;
 }
 
-const rowColumns = `id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
-  plan_id, device_id, auto_renew`;
-
 const createTables = [
   `create temp table staged (id text collate "C" not null primary key, created_date bigint, activation_date bigint, expiration_date bigint,
      status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text)`,
@@ -109,10 +108,7 @@ const createTables = [
 const stageRows = `insert into staged (${rowColumns})
   select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], string_to_array($9::text, chr(31)),
     $10::text[], $11::text[], $12::text[])
-  on conflict (id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
-    expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
-    email = excluded.email, record = excluded.record, plan_id = excluded.plan_id, device_id = excluded.device_id,
-    auto_renew = excluded.auto_renew`;
+  on conflict (id) do update set ${assignRowColumns}`;
 
 const keepKeys = `insert into kept (${countedColumns}, email, digest)
   select ${countedColumns}, email, sha256(convert_to(record, 'UTF8')) from subscription where tenant_id = $1`;
@@ -131,10 +127,7 @@ const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumn
   select $1, $2::bigint, t.id, t.created_date, t.activation_date, t.expiration_date, t.status, t.product_id, t.iccid, t.email, t.record,
     t.plan_id, t.device_id, t.auto_renew
   from staged as t join changed as c on c.id = t.id order by t.created_date, t.id
-  on conflict (tenant_id, id) do update set created_date = excluded.created_date, activation_date = excluded.activation_date,
-    expiration_date = excluded.expiration_date, status = excluded.status, product_id = excluded.product_id, iccid = excluded.iccid,
-    email = excluded.email, record = excluded.record, plan_id = excluded.plan_id, device_id = excluded.device_id,
-    auto_renew = excluded.auto_renew, revision = excluded.revision`;
+  on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision`;
 
 const removeRows = 'delete from subscription as s using removed as r where s.tenant_id = $1 and s.id = r.id';
 

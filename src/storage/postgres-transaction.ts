@@ -2,8 +2,8 @@ import type { Writable } from 'node:stream';
 import type pg from 'pg';
 
 /**
- * Sends all statements that `send` asks for in one write. Each would be a write of its own, which wakes the server up for itself: with five of them for a page, that
- * was half of the processor time that it took this process.
+ * Sends all statements that `send` asks for in one write. Each would be a write of its own, which wakes the server up for itself, and
+ * writing to the socket is the largest part of what a page costs this process.
  */
 export function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection; // its types do not name it

@@ -1,9 +1,10 @@
 import pg from 'pg';
+import { setRevision, someTombstone } from './change-sql.ts';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { type ImportMark, markStatement } from './import-mark.ts';
-import type { LoadCounts } from './load-counts.ts';
+import { countLoaded, type LoadCounts } from './load-counts.ts';
 import { listMigrations, pendingMigrations } from './migrations.ts';
 import {
   announceChange,
@@ -12,8 +13,6 @@ import {
   deleteRows,
   lockTenant,
   removeTombstones,
-  setRevision,
-  someTombstone,
   upsertRows,
 } from './postgres-change-sql.ts';
 import { countOnPostgres } from './postgres-count.ts';
@@ -183,8 +182,7 @@ class PostgresStore implements Store {
           const before = old.get(after.id);
           return before === undefined ? { after } : { before, after };
         });
-      const inserted = changes.filter(({ before }) => before === undefined).length;
-      const result = { inserted, updated: changes.length - inserted, unchanged: rows.length - changes.length };
+      const result = countLoaded(rows.length, changes);
       const next = mark?.(result);
       return { changes, result, ...(next !== undefined && { mark: next }) };
     });

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { selectRevision, setRevision } from './change-sql.ts';
 import { countChanges, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
 import { removeImportMark } from './import-mark.ts';
@@ -7,8 +8,7 @@ import { countedChangesMax, type ReplaceCounts } from './replacement.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { countOnSqlite } from './sqlite-count.ts';
 import type { ReplacementAnswer, ReplacementRequest, ReplacementStart } from './sqlite-replacement.ts';
-import type { SqlValue } from './store.ts';
-import type { SubscriptionRow } from './subscription-row.ts';
+import { assignRowColumns, rowColumns, rowValues, type SubscriptionRow } from './subscription-row.ts';
 import { countedColumns } from './subscription-span.ts';
 
 // The thread of one replacement on the embedded store (`sqlite-replacement.ts`). It waits for the lock of the writer inside SQLite: nobody else runs here.
@@ -16,14 +16,6 @@ import { countedColumns } from './subscription-span.ts';
 const { file, tenant } = workerData as ReplacementStart;
 /** How long it waits for another process's or the service's own writes, which take milliseconds. */
 const writeWaitMs = 60_000;
-
-const rowColumns = `id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
-  plan_id, device_id, auto_renew`;
-const assignRow = rowColumns
-  .split(',')
-  .slice(1)
-  .map((name) => `${name.trim()} = excluded.${name.trim()}`)
-  .join(', ');
 
 const connection = new SqliteConnection(file, writeWaitMs);
 connection.run('pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -16384');
@@ -85,7 +77,7 @@ function compare(): { readonly counts: ReplaceCounts; readonly revision: number 
 }
 
 function readRevision(): number {
-  const [row] = connection.all('select revision from tenant where id = $1', [tenant]);
+  const [row] = connection.all(selectRevision, [tenant]);
   return Number(row?.revision ?? 0);
 }
 
@@ -103,15 +95,7 @@ function write({ inserted, updated, removed }: ReplaceCounts, revision: number):
   if (inserted > 0) connection.change(unburyInserted, [tenant]);
   const work = changes > countedChangesMax ? recount() : countChanges(connection.all(readChanges, []).map(toRowChange));
   countOnSqlite(connection, tenant, work);
-  connection.change('update tenant set revision = $2 where id = $1', [tenant, revision]);
-}
-
-function rowValues(row: SubscriptionRow): SqlValue[] {
-  const { id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record } = row;
-  return [
-    ...[id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record],
-    ...[row.planId, row.deviceId, row.autoRenew],
-  ];
+  connection.change(setRevision, [tenant, revision]);
 }
 
 const stageRow = `insert or replace into temp.staged (${rowColumns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
@@ -129,7 +113,7 @@ const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumn
   select $1, $2, t.id, t.created_date, t.activation_date, t.expiration_date, t.status, t.product_id, t.iccid, t.email, t.record,
     t.plan_id, t.device_id, t.auto_renew
   from temp.changed as c cross join temp.staged as t on t.id = c.id where true order by t.created_date, t.id
-  on conflict (tenant_id, id) do update set ${assignRow}, revision = excluded.revision`;
+  on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision`;
 
 const buryRemoved = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2 from temp.removed where true
   on conflict (tenant_id, id) do update set revision = excluded.revision`;

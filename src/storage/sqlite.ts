@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { selectRevision, setRevision, someTombstone } from './change-sql.ts';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
-import { markValues, putImportMark, removeImportMark } from './import-mark.ts';
-import type { LoadCounts } from './load-counts.ts';
+import { markStatement } from './import-mark.ts';
+import { countLoaded, type LoadCounts } from './load-counts.ts';
 import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
 import type { Replacement } from './replacement.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
@@ -25,7 +26,7 @@ import type {
   TenantStatement,
 } from './store.ts';
 import { checkThat, type StoreCheck } from './store-check.ts';
-import type { SubscriptionRow } from './subscription-row.ts';
+import { rowColumns, rowValues, type SubscriptionRow } from './subscription-row.ts';
 import { countedColumns, toCountedRow } from './subscription-span.ts';
 
 /** Readers at once; each holds one snapshot, and all run on this one thread, so more would only wait for each other. */
@@ -93,13 +94,13 @@ class SqliteStore implements Store {
       const revision = this.#nextRevision(tenant);
       const [buried] = this.#writer.all(someTombstone, [tenant]);
       const changes = rows.flatMap((row) => this.#loadRow(tenant, row, revision));
-      if (buried !== undefined) for (const { id } of rows) this.#writer.change(removeTombstone, [tenant, id]);
+      const inserted = changes.filter(({ before }) => before === undefined); // a row that is there has no tombstone
+      if (buried !== undefined)
+        for (const { after } of inserted) this.#writer.change(removeTombstone, [tenant, after?.id ?? '']);
       this.#keepChanges(tenant, changes, revision);
-      const inserted = changes.filter(({ before }) => before === undefined).length;
-      const counts = { inserted, updated: changes.length - inserted, unchanged: rows.length - changes.length };
+      const counts = countLoaded(rows.length, changes);
       const next = mark?.(counts);
-      if (next === 'finished') this.#writer.change(removeImportMark, [tenant]);
-      else if (next !== undefined) this.#writer.change(putImportMark, [tenant, ...markValues(next)]);
+      if (next !== undefined) this.#writer.change(...markStatement(tenant, next));
       return counts;
     });
   }
@@ -282,21 +283,10 @@ class SqliteStore implements Store {
   }
 }
 
-function rowValues(row: SubscriptionRow): SqlValue[] {
-  const { id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record } = row;
-  const { planId, deviceId, autoRenew } = row;
-  return [
-    ...[id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record],
-    ...[planId, deviceId, autoRenew],
-  ];
-}
-
 const createMigrationTable =
   'create table if not exists schema_migration (name text not null primary key, checksum text not null) strict';
 
-const insertRow = `insert into subscription
-  (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, iccid, email, record,
-    plan_id, device_id, auto_renew, revision)
+const insertRow = `insert into subscription (tenant_id, ${rowColumns}, revision)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing`;
 
 const updateRow = `update subscription set created_date = $3, activation_date = $4, expiration_date = $5, status = $6,
@@ -311,10 +301,4 @@ const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 ret
 const buryRow = `insert into subscription_tombstone (tenant_id, id, revision) values ($1, $2, $3)
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
-const someTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';
-
 const removeTombstone = 'delete from subscription_tombstone where tenant_id = $1 and id = $2';
-
-const selectRevision = 'select revision from tenant where id = $1';
-
-const setRevision = 'update tenant set revision = $2 where id = $1';

@@ -17,3 +17,27 @@ export interface SubscriptionRow {
   /** The finished JSON text of the record. */
   readonly record: string;
 }
+
+const columns = [
+  ...['id', 'created_date', 'activation_date', 'expiration_date', 'status', 'product_id', 'iccid', 'email', 'record'],
+  ...['plan_id', 'device_id', 'auto_renew'],
+];
+
+/** The columns of a row as a list for statements, in the order of `rowValues`. */
+export const rowColumns = columns.join(', ');
+
+/** Lets a row that is there already take the columns of the one that was to be inserted, but for its id. */
+export const assignRowColumns = columns
+  .slice(1)
+  .map((name) => `${name} = excluded.${name}`)
+  .join(', ');
+
+/** What a row binds for `rowColumns`. */
+export function rowValues(row: SubscriptionRow): (string | number | null)[] {
+  const { id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record } = row;
+  const { planId, deviceId, autoRenew } = row;
+  return [
+    ...[id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record],
+    ...[planId, deviceId, autoRenew],
+  ];
+}
