@@ -1,10 +1,9 @@
 import { formatDuration } from '../contract/duration.ts';
 import { formatExactInstant, formatInstant } from '../contract/instant.ts';
 import type { ReportParameter } from '../contract/query.ts';
-import type { ReportFilters, ReportQuery } from './report-query.ts';
+import type { AskedFilters, ReportFilters } from './report-query.ts';
 
-type AppliedFilters = Omit<ReportFilters, 'sort'> & Partial<Pick<ReportFilters, 'sort'>>;
-type AppliedQuery = AppliedFilters & Pick<ReportQuery, 'nowSeconds'>;
+type AppliedQuery = AskedFilters & Partial<Pick<ReportFilters, 'sort'>>;
 
 /** Stands for a value that is personal. */
 const redacted = '***';
@@ -13,7 +12,9 @@ const redacted = '***';
  * The filters and the order of a query in one form, whichever way they were written: the parameters that have a value, in a fixed order, dates in UTC,
  * statuses sorted and each once, `date-field` always, and `sort` when there is an order.
  */
-export function canonicalFilters(filters: AppliedFilters): readonly (readonly [ReportParameter, string])[] {
+export function canonicalFilters(
+  filters: Omit<AppliedQuery, 'nowSeconds'>,
+): readonly (readonly [ReportParameter, string])[] {
   const { iccid, email, productId, statuses, before, after, dateField, deviceId, planId, autoRenew, sort } = filters;
   const { createdFrom, createdTo, expiresWithinSeconds } = filters;
   const values: readonly (readonly [ReportParameter, string | undefined])[] = [

@@ -7,7 +7,8 @@ export type BucketUnit = 'day' | 'month';
 export const bucketUnit = (by: readonly SummaryGroup[]): BucketUnit | undefined =>
   (['day', 'month'] as const).find((unit) => by.includes(unit));
 
-const daySeconds = 86_400;
+/** Length of a day: UTC has no others. */
+export const daySeconds = 86_400;
 
 /**
  * Gives the UTC epoch second that the day or month of a second begins at.
@@ -25,9 +26,9 @@ export const nextBucket =
   (start: number): number =>
     unit === 'day' ? start + daySeconds : monthStart(start, 1);
 
-/** Writes a day as `2024-05-01`, a month as `2024-05`. */
-export const formatBucket = (unit: BucketUnit, start: number): string =>
-  new Date(start * 1000).toISOString().slice(0, unit === 'day' ? 10 : 7);
+/** Writes the day of a second as `2024-05-01`, its month as `2024-05`. */
+export const formatBucket = (unit: BucketUnit, seconds: number): string =>
+  new Date(seconds * 1000).toISOString().slice(0, unit === 'day' ? 10 : 7);
 
 function monthStart(seconds: number, later: number): number {
   const date = new Date(seconds * 1000);

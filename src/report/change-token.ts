@@ -1,7 +1,7 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
 import type { ChangeKey, TenantHistory } from '../storage/subscription-change.ts';
-import { fingerprint } from './cursor.ts';
+import { decodeFields, encodeFields, fingerprint } from './cursor.ts';
 
 /** A position in the changes of one tenant as `since` and `next` carry it. */
 export interface ChangeToken {
@@ -21,18 +21,13 @@ export const keyBehind = (revision: number): ChangeKey => ({ revision: revision 
 
 /** Writes a token as opaque URL-safe text. */
 export function encodeChangeToken({ key, mark }: ChangeToken): string {
-  return Buffer.from(JSON.stringify([version, key.revision, key.id, mark])).toString('base64url');
+  return encodeFields([version, key.revision, key.id, mark]);
 }
 
 /** Reads a token that `encodeChangeToken` wrote, or gives `undefined` for any other text. */
 export function decodeChangeToken(text: string): ChangeToken | undefined {
-  let fields: unknown;
-  try {
-    fields = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    return undefined; // not JSON: not a token of ours, which the caller reports
-  }
-  if (!Array.isArray(fields) || fields.length !== 4 || fields[0] !== version) return undefined;
+  const fields = decodeFields(text);
+  if (fields.length !== 4 || fields[0] !== version) return undefined;
   const [, revision, id, mark] = fields;
   if (!Number.isSafeInteger(revision) || revision < 0 || typeof id !== 'string' || typeof mark !== 'string')
     return undefined;

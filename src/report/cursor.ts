@@ -24,18 +24,13 @@ const latestSeconds = 250_000_000_000;
 export function encodeCursor({ direction, key, page, query, nowSeconds }: Cursor): string {
   const fields = [version, direction === 'after' ? 1 : 0, key.date, key.id, page, query];
   if (nowSeconds !== undefined) fields.push(nowSeconds);
-  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+  return encodeFields(fields);
 }
 
 /** Reads a cursor that `encodeCursor` wrote, or gives `undefined` for any other text. */
 export function decodeCursor(text: string): Cursor | undefined {
-  let fields: unknown;
-  try {
-    fields = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-  } catch {
-    return undefined; // not JSON: not a cursor of ours, which the caller reports
-  }
-  if (!Array.isArray(fields) || fields.length < 6 || fields.length > 7 || fields[0] !== version) return undefined;
+  const fields = decodeFields(text);
+  if (fields.length < 6 || fields.length > 7 || fields[0] !== version) return undefined;
   const [, forward, date, id, page, query, nowSeconds = 0] = fields;
   const numbers = [forward, date, page, nowSeconds].every(Number.isSafeInteger) && page >= 0;
   if (nowSeconds < 0 || nowSeconds > latestSeconds) return undefined;
@@ -44,6 +39,21 @@ export function decodeCursor(text: string): Cursor | undefined {
   const direction = forward === 1 ? 'after' : 'before';
   const cursor: Cursor = { direction, key: { date, id }, page, query, ...(fields.length === 7 && { nowSeconds }) };
   return encodeCursor(cursor) === text ? cursor : undefined; // one text for one cursor
+}
+
+/** Writes some values as opaque URL-safe text. */
+export const encodeFields = (fields: readonly unknown[]): string =>
+  Buffer.from(JSON.stringify(fields)).toString('base64url');
+
+/** The values of a text that `encodeFields` wrote; none for a text that nobody of us wrote. They may be any. */
+// biome-ignore lint/suspicious/noExplicitAny: each reader checks what it takes out
+export function decodeFields(text: string): readonly any[] {
+  try {
+    const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    return Array.isArray(fields) ? fields : [];
+  } catch {
+    return []; // not JSON: not ours, which the caller reports
+  }
 }
 
 /** A short mark of a text (FNV-1a, 32 bit): tells queries apart by accident, not by intent, which the filters themselves guard against. */

@@ -3,7 +3,7 @@ import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
 import type { SqlValue } from '../storage/store.ts';
 import type { GroupCounts, SummaryCounts } from '../storage/summarise.ts';
 import { describeFilters } from './applied-filters.ts';
-import { formatBucket, startOfBucket } from './bucket.ts';
+import { formatBucket } from './bucket.ts';
 import type { FormattedReport } from './format.ts';
 import { groupColumns } from './plan-summary.ts';
 import type { SummaryQuery } from './summary-query.ts';
@@ -31,7 +31,7 @@ function writeGroup(group: SummaryGroup, { columns, buckets }: SummaryCounts): V
   if (group !== 'day' && group !== 'month') return inOrder(columns.get(groupColumns[group]) ?? new Map());
   const counts = new Map<string, number>();
   for (const [start, count] of buckets) {
-    const name = formatBucket(group, startOfBucket(group)(Number(start)));
+    const name = formatBucket(group, Number(start));
     counts.set(name, (counts.get(name) ?? 0) + count);
   }
   return inOrder(counts);

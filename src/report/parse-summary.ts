@@ -9,6 +9,7 @@ import {
   summaryGroups,
   summaryParameters,
 } from '../contract/summary.ts';
+import { daySeconds } from './bucket.ts';
 import { malformedFault, nameFaults } from './parse.ts';
 import { dateColumns, planFilter } from './plan.ts';
 import { readQuery } from './read-query.ts';
@@ -64,8 +65,6 @@ const strangerFault = (parameter: string): Fault => ({
   value: null,
   rule: 'left out: a summary is one JSON object about all records that its filters let through, without pages, order or other forms',
 });
-
-const daySeconds = 86_400;
 
 /** Days that may be too many. What is asked for decides, not what is there, and not the present moment: a request that is right stays right. */
 function tooManyDays(query: SummaryQuery): Fault[] {

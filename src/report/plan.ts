@@ -3,7 +3,7 @@ import { type DateField, dateFields } from '../contract/query.ts';
 import type { SubscriptionOrder } from '../storage/page-sql.ts';
 import type { DateBounds, DateColumn, SubscriptionFilter } from '../storage/subscription-filter.ts';
 import type { PagePosition } from '../storage/subscription-page.ts';
-import type { ReportFilters, ReportQuery } from './report-query.ts';
+import type { AskedFilters, ReportQuery } from './report-query.ts';
 
 /** What is to be read: which records, in which order, from where, how many. */
 export interface ReportPlan {
@@ -29,9 +29,6 @@ export function planReport(query: ReportQuery, firstPage: number): ReportPlan {
     size: query.size,
   };
 }
-
-/** The filters of a query, and the moment that `expires-within` counts from. */
-type AskedFilters = Omit<ReportFilters, 'sort'> & Pick<ReportQuery, 'nowSeconds'>;
 
 /** Turns the filters of a query into which records the store is asked for. */
 export function planFilter(query: AskedFilters): SubscriptionFilter {

@@ -39,6 +39,9 @@ export interface ReportQuery extends ReportFilters {
   readonly mark: string;
 }
 
+/** What chooses records, in any order, and the moment that `expires-within` counts from. */
+export type AskedFilters = Omit<ReportFilters, 'sort'> & Pick<ReportQuery, 'nowSeconds'>;
+
 /** What a query is read with. */
 export interface QueryContext {
   readonly limits: PageLimits;

@@ -23,8 +23,9 @@ interface Part {
 
 /**
  * Counts the records of a filter's product and statuses between each two neighbouring `edges`, `createdDate` in UTC epoch seconds in ascending order: from one on,
- * before the next. All but the first and the last edge are at midnight, as rows are counted by day. Spans inside an interval give their counts; those across an edge are taken apart, at last into rows, at most `spanRowsMax` an edge. Without
- * `byStatus` only the sums over all statuses mean something: rows are then counted in an index that has no status.
+ * before the next. All but the first and the last edge are at midnight, as rows are counted by day. Spans inside an interval give their counts; those across an
+ * edge are taken apart, at last into rows, at most `spanRowsMax` an edge. Without `byStatus` only the sums over all statuses mean something: rows are then counted
+ * in an index that has no status.
  */
 export async function countIntervals(
   reader: TenantReader,

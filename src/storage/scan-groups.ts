@@ -59,8 +59,8 @@ export function isCovered(filter: SubscriptionFilter, column: GroupColumn, dateC
 
 function coveringPath({ filter, columns: [column, ...others], dateColumn }: GroupScan): Path | undefined {
   const dates = column === 'day' ? dateColumn : 'created_date';
-  const { afterSeconds: _after, beforeSeconds: _before, dateColumn: bounded, ...conditions } = filter;
-  const isBounded = _after !== undefined || _before !== undefined;
+  const { afterSeconds, beforeSeconds, dateColumn: bounded, ...conditions } = filter;
+  const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
   if (column === undefined || others.length > 0 || column === 'status' || column === 'product_id') return undefined;
   if (Object.keys(conditions).length > 0 || (isBounded && bounded !== dates)) return undefined;
   const key = column === 'day' ? [dates, 'id'] : [column, dates, 'id'];
@@ -90,7 +90,7 @@ function narrowestPaths(filter: SubscriptionFilter): Path[] {
   if (span !== undefined) return [along({}, span)];
   if (planId !== undefined) return [along({ planId })];
   const product = productId === undefined ? {} : { productId };
-  if (statuses !== undefined) return statuses.map((status) => along({ ...product, statuses: [status] }));
+  if (statuses !== undefined) return [...new Set(statuses)].map((status) => along({ ...product, statuses: [status] }));
   if (productId !== undefined) return [along(product)];
   if (autoRenew !== undefined) return [along({ autoRenew })];
   return [along({}, created ?? others[0])];

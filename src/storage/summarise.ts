@@ -2,7 +2,14 @@ import { addTo, countIntervals, type StatusCounts } from './count-intervals.ts';
 import { countProducts, countStatuses } from './count-products.ts';
 import { type GroupColumn, type GroupScan, isCovered, scanGroups } from './scan-groups.ts';
 import type { SqlValue, TenantReader } from './store.ts';
-import { type DateColumn, filterConditions, isCounted, type SubscriptionFilter } from './subscription-filter.ts';
+import {
+  and,
+  binder,
+  type DateColumn,
+  filterConditions,
+  isCounted,
+  type SubscriptionFilter,
+} from './subscription-filter.ts';
 import { readRange } from './subscription-rank.ts';
 import { endKey, firstKey, seriesOfProduct, wholeSeries } from './subscription-span.ts';
 
@@ -101,10 +108,10 @@ const withoutNone = <K extends SqlValue>(counts: ReadonlyMap<K, number>): GroupC
 async function readEnds(reader: TenantReader, filter: SubscriptionFilter): Promise<(number | undefined)[]> {
   const { statuses: _statuses, ...others } = filter;
   const values: SqlValue[] = [];
-  const conditions = filterConditions(others, (value) => `$${values.push(value) + 1}`);
+  const conditions = filterConditions(others, binder(values));
   const ends = (['asc', 'desc'] as const).map(async (direction) => {
     const [row] = await reader.all(
-      `select created_date from subscription where tenant_id = $1${conditions.map((each) => ` and ${each}`).join('')}
+      `select created_date from subscription where tenant_id = $1${and(conditions)}
       order by created_date ${direction}, id ${direction} limit 1`,
       values,
     );
