@@ -1,7 +1,18 @@
-import fastify from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
+import type { TenantId } from '../storage/store.ts';
 import type { RepeatableAnswer } from './repeated-requests.ts';
 import { createCachedSender } from './send-cached.ts';
+
+/** A service whose every request is one of a tenant. */
+function serviceOf(tenant: string): FastifyInstance {
+  const app = fastify();
+  app.decorateRequest('access', null);
+  app.addHook('onRequest', async (request) => {
+    request.access = { clientId: 'client', tenant: tenant as TenantId, expiresAt: 0 };
+  });
+  return app;
+}
 
 test('an answer that may be repeated gives its bytes for as long as the cache keeps them, in each coding, and of its revision', async () => {
   let revision = 1;
@@ -10,12 +21,11 @@ test('an answer that may be repeated gives its bytes for as long as the cache ke
     answer: () => false,
     keep: (_request: object, _reply: object, answer: RepeatableAnswer) => void kept.push(answer),
   };
-  const sendCached = createCachedSender(100_000, repeated);
-  const app = fastify();
+  const sendCached = createCachedSender(100_000, async () => revision, repeated);
+  const app = serviceOf('acme');
   app.get<{ Querystring: { page: string } }>('/', (request, reply) =>
     sendCached(request, reply, {
-      key: ['acme', request.query.page],
-      revision: async () => revision,
+      key: [request.query.page],
       load: async () => ({ body: `${revision} ${'x'.repeat(5_000)}`, headers: {}, revision }),
     }),
   );
@@ -44,12 +54,11 @@ test('304 is kept without bytes, and nothing is kept that time alone changes', a
     answer: () => false,
     keep: (_request: object, _reply: object, answer: RepeatableAnswer) => void kept.push(answer),
   };
-  const sendCached = createCachedSender(100_000, repeated);
-  const app = fastify();
+  const sendCached = createCachedSender(100_000, async () => 1, repeated);
+  const app = serviceOf('acme');
   app.get<{ Querystring: { moment?: string } }>('/', (request, reply) =>
     sendCached(request, reply, {
-      key: ['acme', request.query.moment],
-      revision: async () => 1,
+      key: [request.query.moment],
       isOfItsMoment: request.query.moment !== undefined,
       load: async () => ({ body: 'answer', headers: {}, revision: 1 }),
     }),

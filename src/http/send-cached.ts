@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../auth/resource-server.ts';
+import { accessOf } from './access.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
 import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
 import { createPageCache, type FinishedPage } from './page-cache.ts';
@@ -16,10 +18,8 @@ export interface RevisionedAnswer {
 
 /** An answer that may be had already. */
 export interface CachedAnswer {
-  /** Everything that the answer depends on but the revision, the tenant first. */
+  /** Everything that the answer depends on but the tenant and its revision. */
   readonly key: readonly unknown[];
-  /** The tenant's revision now. */
-  readonly revision: () => Promise<number>;
   /** Whether another moment could give another answer of the same key and revision. */
   readonly isOfItsMoment?: boolean;
   /** Reads and writes the answer. */
@@ -40,9 +40,13 @@ const vary = 'Authorization, Accept, Accept-Encoding';
 /**
  * Makes the function that sends an answer with a strong entity tag of its revision (RFC 9110 §8.8.3): 304 without reading it when the client has it, from
  * memory when the tenant has not changed since, compressed when the client takes that. At most `cacheBytes` of bodies are kept, in each coding that was asked for.
- * An answer that was had already is told to `repeated`.
+ * An answer that was had already is told to `repeated`. `revisionOf` gives a tenant's revision now.
  */
-export function createCachedSender(cacheBytes: number, repeated: RepeatedRequests | undefined): CachedSender {
+export function createCachedSender(
+  cacheBytes: number,
+  revisionOf: (tenant: Access['tenant']) => Promise<number>,
+  repeated: RepeatedRequests | undefined,
+): CachedSender {
   const cache = createPageCache(cacheBytes);
 
   function finish(key: string, { body, headers, revision }: RevisionedAnswer): FinishedPage {
@@ -73,7 +77,8 @@ export function createCachedSender(cacheBytes: number, repeated: RepeatedRequest
 
   return async (request, reply, answer) => {
     const started = performance.now();
-    const key = JSON.stringify(answer.key);
+    const { tenant } = accessOf(request);
+    const key = JSON.stringify([tenant, ...answer.key]);
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
     reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
@@ -83,7 +88,7 @@ export function createCachedSender(cacheBytes: number, repeated: RepeatedRequest
     };
     let page = cache.get(key);
     if (page !== undefined || ifNoneMatch !== undefined) {
-      const revision = await answer.revision();
+      const revision = await revisionOf(tenant);
       if (page?.revision !== revision) page = undefined;
       const tag = page?.headers.etag ?? entityTag([revision, key]);
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag);

@@ -5,15 +5,14 @@ import { accessOf } from './access.ts';
 import type { ReportSending } from './send-report.ts';
 
 /** Makes the function that answers what changed after a token, for the query that `parse` reads. */
-export function createChangesSender({ report, sendCached, revisionOf }: Omit<ReportSending, 'exports'>) {
+export function createChangesSender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
   return async (request: FastifyRequest, reply: FastifyReply, parse: () => ChangesQuery): Promise<FastifyReply> => {
     const started = performance.now();
     const query = parse();
     const parsed = performance.now() - started;
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
-      key: [tenant, ...changesKey(report, query)],
-      revision: () => revisionOf(tenant),
+      key: changesKey(report, query),
       load: async () => {
         const { timings, ...answer } = await listChanges(report, tenant, query);
         return { ...answer, timings: { parse: parsed, ...timings } };

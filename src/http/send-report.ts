@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../auth/resource-server.ts';
 import { exportSubscriptions } from '../report/export-subscriptions.ts';
 import { listSubscriptions, pageKey } from '../report/list-subscriptions.ts';
 import type { ReportContext } from '../report/report-context.ts';
@@ -15,20 +14,17 @@ export interface ReportSending {
   readonly report: ReportContext;
   readonly exports: ExportLimits;
   readonly sendCached: CachedSender;
-  /** A tenant's revision now. */
-  readonly revisionOf: (tenant: Access['tenant']) => Promise<number>;
 }
 
 /** Makes the function that answers one page of a report, or all of it, for the query that `parse` reads. */
-export function createReportSender({ report, exports, sendCached, revisionOf }: ReportSending) {
+export function createReportSender({ report, exports, sendCached }: ReportSending) {
   const takeSlot = createExportSlots(exports);
 
   /** Answers one page of a report. */
   const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parse: number) => {
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
-      key: [tenant, ...pageKey(report, query)],
-      revision: () => revisionOf(tenant),
+      key: pageKey(report, query),
       isOfItsMoment: query.expiresWithinSeconds !== undefined,
       load: async () => {
         const { timings, ...page } = await listSubscriptions(report, tenant, query);

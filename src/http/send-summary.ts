@@ -5,15 +5,14 @@ import { accessOf } from './access.ts';
 import type { ReportSending } from './send-report.ts';
 
 /** Makes the function that answers a summary for the query that `parse` reads. */
-export function createSummarySender({ report, sendCached, revisionOf }: Omit<ReportSending, 'exports'>) {
+export function createSummarySender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
   return (request: FastifyRequest, reply: FastifyReply, parse: () => SummaryQuery) => {
     const started = performance.now();
     const query = parse();
     const parsed = performance.now() - started;
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
-      key: [tenant, ...summaryKey(query)],
-      revision: () => revisionOf(tenant),
+      key: summaryKey(query),
       isOfItsMoment: query.expiresWithinSeconds !== undefined,
       load: async () => {
         const { timings, ...summary } = await getSubscriptionSummary(report.store, tenant, query);

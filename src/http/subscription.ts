@@ -44,8 +44,7 @@ export function addSubscriptionRoutes(
   repeated: RepeatedRequests | undefined,
 ): void {
   const { report, authorize, exports, pageCacheBytes } = routes;
-  const sendCached = createCachedSender(pageCacheBytes, repeated);
-  const revisionOf = createRevisionLookup(report.store);
+  const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store), repeated);
   app.decorateRequest('access', null);
   const onRequest = [
     async (request: FastifyRequest) => {
@@ -53,7 +52,7 @@ export function addSubscriptionRoutes(
     },
     ...(app.hasDecorator('rateLimit') ? [app.rateLimit()] : []),
   ];
-  const sendReport = createReportSender({ report, exports, sendCached, revisionOf });
+  const sendReport = createReportSender({ report, exports, sendCached });
   app.route({
     method: 'GET',
     url: routePath(operations.listSubscriptions.path),
@@ -82,14 +81,14 @@ export function addSubscriptionRoutes(
         }),
     });
   });
-  const sendSummary = createSummarySender({ report, sendCached, revisionOf });
+  const sendSummary = createSummarySender({ report, sendCached });
   app.route({
     method: 'GET',
     url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
     onRequest: [...onRequest, acceptJson],
     handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
   });
-  const sendChanges = createChangesSender({ report, sendCached, revisionOf });
+  const sendChanges = createChangesSender({ report, sendCached });
   app.route({
     method: 'GET',
     url: operations.listSubscriptionChanges.path,
@@ -106,8 +105,7 @@ export function addSubscriptionRoutes(
       const { tenant } = accessOf(request);
       const { id } = request.params;
       return sendCached(request, reply, {
-        key: [tenant, 'record', id],
-        revision: () => revisionOf(tenant),
+        key: ['record', id],
         load: async () => {
           const { record, revision } = await getSubscription(report, tenant, id);
           return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
