@@ -141,7 +141,7 @@ export class SubreportClient {
    * with `ApiError` `RESYNC_REQUIRED` when the service has other records than those of the token: read everything anew, without a token, into an empty copy.
    *
    * @example
-   * for await (const { changes, next } of client.changes(token)) {
+   * for await (const { changes, next } of client.listSubscriptionChanges(token)) {
    *   for (const change of changes) {
    *     if (isRemoved(change)) copy.delete(change.id);
    *     else copy.set(change.id, change);
@@ -149,7 +149,7 @@ export class SubreportClient {
    *   token = next;
    * }
    */
-  async *changes(since?: string, { size, signal }: ChangesOptions = {}): AsyncGenerator<ChangesPage> {
+  async *listSubscriptionChanges(since?: string, { size, signal }: ChangesOptions = {}): AsyncGenerator<ChangesPage> {
     for (let token = since, hasMore = true; hasMore; ) {
       const url = this.#queryUrl(operations.listSubscriptionChanges.path, { since: token, size });
       const { changes, next, has_more } = (await (await this.#get(url, signal)).json()) as ChangesAnswer;

@@ -105,7 +105,7 @@ describe('the client library against a real service', () => {
     let token: string | undefined;
     const follow = async (): Promise<boolean[]> => {
       const more: boolean[] = [];
-      for await (const { changes, next, hasMore } of client.changes(token, { size: 10 })) {
+      for await (const { changes, next, hasMore } of client.listSubscriptionChanges(token, { size: 10 })) {
         for (const change of changes) {
           if (isRemoved(change)) copy.delete(change.id);
           else copy.set(change.id, change);
@@ -128,9 +128,9 @@ describe('the client library against a real service', () => {
   });
 
   test("a token of another tenant's changes is RESYNC_REQUIRED", async () => {
-    const [first] = await Array.fromAsync(clientOf().changes());
+    const [first] = await Array.fromAsync(clientOf().listSubscriptionChanges());
     const other = clientOf(await service.createClient(await service.createTenant('elsewhere')));
-    await expect(Array.fromAsync(other.changes(first?.next))).rejects.toMatchObject({
+    await expect(Array.fromAsync(other.listSubscriptionChanges(first?.next))).rejects.toMatchObject({
       name: 'ApiError',
       code: 'RESYNC_REQUIRED',
       status: 410,
