@@ -99,8 +99,9 @@ export async function serve(
           bodyStallMs,
         });
   try {
-    await listen(app, config, '', reusePort);
-    if (management !== undefined) await listen(management, config, 'MANAGEMENT_', reusePort);
+    await listen(app, config, '', 'listening', reusePort);
+    if (management !== undefined)
+      await listen(management, config, 'MANAGEMENT_', 'listening for the operator', reusePort);
   } catch (error) {
     await Promise.all([app.close(), management?.close()]);
     throw error;
@@ -118,13 +119,16 @@ async function listen(
   app: FastifyInstance,
   config: Config,
   prefix: '' | 'MANAGEMENT_',
+  message: string,
   reusePort: boolean,
 ): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
   const place = { host, port, reusePort }; // Node's own option, which Fastify's types do not know
-  await app.listen({ ...place, listenTextResolver: () => 'listening' }).catch((error: unknown) => {
-    throw listenFailure(error, config, prefix);
-  });
+  await app
+    .listen({ ...place, listenTextResolver: (address) => `${message} at ${address}` })
+    .catch((error: unknown) => {
+      throw listenFailure(error, config, prefix);
+    });
 }
 
 /** The external issuer of the settings, whose keys are read while the service starts; a start does not wait for others. */

@@ -96,7 +96,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
       log,
       pids: () =>
         log()
-          .filter(({ msg }) => msg === 'listening')
+          .filter(({ msg }) => String(msg).startsWith('listening at '))
           .map(({ pid }) => Number(pid)),
       async token() {
         const body = new URLSearchParams({ grant_type: 'client_credentials', ...credentials });
