@@ -10,7 +10,7 @@ import { findTenant } from '../../src/storage/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { services, startService, type TestService } from '../support/service.ts';
+import { servicesOnEngines, startService, type TestService } from '../support/service.ts';
 
 const records = [...syntheticRows({ count: 40, seed: 6, until: 1_767_225_600 })].map(
   ({ email: _email, ...record }) => record,
@@ -242,8 +242,6 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     expect(await (await service.get('/v1/subscription?size=1', token)).text()).toContain('"id":"changes"');
   });
 });
-
-const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
 
 describe.each(servicesOnEngines)('following over HTTP, $service on $engine', ({ openTestStore, processes, start }) => {
   test('while records change, whoever answers: the copy ends as the report (on PostgreSQL within a second)', async () => {

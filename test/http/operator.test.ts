@@ -6,15 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/check-counts.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { engines } from '../support/engines.ts';
 import { freePort } from '../support/postgres-server.ts';
-import { services, type TestService } from '../support/service.ts';
+import { servicesOnEngines, type TestService } from '../support/service.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 12, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
-const cases = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
 
-describe.each(cases)('loading records over HTTP, on $engine with $service', ({ openTestStore, start }) => {
+describe.each(servicesOnEngines)('loading records over HTTP, on $engine with $service', ({ openTestStore, start }) => {
   let service: TestService;
   let management: string;
   let tenants = 0;

@@ -10,7 +10,7 @@ import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { services, type TestService } from '../support/service.ts';
+import { servicesOnEngines, type TestService } from '../support/service.ts';
 
 /** The model: rows in memory, filtered and sorted as the documentation says. */
 interface Filters {
@@ -358,8 +358,6 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     );
   });
 });
-
-const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
 
 describe.each(servicesOnEngines)('walking over HTTP, $service on $engine', (variant) => {
   const { engine, openTestStore, processes, start } = variant;

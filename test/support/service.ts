@@ -6,7 +6,7 @@ import { serve } from '../../src/cli/serve.ts';
 import type { GrantType, Scope } from '../../src/contract/token.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
-import type { TestStore } from './engines.ts';
+import { engines, type TestStore } from './engines.ts';
 import { freePort } from './postgres-server.ts';
 import { startCommand, untilWritten } from './run-command.ts';
 
@@ -84,6 +84,9 @@ export const services = [
   { service: 'this process', processes: 1, start: startService },
   { service: '--workers 2', processes: 2, start: startWorkers },
 ] as const;
+
+/** Each of these services on each engine. */
+export const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
 
 /** What a test does with a service, wherever it runs. */
 function serviceAt(port: number, store: Store, running: Pick<TestService, 'logText' | 'close'>): TestService {
