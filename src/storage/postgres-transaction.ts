@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
 import type pg from 'pg';
+import { type BatchStatement, runBatch } from './postgres-batch.ts';
+import type { Row } from './store.ts';
 
 /**
  * Sends all statements that `send` asks for in one write. Each would be a write of its own, which wakes the server up for itself, and
@@ -15,10 +17,17 @@ export function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
   }
 }
 
-/** Waits for all of what was sent, as nothing may be under way once the client is released; fails as the first of them that failed. */
-export async function allDone(sent: readonly Promise<unknown>[]): Promise<void> {
-  const failed = (await Promise.allSettled(sent)).find((outcome) => outcome.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+/** Runs a transaction as one batch: statements from the one that begins it to the commit. Gives the rows of each. */
+export async function runTransaction(
+  client: pg.ClientBase,
+  statements: readonly BatchStatement[],
+): Promise<readonly (readonly Row[])[]> {
+  try {
+    return await runBatch(client, statements);
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined); // the connection is gone: so is the transaction, and the first failure says why
+    throw error;
+  }
 }
 
 /**

@@ -6,6 +6,7 @@ import type { ImportLock } from './import-lock.ts';
 import { type ImportMark, markStatement } from './import-mark.ts';
 import { countLoaded, type LoadCounts } from './load-counts.ts';
 import { listMigrations, pendingMigrations } from './migrations.ts';
+import { type BatchStatement, parserOf, runBatch } from './postgres-batch.ts';
 import {
   announceChange,
   begin,
@@ -24,7 +25,7 @@ import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
 import { openPostgresReplacement } from './postgres-replacement.ts';
 import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
-import { allDone, inOneWrite, inTransaction } from './postgres-transaction.ts';
+import { inOneWrite, inTransaction, runTransaction } from './postgres-transaction.ts';
 import type { Replacement } from './replacement.ts';
 import type {
   DirectorySql,
@@ -109,7 +110,7 @@ class PostgresStore implements Store {
       pipeline: true, // statements that do not wait for each other share a round trip
       application_name: 'subreport',
       options: sessionOptions,
-      types: { getTypeParser },
+      types: { getTypeParser: parserOf },
     });
     // Without a listener one killed backend would end the process: the pool listens for idle connections, a connection in use has none of its own.
     this.#pool.on('error', onConnectionError);
@@ -136,17 +137,16 @@ class PostgresStore implements Store {
     });
   }
 
-  /** All of the transaction in one round trip; once a statement has failed, the commit is a rollback. */
   readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
     return this.#withClient(async (client) => {
-      const stepDown = await this.#mustStepDown(client);
-      const { sent, reading } = inOneWrite(client, () => {
-        const opening = this.#openTenant(client, beginReading, tenant, stepDown);
-        const asked = statements.map(({ sql, values }) => this.#query(client, sql, [tenant, ...values]));
-        return { sent: [...opening, ...asked, client.query('commit')], reading: asked };
-      });
-      await allDone(sent);
-      return Promise.all(reading);
+      const opening = [
+        this.#prepared(beginReading),
+        ...((await this.#mustStepDown(client)) ? [this.#prepared(setTenantRole)] : []),
+        this.#prepared(setTenant, [tenant]),
+      ];
+      const asked = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
+      const results = await runTransaction(client, [...opening, ...asked, this.#prepared('commit')]);
+      return results.slice(opening.length, -1);
     });
   }
 
@@ -261,16 +261,11 @@ class PostgresStore implements Store {
     { announce } = { announce: false },
   ): Promise<readonly (readonly Row[])[]> {
     const written = await this.#withClient(async (client) => {
-      const [only, ...others] = statements;
-      if (only !== undefined && others.length === 0 && !announce)
-        return [await this.#query(client, only.sql, only.values)];
-      const { sent, results } = inOneWrite(client, () => {
-        const opening = [client.query('begin'), ...(announce ? [client.query(announceChange)] : [])];
-        const asked = statements.map(({ sql, values }) => this.#query(client, sql, values));
-        return { sent: [...opening, ...asked, client.query('commit')], results: asked };
-      });
-      await allDone(sent); // one round trip; once one has failed, the commit is a rollback
-      return Promise.all(results);
+      const asked = statements.map(({ sql, values }) => this.#prepared(sql, values));
+      if (asked.length === 1 && !announce) return runBatch(client, asked);
+      const opening = ['begin', ...(announce ? [announceChange] : [])].map((text) => this.#prepared(text));
+      const results = await runTransaction(client, [...opening, ...asked, this.#prepared('commit')]);
+      return results.slice(opening.length, -1);
     });
     if (announce) this.#listener.noteOwnChange();
     return written;
@@ -332,8 +327,8 @@ class PostgresStore implements Store {
   #openTenant(client: Client, begin: string, tenant: TenantId, stepDown: boolean): Promise<unknown>[] {
     return [
       client.query(begin),
-      ...(stepDown ? [client.query(`set local role ${tenantRole}`)] : []),
-      client.query({ name: 'set_tenant', text: 'select set_tenant($1)', values: [tenant] }),
+      ...(stepDown ? [client.query(setTenantRole)] : []),
+      this.#query(client, setTenant, [tenant]),
     ];
   }
 
@@ -385,20 +380,27 @@ class PostgresStore implements Store {
   }
 
   async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    let name = this.#names.get(text);
-    if (name === undefined) {
-      name = `s${this.#names.size + 1}`;
-      this.#names.set(text, name);
-    }
-    const { rows } = await client.query({ name, text, values: [...values] });
+    const { rows } = await client.query({ name: this.#nameOf(text), text, values: [...values] });
     return rows;
+  }
+
+  #prepared(text: string, values: readonly SqlValue[] = []): BatchStatement {
+    return { name: this.#nameOf(text), text, values };
+  }
+
+  /** The name under which each connection prepares a statement. */
+  #nameOf(text: string): string {
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    const name = `s${this.#names.size + 1}`;
+    this.#names.set(text, name);
+    return name;
   }
 }
 
-/** bigint as a number: times in seconds and counts stay far below 2^53. */
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
-  return oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format);
-}
+/** A tenant's transaction steps down to its role, and says whose rows row-level security lets through. */
+const setTenantRole = `set local role ${tenantRole}`;
+const setTenant = 'select set_tenant($1)';
 
 /** All statements of a reader see one moment. */
 const beginReading = 'begin isolation level repeatable read read only';

@@ -1,0 +1,90 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type BatchStatement, runBatch } from '../../src/storage/postgres-batch.ts';
+import { openPostgres, type TestStore } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
+
+const statement = (text: string, ...values: BatchStatement['values']): BatchStatement => ({
+  name: text.slice(0, 60), // longer names are one to the server
+  text,
+  values,
+});
+const number = (value: number) => statement('select cast($1 as bigint) as n, null as nothing', value);
+const inverse = (value: number) => statement('select 1 / cast($1 as integer) as inverse', value);
+const word = (value: string | null) => statement('select cast($1 as text) as word', value);
+
+describe('a batch of statements on PostgreSQL', () => {
+  let opened: TestStore;
+  let client: pg.Client;
+
+  beforeAll(async () => {
+    opened = await openPostgres(testRole);
+    client = new pg.Client({
+      connectionString: opened.environment.DATABASE_URL,
+      pipeline: true,
+      query_timeout: 1_500,
+    });
+    client.on('error', () => undefined);
+    await client.connect();
+  });
+  afterAll(async () => {
+    await client.end();
+    await opened.close();
+  });
+
+  const prepared = async () =>
+    (await client.query('select name from pg_prepared_statements order by name')).rows.length;
+
+  test('gives the rows of each, none for those that have none, and each is prepared once', async () => {
+    const batch = [number(1), statement('set local work_mem = 1024'), number(2), word(null), word('é\u{1F600}')];
+    for (let round = 0; round < 2; round += 1) {
+      expect(await runBatch(client, batch)).toEqual([
+        [{ n: 1, nothing: null }],
+        [],
+        [{ n: 2, nothing: null }],
+        [{ word: null }],
+        [{ word: 'é\u{1F600}' }],
+      ]);
+      expect(await prepared()).toBe(3);
+    }
+    expect(await runBatch(client, [statement('select n from generate_series(1, 3) as n')])).toEqual([
+      [{ n: 1 }, { n: 2 }, { n: 3 }],
+    ]);
+  });
+
+  test('is one transaction', async () => {
+    const now = statement('select txid_current() as id');
+    const [[first] = [], [second] = []] = await runBatch(client, [now, now]);
+    expect(first?.id).toBe(second?.id);
+  });
+
+  test.each([
+    ['the first of them', [inverse(0), number(3), word('late')]],
+    ['one between, behind one that is new', [statement('select 7 as seven'), inverse(0), word('late'), number(3)]],
+    ['the last', [number(3), statement('select 8 as eight'), inverse(0)]],
+    ['one that cannot be prepared', [number(4), statement('select nowhere.n'), statement('select 9 as nine')]],
+  ])('fails with what %s said, and the next batch has all that it needs', async (_where, batch) => {
+    await expect(runBatch(client, batch)).rejects.toMatchObject({ code: expect.stringMatching(/^(22012|42P01)$/) });
+    const good = batch.filter(({ text, values }) => !text.includes('nowhere') && values[0] !== 0);
+    expect(await runBatch(client, [...good, inverse(1)])).toHaveLength(good.length + 1);
+    expect(await runBatch(client, good)).toHaveLength(good.length);
+  });
+
+  test('several on their way at once do not meet', async () => {
+    const batches = Array.from({ length: 20 }, (_, n) => [number(n), n % 5 === 3 ? inverse(0) : word(`word ${n}`)]);
+    const outcomes = await Promise.allSettled(batches.map((batch) => runBatch(client, batch)));
+    expect(outcomes.map(({ status }) => status)).toEqual(
+      batches.map((_, n) => (n % 5 === 3 ? 'rejected' : 'fulfilled')),
+    );
+    for (const [n, outcome] of outcomes.entries())
+      if (outcome.status === 'fulfilled')
+        expect(outcome.value).toEqual([[{ n, nothing: null }], [{ word: `word ${n}` }]]);
+  });
+
+  test('one that takes too long fails, as does what waits behind it', async () => {
+    const slow = runBatch(client, [number(1), statement('select pg_sleep(6)')]);
+    const behind = runBatch(client, [number(2)]);
+    await expect(slow).rejects.toThrow('timeout');
+    await expect(behind).rejects.toThrow(/timeout|terminated/);
+  });
+});
