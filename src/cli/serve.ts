@@ -9,6 +9,7 @@ import { buildOpenApi } from '../contract/openapi.ts';
 import { apiPath, operations } from '../contract/operations.ts';
 import { buildManagementServer } from '../http/management.ts';
 import { buildServer } from '../http/server.ts';
+import { SpanMemory } from '../storage/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { type Counters, createCounters } from './counters.ts';
@@ -67,7 +68,13 @@ export async function serve(
   const resourceServer = createResourceServer(auth, openExternalIssuer(config, logger));
   let draining = false;
   const shared = {
-    report: { store, limits, now: nowSeconds, reportUrl: publicUrl + operations.listSubscriptions.path },
+    report: {
+      store,
+      spans: new SpanMemory(),
+      limits,
+      now: nowSeconds,
+      reportUrl: publicUrl + operations.listSubscriptions.path,
+    },
     isDraining: () => draining,
     checkReady: () => store.checkReady(),
     trustedProxies: config.TRUSTED_PROXIES,

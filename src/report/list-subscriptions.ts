@@ -25,14 +25,15 @@ export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery
  * store is at fault.
  */
 export async function listSubscriptions(
-  { store, limits, reportUrl }: ReportContext,
+  context: ReportContext,
   tenant: TenantId,
   query: ReportQuery,
 ): Promise<TimedReport> {
+  const { limits, reportUrl } = context;
   const started = performance.now();
   const plan = planReport(query, limits.firstPage);
   const planned = performance.now();
-  const page = await runReport(store, tenant, plan);
+  const page = await runReport(context, tenant, plan);
   const ran = performance.now();
   const report = formatReport(query, page, reportUrl, limits);
   const timings = { plan: planned - started, run: ran - planned, format: performance.now() - ran };

@@ -1,9 +1,12 @@
+import type { SpanMemory } from '../storage/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { QueryContext } from './report-query.ts';
 
 /** What every report is made with. */
 export interface ReportContext extends QueryContext {
   readonly store: Store;
+  /** Spans that are remembered between pages. */
+  readonly spans: SpanMemory;
   /** Absolute URL of the report operation, for links to other pages. */
   readonly reportUrl: string;
 }

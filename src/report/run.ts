@@ -1,5 +1,5 @@
-import type { Store, TenantId } from '../storage/store.ts';
-import { type PageRecord, readPage } from '../storage/subscription-page.ts';
+import type { TenantId } from '../storage/store.ts';
+import { type PageContext, type PageRecord, readPage } from '../storage/subscription-page.ts';
 import type { ReportPlan } from './plan.ts';
 
 /** One page as it was at one moment of the store, with the total of that moment. */
@@ -15,9 +15,9 @@ export interface ReportPage {
 }
 
 /** Reads the page that a plan asks for. The only stage that asks the store. */
-export async function runReport(store: Store, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
+export async function runReport(context: PageContext, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
   const { filter, order, position, size } = plan;
-  const page = await readPage(store, tenant, filter, order, position, size + 1); // one more, to learn whether the report goes on
+  const page = await readPage(context, tenant, filter, order, position, size + 1); // one more, to learn whether the report goes on
   const { records, total, isBeyondKey, revision } = page;
   const isMore = records.length > size;
   switch (position.kind) {

@@ -1,4 +1,6 @@
 import { type PageStart, pageSql, type SubscriptionOrder } from './page-sql.ts';
+import type { SpanList, SpanPosition } from './span-list.ts';
+import type { SpanMemory } from './span-memory.ts';
 import type {
   Row,
   SqlValue,
@@ -10,7 +12,15 @@ import type {
   TenantStatement,
 } from './store.ts';
 import { and, type Bind, binder, filterConditions, isCounted, type SubscriptionFilter } from './subscription-filter.ts';
-import { type FilterRange, findSpan, rangeSql, readGroups, readRange, toRange } from './subscription-rank.ts';
+import {
+  type FilterRange,
+  findSpan,
+  rangeSql,
+  readGroups,
+  readRange,
+  seriesOfFilter,
+  toRange,
+} from './subscription-rank.ts';
 import { type OrderKey, spanRowsAimed } from './subscription-span.ts';
 
 /** Where a page begins: after so many records of the order, just after a record, or just before one. */
@@ -35,24 +45,54 @@ export interface Page {
   readonly revision: number;
 }
 
+/** What pages are read with: the store, and spans that are remembered between pages. */
+export interface PageContext {
+  readonly store: Pick<Store, 'readTenant' | 'readTenantOnce'>;
+  readonly spans?: SpanMemory;
+}
+
 /**
  * Reads up to `limit` records from a position, in the order asked for (for a `before` position too: the nearest ones before it), and their total. In the order
  * of `createdDate` and with a filter that the kept counts know (`isCounted`), every position costs the same. What a page costs is less its records than its
  * statements, so there are two of them unless the counts must find the place first; all in one took SQLite twice as long.
  */
 export async function readPage(
-  store: Pick<Store, 'readTenant' | 'readTenantOnce'>,
+  { store, spans }: PageContext,
   tenant: TenantId,
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
   position: PagePosition,
   limit: number,
 ): Promise<Page> {
-  if (position.kind === 'offset' && !isNear(filter, order, position.skip))
-    return store.readTenant(tenant, (reader) => readDeepPage(reader, filter, order, position.skip, limit));
+  const asked = { filter, order, limit };
+  const isDeep = position.kind === 'offset' && !isNear(filter, order, position.skip);
+  const read = (list: SpanList | undefined): Promise<Page> =>
+    isDeep
+      ? readDeepPage(store, tenant, asked, position.skip, list)
+      : readNearPage(store, tenant, asked, position, list);
+  const isBounded = filter.afterSeconds !== undefined || filter.beforeSeconds !== undefined;
+  if (spans === undefined || !isCounted(filter) || !(isBounded || isDeep)) return read(undefined);
+  return spans.use(store, tenant, seriesOfFilter(filter), read);
+}
+
+/** What is read: records of a filter in an order, so many at most. */
+interface Asked {
+  readonly filter: SubscriptionFilter;
+  readonly order: SubscriptionOrder;
+  readonly limit: number;
+}
+
+/** A page at a key, or so near to the first record that it is stepped to from there. */
+async function readNearPage(
+  store: PageContext['store'],
+  tenant: TenantId,
+  { filter, order, limit }: Asked,
+  position: PagePosition,
+  list: SpanList | undefined,
+): Promise<Page> {
   const back = position.kind === 'before';
   const [[head] = [], [body] = []] = await store.readTenantOnce(tenant, [
-    describeStatement(filter, isBeyondKey(filter, back ? order : reverse(order), position)),
+    describeStatement(filter, isBeyondKey(filter, back ? order : reverse(order), position), list),
     recordsStatement(filter, back ? reverse(order) : order, startOf(position), limit),
   ]);
   const records = toRecords(body);
@@ -71,46 +111,60 @@ function startOf(position: PagePosition): PageStart {
   return position.skip === 0 ? { kind: 'first' } : { kind: 'step', steps: position.skip };
 }
 
-/** A page after so many records, whose first one is found by the kept counts. */
+/** A page after so many records, whose first one is found by the counts: by those at hand, or by those that are kept. */
 async function readDeepPage(
-  reader: TenantReader,
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
+  store: PageContext['store'],
+  tenant: TenantId,
+  { filter, order, limit }: Asked,
   skip: number,
-  limit: number,
+  list: SpanList | undefined,
 ): Promise<Page> {
-  const { sql, values } = describeStatement(filter, () => '0');
-  const [[head], groups] = await Promise.all([reader.all(sql, values), readGroups(reader, filter)]);
-  const description = toDescription(head);
-  const start = await findStart(reader, filter, order, skip, toRange(head), groups);
-  if (start === undefined) return { ...description, records: [] };
-  const page = recordsStatement(filter, order, start, limit);
-  const [body] = await (reader.last ?? reader.all)(page.sql, page.values);
-  return { ...description, records: toRecords(body) };
+  const { statuses } = filter;
+  const describe = describeStatement(filter, () => '0', list);
+  const recordsFrom = (span: SpanPosition) => recordsStatement(filter, order, stepsInto(span), limit);
+  const isOpen = (order.descending ? filter.beforeSeconds : filter.afterSeconds) === undefined;
+  if (list !== undefined && isOpen) {
+    const rank = rankOf(order, skip, { start: 0, total: list.before(list.length, statuses) });
+    const span = list.find(rank, statuses);
+    const statements = span === undefined ? [describe] : [describe, recordsFrom(span)];
+    const [[head] = [], [body] = []] = await store.readTenantOnce(tenant, statements);
+    return { ...toDescription(head), records: toRecords(body) };
+  }
+  return store.readTenant(tenant, async (reader) => {
+    const [[head], groups] = await Promise.all([
+      reader.all(describe.sql, describe.values),
+      list === undefined ? readGroups(reader, filter) : [],
+    ]);
+    const range = toRange(head);
+    const rank = rankOf(order, skip, range);
+    const find = () => (list === undefined ? findSpan(reader, filter, groups, rank) : list.find(rank, statuses));
+    const span = skip < range.total ? await find() : undefined;
+    if (span === undefined) return { ...toDescription(head), records: [] };
+    const page = recordsFrom(span);
+    const [body] = await (reader.last ?? reader.all)(page.sql, page.values);
+    return { ...toDescription(head), records: toRecords(body) };
+  });
 }
 
-/** The first record with so many before it, as steps inside its span; `undefined` when there are not so many. */
-async function findStart(
-  reader: TenantReader,
-  filter: SubscriptionFilter,
-  { descending }: SubscriptionOrder,
-  skip: number,
-  { start, total }: FilterRange,
-  groups: readonly number[],
-): Promise<PageStart | undefined> {
-  if (skip >= total) return undefined;
-  const span = await findSpan(reader, filter, groups, descending ? start + total - 1 - skip : start + skip);
-  if (span === undefined) return undefined;
-  const { from, until, n } = span;
-  const down = span.skip > n / 2; // from the nearer end
-  return { kind: 'step', steps: down ? n - 1 - span.skip : span.skip, span: { from, until, down } };
+/** How many records of a filter's product and statuses lie before the one that has so many of the filter's before it in an order. */
+const rankOf = ({ descending }: SubscriptionOrder, skip: number, { start, total }: FilterRange): number =>
+  descending ? start + total - 1 - skip : start + skip;
+
+/** The way to a record inside its span, from the nearer end. */
+function stepsInto({ from, until, skip, n }: SpanPosition): PageStart {
+  const down = skip > n / 2;
+  return { kind: 'step', steps: down ? n - 1 - skip : skip, span: { from, until, down } };
 }
 
 /** The statement of what is to be told beside the records; `beyondKey` is the expression of `isBeyondKey`. */
-function describeStatement(filter: SubscriptionFilter, beyondKey: (bind: Bind) => string): TenantStatement {
+function describeStatement(
+  filter: SubscriptionFilter,
+  beyondKey: (bind: Bind) => string,
+  list: SpanList | undefined,
+): TenantStatement {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const { start, end } = rangeSql(filter, bind);
+  const { start, end } = rangeSql(filter, bind, list);
   const sql = `select revision, ${start} as range_start, ${end} as range_end, ${beyondKey(bind)} as beyond_key
     from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
   return { sql, values };

@@ -1,3 +1,4 @@
+import type { SpanList, SpanPosition } from './span-list.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from './store.ts';
 import {
   and,
@@ -33,24 +34,23 @@ export function toRange(row: Row | undefined): FilterRange {
   return { start, total: Math.max(0, end - start) };
 }
 
-/** Where the range of a filter begins and ends, as expressions: counts of the records before it, and before what follows it. */
-export function rangeSql(filter: SubscriptionFilter, bind: Bind): { readonly start: string; readonly end: string } {
+/**
+ * Where the range of a filter begins and ends, as expressions: counts of the records before it, and before what follows it. With the spans of the filter's series
+ * at hand, it is right at their revision alone.
+ */
+export function rangeSql(
+  filter: SubscriptionFilter,
+  bind: Bind,
+  list?: SpanList,
+): { readonly start: string; readonly end: string } {
   if (!isCounted(filter)) return { start: '0', end: countRows(filter, bind) };
   const { afterSeconds, beforeSeconds } = filter;
+  const upTo = (seconds: number): string =>
+    list === undefined ? countBefore(filter, seconds, bind) : countFrom(list, filter, seconds, bind);
   return {
-    start: afterSeconds === undefined ? '0' : countBefore(filter, afterSeconds + 1, bind),
-    end: beforeSeconds === undefined ? countAll(filter, bind) : countBefore(filter, beforeSeconds, bind),
+    start: afterSeconds === undefined ? '0' : upTo(afterSeconds + 1),
+    end: beforeSeconds === undefined ? countAll(filter, bind) : upTo(beforeSeconds),
   };
-}
-
-/** A span that holds a record, and how far into it the record lies, counting only the records that the filter lets through. */
-export interface SpanPosition {
-  readonly from: OrderKey;
-  /** The key that ends the span. */
-  readonly until: OrderKey;
-  readonly skip: number;
-  /** Matching records in the span. */
-  readonly n: number;
 }
 
 /** How many records of a filter's product and statuses each group of spans has, in order: one row of text, as hundreds of rows would take longer. */
@@ -149,13 +149,29 @@ function countBefore(filter: SubscriptionFilter, seconds: number, bind: Bind): s
     ))`;
 }
 
+/** The same from spans at hand: only the rows before the second in its own span are counted. */
+function countFrom(list: SpanList, filter: SubscriptionFilter, seconds: number, bind: Bind): string {
+  const index = list.indexOf(seconds);
+  if (index < 0) return '0';
+  const { from } = list.bounds(index);
+  return `(cast(${bind(list.before(index, filter.statuses))} as bigint) + (
+      select count(*) from subscription where tenant_id = $1${and(filterConditions(countedPart(filter), bind))}
+        and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and (created_date, id) < (${bind(seconds)}, '')
+    ))`;
+}
+
 function countRows(filter: SubscriptionFilter, bind: Bind): string {
   return `(select count(*) from subscription where tenant_id = $1${and(filterConditions(filter, bind))})`;
 }
 
+/** The series that a filter is counted in. */
+export const seriesOfFilter = ({ productId }: SubscriptionFilter): string =>
+  productId === undefined ? wholeSeries : seriesOfProduct(productId);
+
 /** Which spans count a filter's product and statuses: the condition on their series, and the expression of their matching rows. */
-function countedBy({ productId, statuses }: SubscriptionFilter, bind: Bind): { series: string; n: string } {
-  const series = `series = ${bind(productId === undefined ? wholeSeries : seriesOfProduct(productId))}`;
+function countedBy(filter: SubscriptionFilter, bind: Bind): { series: string; n: string } {
+  const { statuses } = filter;
+  const series = `series = ${bind(seriesOfFilter(filter))}`;
   if (statuses === undefined) return { series, n: 'n' };
   const each = [...new Set(statuses)].map(
     (status) => `coalesce(cast(statuses ->> cast(${bind(status)} as text) as bigint), 0)`,

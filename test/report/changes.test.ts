@@ -8,6 +8,7 @@ import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
+import { SpanMemory } from '../../src/storage/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -114,7 +115,13 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
   beforeAll(async () => {
     opened = await openTestStore();
     store = opened.store;
-    context = { store, limits: defaultPageLimits, reportUrl: 'http://localhost/r', now: () => 1 };
+    context = {
+      store,
+      spans: new SpanMemory(),
+      limits: defaultPageLimits,
+      reportUrl: 'http://localhost/r',
+      now: () => 1,
+    };
   });
   afterAll(() => opened.close());
 

@@ -5,6 +5,7 @@ import { defaultPageLimits } from '../../src/contract/query.ts';
 import { listSubscriptions as answerQuery } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
+import { SpanMemory } from '../../src/storage/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
@@ -166,6 +167,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
   const rows = tiedRows(4_000);
   const contextOf = (): ReportContext => ({
     store,
+    spans: new SpanMemory(),
     limits: defaultPageLimits,
     reportUrl: 'http://localhost/r',
     now: () => nowSeconds,

@@ -75,7 +75,14 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
         return [];
       },
     };
-    await readPage(explaining, tenant, filter, order, { kind: 'after', key: { date: 1_700_000_100, id: '' } }, 21);
+    await readPage(
+      { store: explaining },
+      tenant,
+      filter,
+      order,
+      { kind: 'after', key: { date: 1_700_000_100, id: '' } },
+      21,
+    );
     return plan.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
   };
 

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionOptions } from '../../src/storage/postgres.ts';
+import { SpanMemory } from '../../src/storage/span-memory.ts';
 import type { SqlValue, Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 import { readChanges } from '../../src/storage/subscription-change.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
@@ -39,13 +40,17 @@ const recordInto = (statements: Statement[], reader: TenantReader): TenantReader
   },
 });
 
-/** Every statement of a page 60 % deep and after so many records, of one behind and one before a key, with their totals, in both directions. */
+/**
+ * Every statement of a page 60 % deep and after so many records, of one behind and one before a key, with their totals, in both directions; and of
+ * the first with the spans that are remembered.
+ */
 async function recordStatements(
   { store }: TestStore,
   tenant: TenantId,
   skips: readonly number[] = [],
 ): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
+  const spans = new SpanMemory({ spansPerAsk: Number.POSITIVE_INFINITY });
   const recorder: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
     readTenant: (of, work) => store.readTenant(of, (reader) => work(recordInto(statements, reader))),
     readTenantOnce: (of, asked) => {
@@ -54,15 +59,18 @@ async function recordStatements(
     },
   };
   for (const filter of filters) {
-    const { total } = await readPage(store, tenant, filter, ascending, { kind: 'offset', skip: 0 }, 1);
+    const { total } = await readPage({ store }, tenant, filter, ascending, { kind: 'offset', skip: 0 }, 1);
     for (const order of [ascending, { ...ascending, descending: true }]) {
       for (const skip of [...skips, Math.floor(total * 0.6)]) {
+        const position = { kind: 'offset', skip } as const;
         const {
           records: [first],
-        } = await readPage(recorder, tenant, filter, order, { kind: 'offset', skip }, 51);
+        } = await readPage({ store: recorder }, tenant, filter, order, position, 51);
         if (first === undefined) continue;
         for (const kind of ['after', 'before'] as const)
-          await readPage(recorder, tenant, filter, order, { kind, key: first }, 51);
+          await readPage({ store: recorder }, tenant, filter, order, { kind, key: first }, 51);
+        for (let n = 0; n < 3; n += 1) await readPage({ store, spans }, tenant, filter, order, position, 51);
+        await readPage({ store: recorder, spans }, tenant, filter, order, position, 51);
       }
     }
   }

@@ -105,7 +105,7 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
         tenant,
         ids.toReversed().map((id) => subscriptionRow({ id })),
       );
-      const { records: page } = await readPage(store, tenant, all, byCreation, { kind: 'offset', skip: 0 }, 100);
+      const { records: page } = await readPage({ store }, tenant, all, byCreation, { kind: 'offset', skip: 0 }, 100);
       expect(page.map(({ id }) => id)).toEqual(ids);
     });
 
@@ -116,7 +116,7 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
         tenant,
         extremes.map((date, index) => subscriptionRow({ id: `d${index}`, createdDate: date })),
       );
-      const { records: page } = await readPage(store, tenant, all, byCreation, { kind: 'offset', skip: 0 }, 9);
+      const { records: page } = await readPage({ store }, tenant, all, byCreation, { kind: 'offset', skip: 0 }, 9);
       expect(page.map(({ date }) => date)).toEqual(extremes);
     });
 
