@@ -6,6 +6,7 @@ import { announceChange, begin, columnArrays, lockTenant } from './postgres-chan
 import { countOnPostgres } from './postgres-count.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
+import { distributedOption, setTenant, setTenantRole } from './postgres-session.ts';
 import { toRowChange } from './replaced-row.ts';
 import { countedChangesMax, type ReplaceCounts, type Replacement } from './replacement.ts';
 import type { Row, TenantId } from './store.ts';
@@ -16,12 +17,12 @@ import { countedColumns } from './subscription-span.ts';
  * Opens a replacement on a connection of its own, whose statements take as long as they take. Rows are gathered in a temporary table, compared there with the
  * keys of those stored, and only what differs is written. Nothing but the comparison reads the tenant's table, so that a distributed engine can do it.
  */
-export async function openPostgresReplacement(url: string, tenant: TenantId, options: string): Promise<Replacement> {
+export async function openPostgresReplacement(url: string, tenant: TenantId): Promise<Replacement> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    options,
+    options: distributedOption,
     pipeline: true, // counting asks for several things at once
     application_name: 'subreport-replace',
   });
@@ -52,8 +53,8 @@ export async function openPostgresReplacement(url: string, tenant: TenantId, opt
     async finish(dryRun) {
       await run('analyze staged');
       await run(begin);
-      if (stepDown) await run(`set local role ${tenantRole}`);
-      await run('select set_tenant($1)', [tenant]);
+      if (stepDown) await run(setTenantRole);
+      await run(setTenant, [tenant]);
       const counts = await apply(run, tenant, dryRun);
       await run(dryRun ? 'rollback' : 'commit');
       return counts;

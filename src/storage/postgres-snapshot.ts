@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { toStorageError, withAddress } from './postgres-error.ts';
-import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
+import { bypassesRowSecurity } from './postgres-role.ts';
+import { beginReading, distributedOption, setTenant, setTenantRole } from './postgres-session.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from './store.ts';
 
 /** Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a whole report. */
@@ -20,7 +21,7 @@ export async function openPostgresSnapshot(url: string, tenant: TenantId, pauseM
     idle_in_transaction_session_timeout: pauseMsMax + pauseMarginMs,
     keepAlive: true,
     application_name: 'subreport-export',
-    options: '-c citus.propagate_set_commands=local',
+    options: distributedOption,
   });
   client.on('error', () => undefined); // a broken connection also rejects the query that was under way
   // By callback, and batches without the driver's timer: either kept results alive until a full collection (100 MB of memory for a report of 36 MB
@@ -38,9 +39,9 @@ export async function openPostgresSnapshot(url: string, tenant: TenantId, pauseM
       throw withAddress(toStorageError(error), url);
     });
     const stepDown = await bypassesRowSecurity(client);
-    await queryInTime('begin isolation level repeatable read read only');
-    if (stepDown) await queryInTime(`set local role ${tenantRole}`);
-    await queryInTime('select set_tenant($1)', [tenant]);
+    await queryInTime(beginReading);
+    if (stepDown) await queryInTime(setTenantRole);
+    await queryInTime(setTenant, [tenant]);
   } catch (error) {
     await client.end();
     throw toStorageError(error);

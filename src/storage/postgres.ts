@@ -23,7 +23,8 @@ import { lockImportOnPostgres } from './postgres-import-lock.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
 import { openPostgresReplacement } from './postgres-replacement.ts';
-import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
+import { bypassesRowSecurity } from './postgres-role.ts';
+import { beginReading, distributedOption, sessionOptions, setTenant, setTenantRole } from './postgres-session.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
 import { inOneWrite, inTransaction, runTransaction } from './postgres-transaction.ts';
 import type { Replacement } from './replacement.ts';
@@ -66,15 +67,6 @@ const timeouts = {
   lock_timeout: 8_000,
   idle_in_transaction_session_timeout: 15_000,
 } as const;
-
-/** A distributed engine's workers must see the tenant; elsewhere a name without meaning. */
-const distributedOption = '-c citus.propagate_set_commands=local';
-
-/**
- * Each of our statements has an index that gives its rows in order, and most stop after some of them. Without this, a table that was not analysed since it
- * grew is read and sorted as a whole (measured: a step of 3 ms took 12 ms in 60,000 rows, and grew with them).
- */
-export const sessionOptions = `${distributedOption} -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off`;
 
 type Client = pg.ClientBase;
 
@@ -155,7 +147,7 @@ class PostgresStore implements Store {
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {
-    const replacement = await openPostgresReplacement(this.#url, tenant, distributedOption);
+    const replacement = await openPostgresReplacement(this.#url, tenant);
     return {
       ...replacement,
       finish: async (dryRun) => {
@@ -198,8 +190,10 @@ class PostgresStore implements Store {
   recountSubscriptions(tenant: TenantId): Promise<void> {
     return this.#withMigrator((client) =>
       this.#inTenant(client, begin, tenant, async () => {
-        await this.#query(client, lockTenant, [tenant]);
+        const [locked] = await this.#query(client, lockTenant, [tenant]);
         await countOnPostgres((text, values) => this.#query(client, text, values), tenant, recount());
+        await this.#query(client, setRevision, [tenant, Number(locked?.revision ?? 0) + 1]);
+        await client.query(announceChange);
       }),
     );
   }
@@ -397,10 +391,3 @@ class PostgresStore implements Store {
     return name;
   }
 }
-
-/** A tenant's transaction steps down to its role, and says whose rows row-level security lets through. */
-const setTenantRole = `set local role ${tenantRole}`;
-const setTenant = 'select set_tenant($1)';
-
-/** All statements of a reader see one moment. */
-const beginReading = 'begin isolation level repeatable read read only';

@@ -125,7 +125,11 @@ class SqliteStore implements Store {
   }
 
   async recountSubscriptions(tenant: TenantId): Promise<void> {
-    return this.#write(() => countOnSqlite(this.#writer, tenant, recount()));
+    return this.#write(() => {
+      const revision = this.#nextRevision(tenant);
+      countOnSqlite(this.#writer, tenant, recount());
+      this.#writer.change(setRevision, [tenant, revision]);
+    });
   }
 
   async readDirectory<S extends string>(

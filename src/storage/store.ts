@@ -95,7 +95,7 @@ export interface Store {
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /** Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves; how many there were. */
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
-  /** Makes the counts of one tenant anew from its rows, in one transaction. */
+  /** Makes the counts of one tenant anew from its rows, in one transaction and as a new revision: what was kept of wrong ones is let go. */
   recountSubscriptions(tenant: TenantId): Promise<void>;
   /** One reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;

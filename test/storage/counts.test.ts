@@ -251,7 +251,10 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
         subscriptionRow({ id: `r${index}`, createdDate: index % 100, productId: `p${index % 5}` }),
       ),
     );
+    const revision = async () => (await findTenant(store, tenant))?.revision;
+    expect(await revision()).toBe(2);
     await store.recountSubscriptions(tenant);
+    expect(await revision()).toBe(3); // what was kept of wrong counts is let go
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_000, problems: [] });
     await load(tenant, [subscriptionRow({ id: 'one more', createdDate: 50 })]);
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_001, problems: [] });

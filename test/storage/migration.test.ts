@@ -175,8 +175,8 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await store.deleteSubscriptions(tenant, ['b']);
     expect(await changesOf({ revision: 0, id: 'b' })).toEqual([
       [0, 'c', '{"id":"c"}'],
-      [8, 'a', 'changed'],
-      [9, 'b', undefined],
+      [9, 'a', 'changed'],
+      [10, 'b', undefined],
     ]);
     await store.close();
     await database.remove();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sessionOptions } from '../../src/storage/postgres.ts';
+import { sessionOptions } from '../../src/storage/postgres-session.ts';
 import { SpanMemory } from '../../src/storage/span-memory.ts';
 import type { SqlValue, Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 import { readChanges } from '../../src/storage/subscription-change.ts';
