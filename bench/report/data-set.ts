@@ -1,16 +1,21 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import type { Store } from '../../src/storage/store.ts';
+import { openStore } from '../../src/storage/open-store.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tenant.ts';
+import { startPostgres } from '../../test/support/postgres-server.ts';
 
 /** How large a data set is to be. The first tenant has a fifth of all records, the others share the rest. */
-export interface DataSetOptions {
+interface DataSetOptions {
   readonly records: number;
   readonly tenants: number;
 }
 
 /** Runs SQL past the store. */
-export interface RawDatabase {
+interface RawDatabase {
   run(sql: string): Promise<void>;
   /** The statements that make the indexes that are no part of a constraint, by name. */
   indexes(): Promise<ReadonlyMap<string, string>>;
@@ -20,13 +25,48 @@ export interface RawDatabase {
 }
 
 /** Name of the tenant that has a fifth of the records. */
-export const largeTenant = 'tenant-0';
+const largeTenant = 'tenant-0';
+
+/** Runs `work` on a store of its own with so many records, and with its large tenant. */
+export async function withFilledStore<T>(
+  engine: string,
+  records: number,
+  work: (store: Store, tenant: TenantId) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
+  const server =
+    engine === 'postgres'
+      ? await startPostgres(['shared_buffers=2GB', 'maintenance_work_mem=512MB', 'max_wal_size=8GB'])
+      : undefined;
+  const store = openStore({
+    databaseUrl: server?.url,
+    dataDir: folder,
+    poolSize: 4,
+    onConnectionError: () => undefined,
+  });
+  try {
+    await store.migrate();
+    const raw =
+      server === undefined ? await openRawSqlite(join(folder, 'subreport.db')) : await openRawPostgres(server.url);
+    const started = performance.now();
+    const options = { records, tenants: Math.min(200, Math.ceil(records / 1_000)) };
+    await fillStore(store, raw, options).finally(() => raw.close());
+    console.error(`${engine}: ${records} records in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+    const large = await findTenant(store, largeTenant);
+    if (large === undefined) throw new Error('the large tenant is missing');
+    return await work(store, large.tenant);
+  } finally {
+    await store.close();
+    await server?.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /**
  * Fills a migrated store straight: one INSERT for each tenant without its indexes, which are made anew afterwards as the counts are. Both engines get the same
  * rows from the same text: three years of dates, a tenth of a tenant's records at one second, 40 products of unequal size, statuses that follow age.
  */
-export async function fillStore(store: Store, raw: RawDatabase, { records, tenants }: DataSetOptions): Promise<void> {
+async function fillStore(store: Store, raw: RawDatabase, { records, tenants }: DataSetOptions): Promise<void> {
   for (let tenant = 0; tenant < tenants; tenant += 1) await insertTenant(store, `tenant-${tenant}`, 1);
   const indexes = await raw.indexes();
   const remade = [...indexes].filter(([name]) => name.startsWith('subscription_'));
@@ -37,13 +77,6 @@ export async function fillStore(store: Store, raw: RawDatabase, { records, tenan
   for (const [, sql] of remade) await raw.run(sql);
   for (const { tenant } of await listTenants(store)) await store.recountSubscriptions(tenant);
   await raw.settle();
-}
-
-/** The tenant of a name. */
-export async function requireTenant(store: Store, name: string) {
-  const found = await findTenant(store, name);
-  if (found === undefined) throw new Error(`no tenant ${name}`);
-  return found.tenant;
 }
 
 function insertRows(tenant: number, count: number): string {
@@ -71,7 +104,7 @@ function insertRows(tenant: number, count: number): string {
 }
 
 /** A PostgreSQL database past the store, as a superuser. */
-export async function openRawPostgres(url: string): Promise<RawDatabase> {
+async function openRawPostgres(url: string): Promise<RawDatabase> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   return {
@@ -93,7 +126,7 @@ export async function openRawPostgres(url: string): Promise<RawDatabase> {
 }
 
 /** An embedded store past the store. */
-export async function openRawSqlite(file: string): Promise<RawDatabase> {
+async function openRawSqlite(file: string): Promise<RawDatabase> {
   const database = new DatabaseSync(file);
   database.exec('pragma synchronous = off; pragma cache_size = -500000; pragma temp_store = memory');
   return {

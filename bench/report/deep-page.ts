@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { nowSeconds } from '../../src/cli/store-session.ts';
 import { defaultPageLimits } from '../../src/contract/query.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { planReport } from '../../src/report/plan.ts';
-import { openStore } from '../../src/storage/open-store.ts';
 import { SpanMemory } from '../../src/storage/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { startPostgres } from '../../test/support/postgres-server.ts';
-import { fillStore, largeTenant, openRawPostgres, openRawSqlite, requireTenant } from './data-set.ts';
+import { median } from '../support/median.ts';
+import { machineFacts } from '../support/results.ts';
+import { withFilledStore } from './data-set.ts';
 import { startHttpReader } from './http-reader.ts';
 import { offsetPage } from './offset-page.ts';
 
@@ -60,42 +58,17 @@ interface Measured {
 
 const results: Measured[] = [];
 for (const records of args.records.map(Number)) {
-  for (const engine of args.engine) results.push(...(await measureEngine(engine, records)));
+  for (const engine of args.engine) {
+    const measured = await withFilledStore(engine, records, (store, tenant) => measureStore(store, tenant, records));
+    results.push(...measured);
+  }
 }
 const report = toMarkdown(results);
 console.log(report);
 if (args.save) writeFileSync(new URL('../results/deep-page.md', import.meta.url), `${report}\n`);
 
-async function measureEngine(engine: string, records: number): Promise<Measured[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
-  const server =
-    engine === 'postgres'
-      ? await startPostgres(['shared_buffers=2GB', 'maintenance_work_mem=512MB', 'max_wal_size=8GB'])
-      : undefined;
-  const store = openStore({
-    databaseUrl: server?.url,
-    dataDir: folder,
-    poolSize: 4,
-    onConnectionError: () => undefined,
-  });
-  try {
-    await store.migrate();
-    const raw =
-      server === undefined ? await openRawSqlite(join(folder, 'subreport.db')) : await openRawPostgres(server.url);
-    const started = performance.now();
-    const options = { records, tenants: Math.min(200, Math.ceil(records / 1_000)) };
-    await fillStore(store, raw, options).finally(() => raw.close());
-    console.error(`${engine}: ${records} records in ${((performance.now() - started) / 1000).toFixed(0)} s`);
-    return await measureStore(store, await requireTenant(store, largeTenant), records);
-  } finally {
-    await store.close();
-    await server?.stop();
-    rmSync(folder, { recursive: true });
-  }
-}
-
 async function measureStore(store: Store, tenant: TenantId, records: number): Promise<Measured[]> {
-  const spans = new SpanMemory({ spansMax: 0 }); // remembers none: what is measured is the counts in the store
+  const spans = new SpanMemory({ spansPerAsk: 0 }); // loads none: what is measured is the counts in the store
   const context = { store, spans, limits: defaultPageLimits, now: nowSeconds, reportUrl: 'http://localhost/r' };
   const cases = await Promise.all(
     Object.entries(filters).map(async ([filter, query]) => {
@@ -151,11 +124,6 @@ function readByOffset(store: Store, tenant: TenantId, queryString: string): Prom
   return store.readTenant(tenant, (reader) => offsetPage(reader, plan));
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
-}
-
 function toMarkdown(measured: readonly Measured[]): string {
   const ratio = (a: number, b: number): string => (a / b).toFixed(a / b < 10 ? 2 : 0);
   const share = (times: Readonly<Record<Depth, number>>, depth: Depth): string => ratio(times[depth], times['page 1']);
@@ -186,14 +154,13 @@ function toMarkdown(measured: readonly Measured[]): string {
         `| ${engine} | ${filter} | ${sizes} | ${ratio(http['page 1'], base.http['page 1'])} | ${ratio(http['99 %'], base.http['99 %'])} |`,
       ];
     });
-  const cpu = cpus()[0]?.model.trim() ?? 'unknown processor';
   return `# A page by number, with its exact total
 
 \`npm run bench:deep\`, ${size} records a page, the tenant that has a fifth of all records, a tenth of which share one createdDate. Medians of ${rounds} rounds (${oldRounds} of
 OFFSET and count(*)), all cases alternating. "HTTP": as a client with a token and a kept connection sees it, service and client in one process. "Inside": from parsing
-to the finished answer. PostgreSQL 18 over loopback, statistics and visibility settled.
+to the finished answer, and without the spans that the service remembers. Statistics and visibility settled.
 
-Machine: ${availableParallelism()} × ${cpu}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}. Shared with other work: trust the ratios.
+${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. Shared with other work: trust the ratios.
 
 | engine | records | filter | total | page 1, HTTP, ms | 50 % ÷ page 1, HTTP | inside | 99 % ÷ page 1, HTTP | inside | OFFSET ÷ inside, page 1 | 50 % | 99 % |
 |---|---|---|---|---|---|---|---|---|---|---|---|

@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { TenantId } from '../../src/storage/store.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';
+import { median } from '../support/median.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
 import { machineFacts, writeSection } from '../support/results.ts';
@@ -134,11 +135,6 @@ async function measure(name: string, opened: BenchStore): Promise<void> {
     await bare.close();
     await opened.close();
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 await measure('SQLite, against iterating one statement', await openBenchSqlite());

@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { defaultPageLimits } from '../../src/contract/query.ts';
 import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
 import { planSummary } from '../../src/report/plan-summary.ts';
-import { openStore } from '../../src/storage/open-store.ts';
 import type { Row, SqlValue, Store, TenantId } from '../../src/storage/store.ts';
 import { and, binder, filterConditions } from '../../src/storage/subscription-filter.ts';
 import type { SummaryPlan } from '../../src/storage/summarise.ts';
-import { startPostgres } from '../../test/support/postgres-server.ts';
-import { fillStore, largeTenant, openRawPostgres, openRawSqlite, requireTenant } from './data-set.ts';
+import { median } from '../support/median.ts';
+import { machineFacts } from '../support/results.ts';
+import { withFilledStore } from './data-set.ts';
 
 // What a summary of the largest tenant costs; beside it the same counts by count(*) and GROUP BY, a statement for each group. One run, rounds alternating over
 // all cases, medians; ratios are what travels to other machines.
@@ -62,37 +60,14 @@ interface Measured {
 
 const results: Measured[] = [];
 for (const records of args.records.map(Number)) {
-  for (const engine of args.engine) results.push(...(await measureEngine(engine, records)));
+  for (const engine of args.engine) {
+    const measured = await withFilledStore(engine, records, (store, tenant) => measureStore(store, tenant, records));
+    results.push(...measured);
+  }
 }
 const report = toMarkdown(results);
 console.log(report);
 if (args.save) writeFileSync(new URL('../results/summary.md', import.meta.url), `${report}\n`);
-
-async function measureEngine(engine: string, records: number): Promise<Measured[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
-  const server =
-    engine === 'postgres'
-      ? await startPostgres(['shared_buffers=2GB', 'maintenance_work_mem=512MB', 'max_wal_size=8GB'])
-      : undefined;
-  const store = openStore({
-    databaseUrl: server?.url,
-    dataDir: folder,
-    poolSize: 4,
-    onConnectionError: () => undefined,
-  });
-  try {
-    await store.migrate();
-    const raw =
-      server === undefined ? await openRawSqlite(join(folder, 'subreport.db')) : await openRawPostgres(server.url);
-    const options = { records, tenants: Math.min(200, Math.ceil(records / 1_000)) };
-    await fillStore(store, raw, options).finally(() => raw.close());
-    return await measureStore(store, await requireTenant(store, largeTenant), records);
-  } finally {
-    await store.close();
-    await server?.stop();
-    rmSync(folder, { recursive: true });
-  }
-}
 
 async function measureStore(store: Store, tenant: TenantId, records: number): Promise<Measured[]> {
   const times = new Map<string, number[]>();
@@ -142,11 +117,6 @@ function countPlainly(store: Store, tenant: TenantId, { filter, columns, bucket 
   });
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
-}
-
 function toMarkdown(measured: readonly Measured[]): string {
   const rows = measured.map(({ engine, records, query, total, ours, plain }) => {
     const ratio = plain / ours;
@@ -160,14 +130,13 @@ function toMarkdown(measured: readonly Measured[]): string {
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  const cpu = cpus()[0]?.model.trim() ?? 'unknown processor';
   return `# A summary
 
 \`node bench/report/summary.ts\`, the tenant that has a fifth of all records, from parsing to the finished answer without HTTP and caches, against \`count(*)\` and a
 \`count(*) … group by\` for each group in one snapshot of the same store. Medians of ${rounds} rounds, all cases alternating. Without \`by\`, it is status, product-id,
-plan-id and auto-renew. PostgreSQL 18 over loopback, statistics and visibility settled.
+plan-id and auto-renew. Statistics and visibility settled.
 
-Machine: ${availableParallelism()} × ${cpu}, ${Math.round(totalmem() / 2 ** 30)} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}. Shared with other work: trust the ratios.
+${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. Shared with other work: trust the ratios.
 
 | engine | records | query | total | ours, ms | plain ÷ ours |
 |---|---|---|---|---|---|

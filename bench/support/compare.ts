@@ -1,4 +1,5 @@
 import { type Load, type LoadResult, runLoad } from './loader.ts';
+import { median } from './median.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /** One of the things that are compared. */
@@ -70,10 +71,4 @@ export function ratioOf(
 ): { median: number; least: number; greatest: number } {
   const ratios = first.rounds.map((round, index) => round[figure] / (second.rounds[index]?.[figure] ?? Number.NaN));
   return { median: median(ratios), least: Math.min(...ratios), greatest: Math.max(...ratios) };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2;
 }

@@ -3,12 +3,12 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import { type Measured, ratioOf } from './compare.ts';
 
 /** What the figures were measured on; nothing that names this machine. */
-export function machineFacts(): string {
+export function machineFacts(database = 'PostgreSQL 18 with its defaults but fsync off'): string {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   return [
     `${process.platform} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() || 'processor'}, ${gigabytes} GB`,
-    `Node ${process.versions.node}, SQLite ${process.versions.sqlite}, PostgreSQL 18 with its defaults but fsync off`,
+    `Node ${process.versions.node}, SQLite ${process.versions.sqlite}, ${database}`,
     `load average ${loadavg()[0]?.toFixed(1)} when it ended`,
   ].join('; ');
 }
