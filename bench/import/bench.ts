@@ -10,7 +10,7 @@ import { loadBarePostgres, loadBareSqlite } from './bare-load.ts';
 import { type SourceOrder, sourceOrders, writeSource } from './write-sources.ts';
 
 // An import from NDJSON beside the bare load of the same records: ready rows, into a table with the same indexes. Each side into an empty store of its own,
-// one after the other in one run; an import in a process of its own, whose memory is looked at.
+// one after the other in one run; an import in a process of its own with the flags that `subreport import` gives it, whose memory is looked at.
 //   npm run bench:import                            1 million records
 //   npm run bench:import -- --records 100000 --engine sqlite --dry-run
 
@@ -77,7 +77,7 @@ async function measureImport(engine: string, file: string, how: string): Promise
   const opened = engine === 'sqlite' ? await openBenchSqlite() : await openBenchPostgres();
   await insertTenant(opened.store, 'bench', 1);
   const program = new URL('run-import.ts', import.meta.url).pathname;
-  const output = execFileSync(process.execPath, [program, file, how], {
+  const output = execFileSync(process.execPath, ['--max-semi-space-size=4', program, file, how], {
     env: { ...process.env, ...opened.environment },
     encoding: 'utf8',
   });

@@ -24,7 +24,10 @@ export interface ReplacementStart {
 /** Opens a replacement on the embedded store, in a thread of its own: what it does at the end takes seconds, in which this one goes on serving. */
 export function openSqliteReplacement(file: string, tenant: TenantId): Replacement {
   const workerData: ReplacementStart = { file, tenant };
-  const worker = new Worker(new URL('./sqlite-replacement-thread.ts', import.meta.url), { workerData });
+  const worker = new Worker(new URL('./sqlite-replacement-thread.ts', import.meta.url), {
+    workerData,
+    resourceLimits: { maxYoungGenerationSizeMb: 12 }, // it makes much and keeps nothing: a larger one would take 40 MB more
+  });
   const gone = new Promise<never>((_, reject) => {
     worker.once('error', reject);
     worker.once('exit', () =>

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -352,6 +354,22 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect((await run([...args, '--output', '-'])).stdout).toBe(readFileSync(file, 'utf8'));
     expect(await json(['import', file, '--tenant', 'generated'])).toMatchObject({ inserted: 0, unchanged: 300 });
   });
+
+  test.runIf(process.platform === 'linux')(
+    'the launcher gives an import a Node with a small young generation',
+    async () => {
+      const importing = spawn(process.execPath, [launcher, 'import', '-', '--format', 'ndjson', '--tenant', 'acme'], {
+        env: { ...process.env, ...opened.environment },
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      const childrenOf = () => readFileSync(`/proc/${importing.pid}/task/${importing.pid}/children`, 'utf8').trim();
+      await expect.poll(childrenOf, { timeout: 5_000 }).not.toBe('');
+      const [node, flag] = readFileSync(`/proc/${childrenOf()}/cmdline`, 'utf8').split('\0');
+      expect([node, flag]).toEqual([process.execPath, '--max-semi-space-size=4']);
+      importing.stdin.end(`${good}\n`);
+      expect(await once(importing, 'exit')).toEqual([0, null]);
+    },
+  );
 
   test('the launcher runs under any Node from 20 on', async () => {
     const nodes = engine === 'sqlite' ? [process.execPath, '/usr/bin/node', '/usr/local/bin/node'] : [process.execPath];
