@@ -15,6 +15,8 @@ export interface SpanPosition extends SpanBounds {
 /** The spans of a series as they were at a revision: places and sums are found in them without asking the store. */
 export class SpanList {
   readonly revision: number;
+  /** What it takes in memory, roughly: its keys, which are parts of the text, and its numbers. */
+  readonly bytes: number;
   readonly #keys: readonly OrderKey[];
   /** How many records lie before each span and, as the last number, in all: of every status, and by status. */
   readonly #all: Float64Array;
@@ -35,6 +37,7 @@ export class SpanList {
     for (const numbers of [this.#all, ...this.#byStatus.values()])
       for (let index = 1; index < numbers.length; index += 1)
         numbers[index] = at(numbers, index - 1) + at(numbers, index);
+    this.bytes = text.length + lines.length * (100 + 8 * (1 + this.#byStatus.size));
   }
 
   /** How many spans there are. */

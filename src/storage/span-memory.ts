@@ -2,105 +2,139 @@ import { SpanList } from './span-list.ts';
 import type { Store, TenantId } from './store.ts';
 import { spanRowsAimed } from './subscription-span.ts';
 
-/** What was read by counts, of one moment. */
-interface Counted {
-  readonly revision: number;
-  readonly total: number;
-}
-
-interface Series {
-  /** The revision at which the series was asked for last, and how often it was at this one. */
-  revision: number;
-  asks: number;
-  list?: SpanList;
-}
-
 /** Bounds of what is remembered. */
 export interface SpanMemoryOptions {
   /** How many spans may be loaded for each time that their series was asked for: about as many as cost no more than the counts did that time. */
   readonly spansPerAsk?: number;
-  /** Spans at most, of all series together; 100,000 of them take some 25 MB. */
-  readonly spansMax?: number;
+  /** Bytes of all lists together, roughly. */
+  readonly bytesMax?: number;
 }
 
-const seriesMax = 10_000;
+/** How often a series was asked for at a revision. */
+interface Asks {
+  readonly revision: number;
+  readonly count: number;
+  /** How many rows the series has at least, as far as that is known. */
+  readonly rows: number;
+}
+
+const asksMax = 10_000;
+
+/** What a span takes in a list, with a few statuses: tells what is too large before it is loaded. */
+const spanBytes = 200;
 
 /**
  * Remembers the spans of series that are asked for again and again at one revision, so that their counts need not be looked up in the store. What is remembered is never
  * taken for true: whatever is read with it says the revision that it was read at, and is read anew without it when that is another one.
  */
 export class SpanMemory {
-  readonly #series = new Map<string, Series>();
   readonly #spansPerAsk: number;
-  readonly #spansMax: number;
-  #spans = 0;
+  readonly #bytesMax: number;
+  readonly #lists = new Map<string, SpanList>();
+  readonly #asks = new Map<string, Asks>();
+  readonly #loading = new Set<string>();
+  #bytes = 0;
 
-  constructor({ spansPerAsk = 40, spansMax = 100_000 }: SpanMemoryOptions = {}) {
+  constructor({ spansPerAsk = 40, bytesMax = 33_554_432 }: SpanMemoryOptions = {}) {
     this.#spansPerAsk = spansPerAsk;
-    this.#spansMax = spansMax;
+    this.#bytesMax = bytesMax;
   }
 
   /** Reads with the spans of a series if they are remembered, else without; what `read` gives is the store's own answer either way. */
-  async use<T extends Counted>(
+  async use<T extends { readonly revision: number }>(
     store: Pick<Store, 'readTenantOnce'>,
     tenant: TenantId,
     series: string,
     read: (list: SpanList | undefined) => Promise<T>,
   ): Promise<T> {
     const key = `${tenant} ${series}`;
-    const known = this.#series.get(key);
-    if (known?.list !== undefined) {
-      this.#series.delete(key);
-      this.#series.set(key, known); // the newest use is last
-      const counted = await read(known.list);
-      if (counted.revision === known.list.revision) return counted;
+    const list = this.#lists.get(key);
+    if (list !== undefined) {
+      moveToEnd(this.#lists, key, list); // the newest use is last
+      const answer = await read(list);
+      if (answer.revision === list.revision) return answer;
+      if (answer.revision > list.revision) this.#forget(key, list);
     }
-    const counted = await read(undefined);
-    if (this.#isWorthLoading(key, counted)) this.#keep(key, await loadSpans(store, tenant, series));
-    return counted;
+    const answer = await read(undefined);
+    const rowsMax = this.#noteAsk(key, answer.revision);
+    if (rowsMax > 0) await this.#load(key, store, tenant, series, rowsMax);
+    return answer;
   }
 
-  /** Notes that a series was asked for; whether all that was asked at this revision now costs more than loading it would have. */
-  #isWorthLoading(key: string, { revision, total }: Counted): boolean {
-    const known = this.#series.get(key);
-    const asks = known?.revision === revision ? known.asks + 1 : 1;
-    const isWorth = asks > 1 && asks * this.#spansPerAsk * spanRowsAimed >= total;
-    this.#remove(key);
-    this.#series.set(key, { revision, asks: isWorth ? 0 : asks }); // who asks meanwhile does not load it too
-    for (const oldest of this.#series.keys()) {
-      if (this.#series.size <= seriesMax) break;
-      this.#remove(oldest);
+  /** Notes that a series was asked for without its spans; up to how many rows it is now worth loading. */
+  #noteAsk(key: string, revision: number): number {
+    const known = this.#asks.get(key);
+    if (this.#loading.has(key) || (this.#lists.get(key)?.revision ?? -1) >= revision) return 0; // others were quicker
+    const asks = known?.revision === revision ? { ...known, count: known.count + 1 } : { revision, count: 1, rows: 0 };
+    moveToEnd(this.#asks, key, asks);
+    for (const oldest of this.#asks.keys()) {
+      if (this.#asks.size <= asksMax) break;
+      this.#asks.delete(oldest);
     }
-    return isWorth;
+    const spansMax = Math.min(asks.count * this.#spansPerAsk, this.#bytesMax / largestShare / spanBytes);
+    const rowsMax = Math.floor(spansMax * spanRowsAimed);
+    return asks.count > 1 && asks.rows <= rowsMax ? rowsMax : 0;
+  }
+
+  /** Loads the spans of a series of at most so many rows. */
+  async #load(
+    key: string,
+    store: Pick<Store, 'readTenantOnce'>,
+    tenant: TenantId,
+    series: string,
+    rowsMax: number,
+  ): Promise<void> {
+    this.#loading.add(key);
+    try {
+      const [[row] = []] = await store.readTenantOnce(tenant, [{ sql: selectSpans, values: [series, rowsMax] }]);
+      const revision = Number(row?.revision ?? 0);
+      if (typeof row?.spans === 'string') this.#keep(key, new SpanList(revision, row.spans));
+      else this.#asks.set(key, { revision, count: 1, rows: Number(row?.n ?? Number.POSITIVE_INFINITY) });
+    } catch {
+      this.#asks.delete(key); // the page that led here has been read; the next one meets the store's failure itself
+    } finally {
+      this.#loading.delete(key);
+    }
   }
 
   #keep(key: string, list: SpanList): void {
-    this.#remove(key);
-    if (list.length > this.#spansMax / 4) return; // one large series must not push all others out
-    this.#series.set(key, { revision: list.revision, asks: 0, list });
-    this.#spans += list.length;
-    for (const oldest of this.#series.keys()) {
-      if (this.#spans <= this.#spansMax) break;
-      this.#remove(oldest);
+    if (list.bytes > this.#bytesMax / largestShare) {
+      this.#asks.set(key, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY }); // it has too many statuses
+      return;
+    }
+    const known = this.#lists.get(key);
+    if (known !== undefined) this.#forget(key, known);
+    this.#lists.set(key, list);
+    this.#bytes += list.bytes;
+    for (const [oldest, oldestList] of this.#lists) {
+      if (this.#bytes <= this.#bytesMax) break;
+      this.#forget(oldest, oldestList);
     }
   }
 
-  #remove(key: string): void {
-    this.#spans -= this.#series.get(key)?.list?.length ?? 0;
-    this.#series.delete(key);
+  #forget(key: string, list: SpanList): void {
+    if (this.#lists.get(key) !== list) return; // another request has done it
+    this.#lists.delete(key);
+    this.#bytes -= list.bytes;
   }
 }
 
-/** All spans of a series, as one value, which costs less than rows. */
-async function loadSpans(store: Pick<Store, 'readTenantOnce'>, tenant: TenantId, series: string): Promise<SpanList> {
-  const [[row] = []] = await store.readTenantOnce(tenant, [{ sql: selectSpans, values: [series] }]);
-  return new SpanList(Number(row?.revision ?? 0), typeof row?.spans === 'string' ? row.spans : '');
+/** One series takes at most this part of all: a large one must not push all others out. */
+const largestShare = 4;
+
+function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
+  map.delete(key);
+  map.set(key, value);
 }
 
-/** Neither ids nor statuses hold tabs or line ends. */
+/** All spans of a series of at most `$3` rows, as one value, which costs less than rows; and its rows. Neither ids nor statuses hold tabs or line ends. */
 const selectSpans = `select revision, (
+    select n from subscription_span where tenant_id = $1 and series = $2 and level = 2
+  ) as n, case when (
+    select n from subscription_span where tenant_id = $1 and series = $2 and level = 2
+  ) <= $3 then (
     select string_agg(cast(from_date as text) || '\t' || from_id || '\t' || cast(n as text) || '\t' || cast(statuses as text), '\n'
       order by from_date, from_id)
     from subscription_span where tenant_id = $1 and series = $2 and level = 0
-  ) as spans
+  ) end as spans
   from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;

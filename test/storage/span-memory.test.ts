@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { SpanMemory } from '../../src/storage/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import { readPage } from '../../src/storage/subscription-page.ts';
+import { type PageContext, readPage } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -34,23 +34,31 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
   afterAll(() => opened.close());
   beforeEach(() => void vi.restoreAllMocks());
 
-  /** What a page half-way costs: reads of one round trip, and those of several. */
-  async function look(spans: SpanMemory, tenant = tenants[0] as TenantId, filter: SubscriptionFilter = created) {
+  /** Asks for a page, half-way unless it says otherwise; how the store was asked meanwhile: in one round trip, with loads among them, and in several. */
+  async function look(
+    spans: SpanMemory,
+    tenant = tenants[0] as TenantId,
+    filter: SubscriptionFilter = created,
+    skip = 2_000,
+  ) {
     vi.restoreAllMocks();
     const [once, several] = [vi.spyOn(store, 'readTenantOnce'), vi.spyOn(store, 'readTenant')];
-    const position = { kind: 'offset', skip: 2_000 } as const;
-    const { total, records } = await readPage({ store, spans }, tenant, filter, order, position, 2);
-    expect(records.map(({ id }) => id)).toEqual(['id2000', 'id2001']);
-    const inner = store.engine === 'sqlite' ? several.mock.calls.length : 0; // its own way to do either
+    const { total, records } = await readPage({ store, spans }, tenant, filter, order, { kind: 'offset', skip }, 2);
+    const asked = once.mock.calls.map(([, statements]) => statements.map(({ sql }) => sql).join());
+    const nested = store.engine === 'sqlite' ? asked.length : 0; // its one way to do either
     return {
       total,
-      once: once.mock.calls.length,
-      several: several.mock.calls.length - Math.min(inner, once.mock.calls.length),
+      first: records[0]?.id,
+      loads: asked.filter((sql) => sql.includes('as spans')).length,
+      remembered: asked.filter((sql) => sql.includes('as bigint) + (')).length,
+      once: asked.length,
+      several: several.mock.calls.length - nested,
     };
   }
-  const fromMemory = { total: rowsEach, once: 1, several: 0 };
-  const fromStore = { total: rowsEach, once: 0, several: 1 };
-  const loading = { total: rowsEach, once: 1, several: 1 };
+  const half = { total: rowsEach, first: 'id2000', loads: 0, remembered: 0 };
+  const fromMemory = { ...half, once: 1, several: 0 };
+  const fromStore = { ...half, once: 0, several: 1 };
+  const loading = { ...half, loads: 1, once: 1, several: 1 };
 
   test('are loaded when a series is asked for again, and lead to a page in one round trip', async () => {
     const spans = new SpanMemory();
@@ -60,11 +68,47 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     expect(await look(spans, tenants[1])).toEqual(fromStore);
   });
 
-  test('are not loaded before they were asked for often enough to be worth it', async () => {
-    const spans = new SpanMemory({ spansPerAsk: 2 }); // ten spans
-    for (let asked = 1; asked < 5; asked += 1) expect(await look(spans)).toEqual(fromStore);
-    expect(await look(spans)).toEqual(loading);
+  test('count the first page between bounds', async () => {
+    const spans = new SpanMemory();
+    const ask = () => look(spans, tenants[0], { ...created, afterSeconds: 999, beforeSeconds: 3_003 }, 0);
+    const [first, second, third] = [await ask(), await ask(), await ask()];
+    const page = { total: 2_003, first: 'id1000', several: 0 };
+    expect(first).toEqual({ ...page, loads: 0, remembered: 0, once: 1 });
+    expect(second).toEqual({ ...page, loads: 1, remembered: 0, once: 2 });
+    expect(third).toEqual({ ...page, loads: 0, remembered: 1, once: 1 });
+  });
+
+  test('are not loaded before their whole series was asked for often enough to be worth it', async () => {
+    const narrow = { ...created, afterSeconds: 1_000, beforeSeconds: 1_003 }; // two of the 3,500 records, in ten spans
+    const spans = new SpanMemory({ spansPerAsk: 2 });
+    const loads = [];
+    for (let asked = 1; asked <= 8; asked += 1) loads.push((await look(spans, tenants[0], narrow, 0)).loads);
+    expect(loads).toEqual([0, 1, 0, 0, 0, 1, 0, 0]); // the second finds that they are too many, and how many
+  });
+
+  test('are loaded once by many who ask at once, and stay', async () => {
+    const spans = new SpanMemory();
+    await look(spans);
+    vi.restoreAllMocks();
+    const once = vi.spyOn(store, 'readTenantOnce');
+    const page = () =>
+      readPage({ store, spans }, tenants[0] as TenantId, created, order, { kind: 'offset', skip: 2_000 }, 2);
+    await Promise.all(Array.from({ length: 20 }, page));
+    expect(once.mock.calls.filter(([, [asked]]) => asked?.sql.includes('as spans'))).toHaveLength(1);
     expect(await look(spans)).toEqual(fromMemory);
+  });
+
+  test('that cannot be loaded fail no page', async () => {
+    const spans = new SpanMemory();
+    const failing: PageContext['store'] = {
+      readTenant: (tenant, work) => store.readTenant(tenant, work),
+      readTenantOnce: () => Promise.reject(new Error('it is gone')),
+    };
+    for (let asked = 0; asked < 4; asked += 1) {
+      const position = { kind: 'offset', skip: 2_000 } as const;
+      const { total } = await readPage({ store: failing, spans }, tenants[0] as TenantId, created, order, position, 2);
+      expect(total).toBe(rowsEach);
+    }
   });
 
   test('are not believed once another process has changed the records', async () => {
@@ -72,26 +116,32 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     const tenant = tenants[4] as TenantId;
     for (let n = 0; n < 3; n += 1) await look(spans, tenant);
     const elsewhere = opened.openAgain();
-    await load(elsewhere, tenant, rowsEach, 1);
-    const total = rowsEach + 1;
-    expect(await look(spans, tenant)).toEqual({ total, once: 1, several: 1 });
-    await load(elsewhere, tenant, rowsEach + 1, 1);
-    expect(await look(spans, tenant)).toEqual({ total: total + 1, once: 0, several: 1 });
-    expect(await look(spans, tenant)).toEqual({ total: total + 1, once: 1, several: 1 });
-    expect(await look(spans, tenant)).toEqual({ total: total + 1, once: 1, several: 0 });
+    for (const added of [1, 2]) {
+      await load(elsewhere, tenant, rowsEach + added - 1, 1);
+      const total = rowsEach + added;
+      expect(await look(spans, tenant)).toEqual({ ...fromStore, total, once: 1 }); // asked with what was remembered, then anew
+      expect(await look(spans, tenant)).toEqual({ ...loading, total });
+      expect(await look(spans, tenant)).toEqual({ ...fromMemory, total });
+    }
   });
 
   test('are as many as fit, those used last, and none of a series that would fill a fourth of it', async () => {
-    const spans = new SpanMemory({ spansMax: 44 });
+    const spans = new SpanMemory({ bytesMax: 8_000 }); // five series of ten spans
     const four = tenants.slice(0, 4);
     for (const tenant of four) for (let n = 0; n < 3; n += 1) await look(spans, tenant);
     for (const tenant of four) expect(await look(spans, tenant)).toEqual(fromMemory);
+    const askForProduct = async (tenant?: TenantId) => {
+      for (let n = 0; n < 3; n += 1) await look(spans, tenant, { ...created, productId: 'product-1' });
+    };
+    await askForProduct(four[0]);
     await look(spans, four[0]);
-    for (let n = 0; n < 3; n += 1) await look(spans, four[3], { ...created, productId: 'product-1' });
+    await askForProduct(four[3]);
     const forgotten = [];
-    for (const tenant of four) forgotten.push((await look(spans, tenant)).several === 1);
-    expect(forgotten).toEqual([false, true, false, false]);
-    const small = new SpanMemory({ spansMax: 36 });
-    for (let n = 0; n < 4; n += 1) expect((await look(small)).several).toBe(1);
+    for (const n of [0, 2, 3, 1]) forgotten.push((await look(spans, four[n])).several === 1);
+    expect(forgotten).toEqual([false, false, false, true]); // the second one was used longest ago
+    const small = new SpanMemory({ bytesMax: 7_900 });
+    const loads = [];
+    for (let n = 0; n < 8; n += 1) loads.push((await look(small)).loads);
+    expect(loads).toEqual([0, 1, 0, 0, 0, 0, 0, 0]);
   });
 });
