@@ -55,20 +55,23 @@ class Batch extends pg.Query {
   override submit = (connection: pg.Connection): void => {
     const { stream, parsedStatements, submittedNamedStatements } = connection as Connection;
     stream.cork();
-    for (const { name, text, values } of this.#statements) {
-      if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
-        connection.parse({ name, text, types: [] }, true);
-        submittedNamedStatements[name] = text;
+    try {
+      for (const { name, text, values } of this.#statements) {
+        if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
+          connection.parse({ name, text, types: [] }, true);
+          submittedNamedStatements[name] = text;
+        }
+        connection.bind(
+          { statement: name, values: values.map((value) => (value === null ? null : String(value))) },
+          true,
+        );
+        connection.describe({ type: 'P' }, true);
+        connection.execute(null, true);
       }
-      connection.bind(
-        { statement: name, values: values.map((value) => (value === null ? null : String(value))) },
-        true,
-      );
-      connection.describe({ type: 'P' }, true);
-      connection.execute(null, true);
+      connection.sync();
+    } finally {
+      stream.uncork();
     }
-    connection.sync();
-    stream.uncork();
   };
 
   handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
@@ -105,7 +108,7 @@ class Batch extends pg.Query {
   }
 }
 
-/** bigint as a number: times in seconds and counts stay far below 2^53. */
+/** bigint as a number: times in seconds and counts stay far below 2^53. No parser of a type that our statements select can fail. */
 export function parserOf(type: number): Column['parse'] {
   return type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, 'text');
 }

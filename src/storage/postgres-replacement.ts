@@ -6,7 +6,7 @@ import { announceChange, begin, columnArrays, lockTenant } from './postgres-chan
 import { countOnPostgres } from './postgres-count.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
-import { distributedOption, setTenant, setTenantRole } from './postgres-session.ts';
+import { distributedOption, tenantOpening } from './postgres-session.ts';
 import { toRowChange } from './replaced-row.ts';
 import { countedChangesMax, type ReplaceCounts, type Replacement } from './replacement.ts';
 import type { Row, TenantId } from './store.ts';
@@ -22,7 +22,7 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
     connectionString: url,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    options: distributedOption,
+    options: `${distributedOption} -c statement_timeout=0`, // whatever the role's is
     pipeline: true, // counting asks for several things at once
     application_name: 'subreport-replace',
   });
@@ -52,9 +52,7 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
     },
     async finish(dryRun) {
       await run('analyze staged');
-      await run(begin);
-      if (stepDown) await run(setTenantRole);
-      await run(setTenant, [tenant]);
+      for (const [text, values] of tenantOpening(begin, tenant, stepDown)) await run(text, values);
       const counts = await apply(run, tenant, dryRun);
       await run(dryRun ? 'rollback' : 'commit');
       return counts;

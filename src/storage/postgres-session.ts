@@ -1,4 +1,5 @@
 import { tenantRole } from './postgres-role.ts';
+import type { TenantId } from './store.ts';
 
 // What connections and a tenant's transactions on PostgreSQL begin with.
 
@@ -14,8 +15,15 @@ export const sessionOptions = `${distributedOption} -c enable_seqscan=off -c ena
 /** All statements of a reader see one moment. */
 export const beginReading = 'begin isolation level repeatable read read only';
 
-/** A tenant's transaction steps down to its role, where the one we connect as walks past row-level security. */
-export const setTenantRole = `set local role ${tenantRole}`;
-
-/** Says whose rows row-level security lets through in a transaction: those of `$1`. */
-export const setTenant = 'select set_tenant($1)';
+/** What a tenant's transaction opens with: it steps down where the role that we connect as walks past row-level security, and says whose rows are let through. */
+export function tenantOpening(
+  begin: string,
+  tenant: TenantId,
+  stepDown: boolean,
+): readonly (readonly [text: string, values: readonly TenantId[]])[] {
+  return [
+    [begin, []],
+    ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),
+    ['select set_tenant($1)', [tenant]],
+  ];
+}

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { bypassesRowSecurity } from './postgres-role.ts';
-import { beginReading, distributedOption, setTenant, setTenantRole } from './postgres-session.ts';
+import { beginReading, distributedOption, tenantOpening } from './postgres-session.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from './store.ts';
 
 /** Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a whole report. */
@@ -39,9 +39,7 @@ export async function openPostgresSnapshot(url: string, tenant: TenantId, pauseM
       throw withAddress(toStorageError(error), url);
     });
     const stepDown = await bypassesRowSecurity(client);
-    await queryInTime(beginReading);
-    if (stepDown) await queryInTime(setTenantRole);
-    await queryInTime(setTenant, [tenant]);
+    for (const [text, values] of tenantOpening(beginReading, tenant, stepDown)) await queryInTime(text, values);
   } catch (error) {
     await client.end();
     throw toStorageError(error);

@@ -24,7 +24,7 @@ import { PostgresListener } from './postgres-listener.ts';
 import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
 import { openPostgresReplacement } from './postgres-replacement.ts';
 import { bypassesRowSecurity } from './postgres-role.ts';
-import { beginReading, distributedOption, sessionOptions, setTenant, setTenantRole } from './postgres-session.ts';
+import { beginReading, distributedOption, sessionOptions, tenantOpening } from './postgres-session.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
 import { inOneWrite, inTransaction, runTransaction } from './postgres-transaction.ts';
 import type { Replacement } from './replacement.ts';
@@ -59,7 +59,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   return new PostgresStore(options);
 }
 
-/** Milliseconds; statement < query, so that the server cancels what it runs before we stop waiting for it. */
+/** Milliseconds; statement < query, so that the server cancels what it runs before we stop waiting for it; a batch has the time of one query in all. */
 const timeouts = {
   connectionTimeoutMillis: 5_000,
   statement_timeout: 10_000,
@@ -131,11 +131,9 @@ class PostgresStore implements Store {
 
   readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
     return this.#withClient(async (client) => {
-      const opening = [
-        this.#prepared(beginReading),
-        ...((await this.#mustStepDown(client)) ? [this.#prepared(setTenantRole)] : []),
-        this.#prepared(setTenant, [tenant]),
-      ];
+      const opening = tenantOpening(beginReading, tenant, await this.#mustStepDown(client)).map(([text, values]) =>
+        this.#prepared(text, values),
+      );
       const asked = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
       const results = await runTransaction(client, [...opening, ...asked, this.#prepared('commit')]);
       return results.slice(opening.length, -1);
@@ -312,18 +310,10 @@ class PostgresStore implements Store {
     committing?: () => Promise<unknown> | undefined,
   ): Promise<T> {
     const stepDown = await this.#mustStepDown(client);
-    return inOneWrite(client, () =>
-      inTransaction(client, this.#openTenant(client, begin, tenant, stepDown), work, committing),
-    );
-  }
-
-  /** Sends what opens a tenant's transaction. */
-  #openTenant(client: Client, begin: string, tenant: TenantId, stepDown: boolean): Promise<unknown>[] {
-    return [
-      client.query(begin),
-      ...(stepDown ? [client.query(setTenantRole)] : []),
-      this.#query(client, setTenant, [tenant]),
-    ];
+    return inOneWrite(client, () => {
+      const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.#query(client, text, values));
+      return inTransaction(client, opening, work, committing);
+    });
   }
 
   /** Whether the role we connected as would walk past row-level security; asked once. */

@@ -59,8 +59,8 @@ describe('a batch of statements on PostgreSQL', () => {
   });
 
   test.each([
-    ['the first of them', [inverse(0), number(3), word('late')]],
-    ['one between, behind one that is new', [statement('select 7 as seven'), inverse(0), word('late'), number(3)]],
+    ['the first of them', [inverse(0), statement('select 5 as five'), word('late')]],
+    ['one between two new ones', [statement('select 6 as six'), inverse(0), statement('select 7 as seven')]],
     ['the last', [number(3), statement('select 8 as eight'), inverse(0)]],
     ['one that cannot be prepared', [number(4), statement('select nowhere.n'), statement('select 9 as nine')]],
   ])('fails with what %s said, and the next batch has all that it needs', async (_where, batch) => {
@@ -70,7 +70,7 @@ describe('a batch of statements on PostgreSQL', () => {
     expect(await runBatch(client, good)).toHaveLength(good.length);
   });
 
-  test('several on their way at once do not meet', async () => {
+  test('several on their way at once, of statements that are prepared, do not meet', async () => {
     const batches = Array.from({ length: 20 }, (_, n) => [number(n), n % 5 === 3 ? inverse(0) : word(`word ${n}`)]);
     const outcomes = await Promise.allSettled(batches.map((batch) => runBatch(client, batch)));
     expect(outcomes.map(({ status }) => status)).toEqual(

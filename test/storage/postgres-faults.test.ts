@@ -54,10 +54,12 @@ describe('when PostgreSQL fails', () => {
     await expect.poll(count).toBe(0);
   });
 
-  test('a connection killed in flight fails that statement as UNAVAILABLE, and the next one works', async () => {
-    const flight = opened.store.readTenant(tenant, (reader) =>
-      reader.all("select pg_sleep(20) from tenant as t where 'tenant_id = $1' <> $1"),
-    );
+  const slow = "select pg_sleep(20) from tenant as t where 'tenant_id = $1' <> $1";
+  test.each([
+    ['a statement of several', () => opened.store.readTenant(tenant, (reader) => reader.all(slow))],
+    ['a whole transaction', () => opened.store.readTenantOnce(tenant, [{ sql: slow, values: [] }])],
+  ])('a connection killed in flight fails %s as UNAVAILABLE, and the next one works', async (_what, read) => {
+    const flight = read();
     const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
     await expect
       .poll(

@@ -199,8 +199,11 @@ describe.each(engines)('the store on $engine', ({ openTestStore }) => {
 
     test('a reader cannot write', async () => {
       const tenant = await tenantOf('readonly');
-      const write = store.readTenant(tenant, (reader) => reader.all('delete from subscription where tenant_id = $1'));
-      await expect(write).rejects.toThrow(/read-?only/i);
+      const sql = 'delete from subscription where tenant_id = $1';
+      const count = { sql: 'select count(*) as n from subscription where tenant_id = $1', values: [] } as const;
+      await expect(store.readTenant(tenant, (reader) => reader.all(sql))).rejects.toThrow(/read-?only/i);
+      await expect(store.readTenantOnce(tenant, [{ sql, values: [] }, count])).rejects.toThrow(/read-?only/i);
+      expect(await store.readTenantOnce(tenant, [count])).toEqual([[{ n: 0 }]]);
     });
 
     test('two connections that load one tenant at once both succeed, and every change has its revision', async () => {
