@@ -14,6 +14,8 @@ export async function lockImportOnPostgres(url: string, tenant: TenantId): Promi
     connectionTimeoutMillis: 5_000,
     query_timeout: 12_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 30_000,
+    options: '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3', // a host that is gone loses the lock after a minute
     application_name: 'subreport-import-lock',
   });
   let held = false;

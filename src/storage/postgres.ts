@@ -218,23 +218,19 @@ class PostgresStore implements Store {
       const revision = Number(locked?.revision ?? 0) + 1;
       const rows = await this.#query(client, change, [tenant, revision, ...values]);
       const { changes, result, mark } = read(rows);
-      const marking = mark === undefined ? undefined : this.#query(client, ...markStatement(tenant, mark));
-      if (changes.length > 0) {
-        const counting = countOnPostgres(
-          (text, bound) => this.#query(client, text, bound),
-          tenant,
-          countChanges(changes),
-        );
-        await Promise.all([
-          counting,
-          ...(unbury !== undefined && buried.length > 0
-            ? [this.#query(client, removeTombstones, [tenant, unbury])]
-            : []),
-          this.#query(client, setRevision, [tenant, revision]),
-          client.query(announceChange),
-        ]);
-      }
-      await marking;
+      const ask = (text: string, bound: readonly unknown[]) => this.#query(client, text, bound);
+      const isUnburied = unbury !== undefined && buried.length > 0;
+      await Promise.all([
+        ...(mark === undefined ? [] : [ask(...markStatement(tenant, mark))]),
+        ...(changes.length === 0
+          ? []
+          : [
+              countOnPostgres(ask, tenant, countChanges(changes)),
+              ...(isUnburied ? [ask(removeTombstones, [tenant, unbury])] : []),
+              ask(setRevision, [tenant, revision]),
+              client.query(announceChange),
+            ]),
+      ]);
       return result;
     });
     this.#listener.noteOwnChange();

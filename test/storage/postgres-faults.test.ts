@@ -1,12 +1,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
+import { readImportMark } from '../../src/storage/read-import-mark.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { countMatching } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
 import { freePort } from '../support/postgres-server.ts';
+import { subscriptionRow } from '../support/rows.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 
@@ -75,6 +77,57 @@ describe('when PostgreSQL fails', () => {
     await killBackends();
     await failed;
     await expect.poll(count).toBe(0);
+  });
+
+  /** Does `work` while a table is locked, and kills its connection once it waits for that. */
+  async function killAt(table: string, application: string, work: () => Promise<unknown>): Promise<void> {
+    const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await other.connect();
+    await other.query('begin');
+    await other.query(`lock table ${table} in exclusive mode`);
+    const failed = expect(work()).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+    const kill = async () =>
+      (
+        await superuser.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = $1 and application_name = $2 and wait_event_type = 'Lock'`,
+          [database(), application],
+        )
+      ).rowCount;
+    await expect.poll(kill).toBe(1);
+    await failed;
+    await other.query('rollback');
+    await other.end();
+  }
+  const revision = async () => (await findTenant(opened.store, 'acme'))?.revision;
+
+  test('a load whose connection is killed half-way leaves nothing, and nothing else fails with it', async () => {
+    const before = await revision();
+    const mark = {
+      bytes: 5,
+      sha256: 'x',
+      format: 'ndjson',
+      read: 1,
+      rejected: 0,
+      inserted: 1,
+      updated: 0,
+      unchanged: 0,
+    };
+    for (const table of ['subscription_span', 'subscription_import', 'subscription'])
+      await killAt(table, 'subreport', () =>
+        opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'half' })], () => mark),
+      );
+    expect([await count(), await revision()]).toEqual([0, before]);
+    expect(await readImportMark(opened.store, tenant)).toBeUndefined();
+  });
+
+  test('a replacement whose connection is killed while it writes leaves everything as it was', async () => {
+    const before = await revision();
+    const replacement = await opened.store.openReplacement(tenant);
+    await replacement.add([subscriptionRow({ id: 'new' })]);
+    await killAt('subscription_span', 'subreport-replace', () => replacement.finish(false));
+    await replacement.close();
+    expect([await count(), await revision()]).toEqual([0, before]);
   });
 
   test('a tenant whose row is locked by another transaction is waited for, and the load goes on', async () => {
