@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import type { RejectedRow } from '../import/read-good-rows.ts';
 import { CommandError } from './error.ts';
 
@@ -27,13 +26,16 @@ export async function openErrorsFile(file: string, resume: boolean): Promise<Err
 
 async function keepLines(file: string, handle: FileHandle, lines: number): Promise<void> {
   let [kept, bytes] = [0, 0];
-  const reader = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
-  for await (const line of reader) {
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    let end = 0;
+    while (kept < lines && end < chunk.length) {
+      const found = chunk.indexOf('\n', end);
+      if (found < 0) end = chunk.length;
+      else [kept, end] = [kept + 1, found + 1];
+    }
+    bytes += end;
     if (kept === lines) break;
-    kept += 1;
-    bytes += Buffer.byteLength(line) + 1;
   }
-  reader.close();
   const { size } = await handle.stat();
   if (bytes < size) await handle.truncate(bytes);
 }

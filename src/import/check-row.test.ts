@@ -146,6 +146,22 @@ describe('a row that is wrong', () => {
     );
   });
 
+  test('all are told when every field has the wrong form', () => {
+    const product = { id: '', name: 5, period: 'x', period_unit: 5, plan_id: {} };
+    const dates = { activationDate: 'x', expirationDate: 5, createdDate: '2024-02-30T00:00:00Z' };
+    const row = { id: ' ', status: 'gone', ...dates, product, iccid: 'x', device_id: 5, auto_renew: 'yes', email: 5 };
+    const fields = faultsOf(row).map(({ field }) => field);
+    const { product: _product, ...others } = row;
+    expect(fields.toSorted()).toEqual(
+      [...Object.keys(others), ...Object.keys(product).map((name) => `product.${name}`)].toSorted(),
+    );
+  });
+
+  test('an unknown field of a long name is told by its beginning', () => {
+    const [fault] = faultsOf({ ...right, ['x'.repeat(100_000)]: 1 });
+    expect(fault?.field).toBe(`${'x'.repeat(80)}…`);
+  });
+
   test.each([null, 5, 'text', [right], true])('%j is no row', (value) => {
     expect(faultsOf(value)).toMatchObject([{ field: '', rule: expect.stringContaining('JSON object') }]);
   });

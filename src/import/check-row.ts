@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
 import { Email, normaliseEmail } from '../contract/email.ts';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
 import { dateFields } from '../contract/query.ts';
@@ -7,11 +8,12 @@ import { fitsText, ruleOf } from '../contract/schema.ts';
 import { Subscription } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { type RowFault, shownValue } from './source-row.ts';
+import { type RowFault, shorten, shownValue } from './source-row.ts';
 
 /** A row that can be loaded, or everything that is wrong with it. */
 export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
+Settings.Set({ maxErrors: 200 }); // of a row, all are told; a field has one or two
 const validator = Compile(Subscription);
 const dateNames = Object.values(dateFields);
 
@@ -129,7 +131,7 @@ function findFaults(
       const known = Object.keys((schemaAt(path) as typeof Subscription).properties);
       for (const name of additionalProperties) {
         add(
-          dotted([...path, name]),
+          dotted([...path, shorten(name)]),
           `left out: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${didYouMean(name, known)}`,
           undefined,
         );

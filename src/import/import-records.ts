@@ -4,9 +4,9 @@ import { readImportMark } from '../storage/read-import-mark.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { withImportLock } from './import-lock.ts';
-import { batchRows, batchRowsMax, batchTextMax, createBatchLoader } from './load-batches.ts';
+import { batchRows, batchRowsMax, createBatchLoader } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
-import { advanceRows, createResumption } from './resume-import.ts';
+import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
 
 /** What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged. */
@@ -24,7 +24,7 @@ export interface ImportOptions extends SourceOptions {
   readonly resume?: boolean;
   /** Rows of one transaction at most; a store that works in this process keeps it from everything else for so long. */
   readonly batchRowsMax?: number;
-  /** Told before anything else how many rows, and rejected ones among them, were done by the import that is resumed. */
+  /** Told before the first row that is rejected how many rows, and rejected ones among them, were done by the import that is resumed. */
   readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
 }
 
@@ -62,10 +62,13 @@ async function loadRecords(
   const mark = options.resume === true ? await readImportMark(store, tenant) : undefined;
   const resumption = createResumption(mark, options.format, digest);
   const tally: Tally = { read: 0, rejected: mark?.rejected ?? 0 };
-  await options.onResume?.({ read: mark?.read ?? 0, rejected: tally.rejected });
+  const begun = { read: mark?.read ?? 0, rejected: tally.rejected };
+  let told: Promise<void> | undefined;
+  /** Once the source is known to be the one that is resumed, and before anything of what follows is told. */
+  const tellResume = () => (told ??= Promise.resolve(options.onResume?.(begun)));
   const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
-  let [rowsMax, text] = [Math.min(batchRows, options.batchRowsMax ?? batchRows), 0]; // the first one is small, so that a short import is soon done
+  let rowsMax = Math.min(batchRows, options.batchRowsMax ?? batchRows); // the first one is small, so that a short import is soon done
   let done = { read: tally.read, rejected: tally.rejected, bytes: 0 }; // up to the last row of the batch
   const flush = async (isLast: boolean): Promise<void> => {
     const sha256 = digest.at(done.bytes) ?? '';
@@ -75,25 +78,30 @@ async function loadRecords(
     );
     batch = new Map();
     rowsMax = options.batchRowsMax ?? batchRowsMax;
-    text = 0;
     options.onProgress?.(tally.read);
   };
   try {
     for await (const { row, before } of readGoodRows(
       digest.follow(unpacked(source, options)),
-      options,
+      {
+        ...options,
+        async onRejected(row) {
+          await tellResume();
+          await options.onRejected(row);
+        },
+      },
       tally,
       resumption,
-      (bytes) => tally.read % advanceRows === 0 && digest.advance(bytes),
+      (bytes) => digest.pass(bytes),
     )) {
-      if (batch.has(row.id) || batch.size >= rowsMax || text >= batchTextMax) {
+      if (batch.has(row.id) || batch.size >= rowsMax) {
         done = before;
         await flush(false);
       }
       batch.set(row.id, row);
-      text += row.record.length;
     }
     resumption.requireReached(tally.read);
+    await tellResume();
     await flush(true);
   } finally {
     await loader.settle();

@@ -11,8 +11,6 @@ export const batchRows = 1_000;
  * no faster, and took 40 MB more.
  */
 export const batchRowsMax = 2_000;
-/** Characters of records in one transaction at most, as a record may have a million of them. */
-export const batchTextMax = 16_777_216;
 
 /** Where rows go in batches, each durable once `counts` has it. */
 export interface BatchLoader {

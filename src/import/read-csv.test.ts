@@ -43,6 +43,24 @@ async function read(text: string | Buffer): Promise<SourceRow[]> {
 }
 
 describe('CSV', () => {
+  test('blank lines count as lines, and are no part of a row', async () => {
+    const text = `${header}\n\n\n${lineOf()}\n\n\n\n${lineOf({ 'product.name': 'two\nlines' })}\n\n${lineOf({ id: 'b' })}\n`;
+    const rows = await read(text);
+    expect(rows.map(({ line, raw }) => [line, raw])).toEqual([
+      [4, lineOf()],
+      [8, lineOf({ 'product.name': 'two\nlines' })],
+      [11, lineOf({ id: 'b' })],
+    ]);
+  });
+
+  test('that goes on for 16 MiB without a row is none', async () => {
+    const source = (async function* () {
+      yield Buffer.from(`${header}\n${lineOf()}\n`);
+      for (let n = 0; n < 300; n += 1) yield Buffer.alloc(65_536, '\n');
+    })();
+    await expect(Array.fromAsync(readCsv(source))).rejects.toMatchObject({ code: 'UNREADABLE' });
+  });
+
   test('has a row for each record, as the value that it would be in NDJSON', async () => {
     const rows = await read(`${header}\n${lineOf()}\n`);
     expect(rows).toEqual([{ line: 2, end: header.length + lineOf().length + 2, raw: lineOf(), content: { value } }]);

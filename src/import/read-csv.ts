@@ -4,6 +4,9 @@ import { checkCsvHeader, csvRowValue } from './csv-columns.ts';
 import { ImportError } from './error.ts';
 import { rowBytesMax, type SourceRow } from './source-row.ts';
 
+/** Bytes without a row, from which on nothing of a source is what somebody meant to import. */
+const gapBytesMax = 16 * rowBytesMax;
+
 /** What csv-parse gives for a record with `info` and `raw` set. */
 interface ParsedRecord {
   readonly record: Readonly<Record<string, string>>;
@@ -25,11 +28,16 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
     skip_empty_lines: true,
     max_record_size: rowBytesMax,
   });
-  const input = Readable.from(source);
+  let done = 0; // bytes up to the end of the last row
+  const input = Readable.from(inRows(source, () => done));
   input.on('error', (error) => parser.destroy(error));
   input.pipe(parser);
   try {
-    for await (const parsed of parser) yield toRow(parsed as ParsedRecord);
+    for await (const parsed of parser) {
+      const row = toRow(parsed as ParsedRecord);
+      done = row.end;
+      yield row;
+    }
   } catch (error) {
     if (error instanceof CsvError) {
       throw new ImportError(
@@ -43,8 +51,23 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
   }
 }
 
+/** The source, unless a row does not end: the parser keeps what it skips, such as blank lines. */
+async function* inRows(source: AsyncIterable<Buffer>, done: () => number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes - done() > gapBytesMax) {
+      throw new ImportError(
+        'UNREADABLE',
+        `Cannot import the CSV file past ${done()} bytes: a row must follow within ${gapBytesMax} bytes`,
+      );
+    }
+    yield chunk;
+  }
+}
+
 function toRow({ record, raw, info }: ParsedRecord): SourceRow {
-  const text = raw.replace(/\r?\n$/, '');
+  const text = raw.replace(/^[\r\n]+/, '').replace(/\r?\n$/, ''); // with the blank lines before it, as the parser has it
   const line = info.lines - (text.match(/\n/g)?.length ?? 0);
   const fault = (rule: string): SourceRow => ({
     line,

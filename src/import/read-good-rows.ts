@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { checkRow } from './check-row.ts';
 import { readCsv } from './read-csv.ts';
@@ -21,6 +22,8 @@ export interface RejectedRow {
 /** A source that unpacks to more is not what somebody meant to import. */
 export const unpackedGibMax = 64;
 const gib = 2 ** 30;
+/** Longest time in milliseconds that rows are read for at a stretch; a service that loads them has others to answer. */
+const turnMsMax = 10;
 
 /** How to read a source. */
 export interface SourceOptions {
@@ -55,6 +58,7 @@ export async function* readGoodRows(
   onRow?: (bytesBefore: number) => void,
 ): AsyncGenerator<GoodRow> {
   let before = { read: 0, rejected: 0, bytes: 0 };
+  let turnBegan = performance.now();
   for await (const sourceRow of readRows(source, format, resumption?.rows ?? 0)) {
     tally.read += 1;
     if (resumption?.isPast(tally.read, sourceRow.end) !== true) {
@@ -68,6 +72,10 @@ export async function* readGoodRows(
       onRow?.(before.bytes);
     }
     before = { read: tally.read, rejected: tally.rejected, bytes: sourceRow.end };
+    if (performance.now() - turnBegan > turnMsMax) {
+      await setImmediate(); // rows of one chunk follow each other without giving way to anything else
+      turnBegan = performance.now();
+    }
   }
 }
 

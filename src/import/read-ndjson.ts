@@ -4,6 +4,7 @@ import { ImportError } from './error.ts';
 import { type RowFault, rowBytesMax, type SourceRow } from './source-row.ts';
 
 const newline = 0x0a;
+const carriageReturn = 0x0d;
 
 /**
  * Reads NDJSON (one JSON object per line, UTF-8): a row for each line that is not blank. A line that cannot be read is a row with its fault; lines
@@ -11,11 +12,9 @@ const newline = 0x0a;
  * another summary or the beginning, and when they differ the reading fails. The first `skip` rows are only counted: their values are `undefined`.
  */
 export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): AsyncGenerator<SourceRow> {
-  let number = 0;
   let rows = 0;
   let skipped = 0;
-  for await (const { bytes, end, summary, sha256 } of splitLines(source)) {
-    number += 1;
+  for await (const { number, bytes, end, summary, sha256 } of splitLines(source)) {
     if (summary !== undefined) {
       if (summary.rows !== rows || summary.sha256 !== sha256) throw notWhole(number, summary.rows, rows);
       rows = 0;
@@ -37,6 +36,8 @@ const notWhole = (line: number, expected: number, found: number): ImportError =>
 
 /** One line of a source. */
 interface Line {
+  /** From 1. */
+  readonly number: number;
   /** The line without its end, cut one byte past the longest that is read. */
   readonly bytes: Buffer;
   /** Bytes of the source up to its end. */
@@ -46,10 +47,12 @@ interface Line {
   readonly sha256?: string;
 }
 
+/** The lines of a source but for empty ones. */
 async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
   let chunkStart = 0;
+  let number = 0;
   let hash = createHash('sha256');
   let before: Hash | undefined; // the hash at the beginning of a line that may be a summary
   const keep = (part: Buffer): void => {
@@ -59,7 +62,8 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
   const finish = (end: number): Line => {
     const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     const summary = before && readSummaryLine(bytes.toString('latin1'));
-    const line = { bytes, end, ...(before && summary && { summary, sha256: before.digest('hex') }) };
+    number += 1;
+    const line = { number, bytes, end, ...(before && summary && { summary, sha256: before.digest('hex') }) };
     parts = [];
     length = 0;
     before = undefined;
@@ -69,6 +73,12 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
     let start = 0;
     let hashed = 0;
     while (start < chunk.length) {
+      const blank = length === 0 ? blankLength(chunk, start) : 0;
+      if (blank > 0) {
+        number += 1;
+        start += blank;
+        continue;
+      }
       if (length === 0 && mayBeSummary(chunk.subarray(start))) {
         hash.update(chunk.subarray(hashed, start));
         hashed = start;
@@ -88,6 +98,12 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
     chunkStart += chunk.length;
   }
   if (length > 0) yield finish(chunkStart);
+}
+
+/** How many bytes an empty line at a place takes, 0 when there is none. */
+function blankLength(chunk: Buffer, start: number): number {
+  if (chunk[start] === newline) return 1;
+  return chunk[start] === carriageReturn && chunk[start + 1] === newline ? 2 : 0;
 }
 
 const summaryBytes = Buffer.from(summaryStart);

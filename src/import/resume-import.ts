@@ -12,9 +12,6 @@ export interface Resumption {
   requireReached(rows: number): void;
 }
 
-/** What is read is hashed every so many rows, so that no more than their bytes are kept. */
-export const advanceRows = 500;
-
 /** Prepares to go on from a mark; from the beginning when there is none. */
 export function createResumption(mark: ImportMark | undefined, format: string, digest: SourceDigest): Resumption {
   if (mark === undefined) return { rows: 0, isPast: () => false, requireReached: () => undefined };
@@ -24,7 +21,7 @@ export function createResumption(mark: ImportMark | undefined, format: string, d
     rows: read,
     isPast(row, end) {
       if (row > read) return false;
-      if (row % advanceRows === 0) digest.advance(Math.min(end, bytes));
+      digest.pass(Math.min(end, bytes));
       if (row === read && digest.at(bytes) !== sha256)
         throw otherSource(`its first ${read} rows (${bytes} unpacked bytes) are not those that were imported`);
       return true;

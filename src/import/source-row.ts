@@ -24,8 +24,8 @@ export interface SourceRow {
 export const rowBytesMax = 1_048_576;
 
 /** A value as a fault shows it: JSON text of at most 80 characters. */
-export function shownValue(value: unknown): string | null {
-  if (value === undefined) return null;
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
-}
+export const shownValue = (value: unknown): string | null =>
+  value === undefined ? null : shorten(JSON.stringify(value) ?? String(value));
+
+/** A text of a row as a fault shows it: at most 80 characters of it. */
+export const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);

@@ -15,8 +15,15 @@ const magicBytes = 4;
  */
 export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   const input = source[Symbol.asyncIterator]();
-  const [head, more] = await readHead(input);
-  const whole = joined(head, more, input);
+  try {
+    const [head, more] = await readHead(input);
+    yield* unpackFrom(head, joined(head, more, input), bytesMax);
+  } finally {
+    await input.return?.(); // nobody else ends it
+  }
+}
+
+async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   const packing = packings.find(({ magic }) => head.subarray(0, magic.length).equals(magic));
   if (packing === undefined) {
     yield* whole;
@@ -33,7 +40,7 @@ export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): 
       if (bytes > bytesMax) {
         throw new ImportError(
           'UNREADABLE',
-          `Cannot import past ${bytesMax} bytes: the ${packing.name} source must not unpack to more than that; allow more with --unpacked-max-gib`,
+          `Cannot import past ${bytesMax} bytes: the ${packing.name} source must not unpack to more than that`,
         );
       }
       yield chunk;
@@ -42,7 +49,7 @@ export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): 
     if (!isDamage(error)) throw error;
     throw new ImportError(
       'UNREADABLE',
-      `Cannot import past ${bytes} unpacked bytes: the ${packing.name} source must be whole: ${(error as Error).message}; what came before was loaded, and the same import goes on from there`,
+      `Cannot import past ${bytes} unpacked bytes: the ${packing.name} source must be whole: ${(error as Error).message}`,
     );
   } finally {
     packed.destroy();

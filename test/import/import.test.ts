@@ -55,6 +55,40 @@ describe.each(engines)('an import into $engine', ({ openTestStore }) => {
   });
   afterAll(() => opened.close());
 
+  test('of endless lines and blank ones goes on behind them', async () => {
+    const tenant = await makeTenant('endless');
+    const [first, second, third] = rows;
+    const rejected: number[] = [];
+    const source = (async function* () {
+      yield Buffer.from(ndjson([first as object]));
+      for (let n = 0; n < 640; n += 1) yield Buffer.alloc(65_536, 'x');
+      yield Buffer.from(`\n${ndjson([second as object])}`);
+      for (let n = 0; n < 320; n += 1) yield Buffer.alloc(65_536, '\n');
+      yield Buffer.from(ndjson([third as object]));
+    })();
+    const summary = await importRecords(store, tenant, source, {
+      format: 'ndjson',
+      dryRun: false,
+      onRejected: ({ line }) => void rejected.push(line),
+    });
+    expect(summary).toMatchObject({ read: 4, rejected: 1, inserted: 3 });
+    expect(rejected).toEqual([2]);
+  });
+
+  test('of bad rows alone lets others have their turn', async () => {
+    const tenant = await makeTenant('bad');
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const { rejected } = await load(tenant, '{}\n'.repeat(20_000));
+    clearImmediate(next);
+    expect(rejected).toBe(20_000);
+    expect(turns).toBeGreaterThan(3);
+  });
+
   test.each(['ndjson', 'csv'] as const)(
     'of %s loads every row as its record, and once more changes nothing',
     async (format) => {

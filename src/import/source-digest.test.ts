@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { SourceDigest } from './source-digest.ts';
+
+const mib = 1_048_576;
+const chunks = Array.from({ length: 640 }, (_, n) => Buffer.alloc(65_536 + (n % 7), n));
+const source = Buffer.concat(chunks);
+const hashOf = (bytes: number): string => createHash('sha256').update(source.subarray(0, bytes)).digest('hex');
+
+/** Reads the source with rows that end where `ends` says, each looked at once the chunk that it ends in was read; the most that was kept. */
+async function read(digest: SourceDigest, ends: readonly number[], look: (end: number) => void): Promise<number> {
+  let [bytes, row, most] = [0, 0, 0];
+  for await (const chunk of digest.follow(
+    (async function* () {
+      yield* chunks;
+    })(),
+  )) {
+    bytes += chunk.length;
+    most = Math.max(most, digest.keptBytes);
+    for (; (ends[row] ?? source.length + 1) <= bytes; row += 1) look(ends[row] ?? 0);
+  }
+  return most;
+}
+
+test('the hash of a source up to any row is told, and little of it is kept', async () => {
+  const digest = new SourceDigest();
+  const ends = Array.from({ length: 4_000 }, (_, n) => (n + 1) * 10_007);
+  const most = await read(digest, ends, (end) => {
+    if (end % 37 === 0) expect(digest.at(end)).toBe(hashOf(end));
+    digest.pass(end);
+  });
+  expect(most).toBeLessThan(2 * mib);
+});
+
+test.each([
+  ['a row of 30 MiB', [1_000, 31 * mib + 5, 35 * mib]],
+  ['rows that do not end at all', [1_000]],
+  ['no row', []],
+])('so it is with %s', async (_title, ends) => {
+  const digest = new SourceDigest();
+  const most = await read(digest, ends, (end) => {
+    digest.pass(end);
+    expect(digest.at(end)).toBe(hashOf(end));
+  });
+  expect(most).toBeLessThan(18 * mib);
+  expect(digest.at(ends.at(-1) ?? 0)).toBe(hashOf(ends.at(-1) ?? 0)); // up to the last row, however much has come behind it
+  expect(digest.at(source.length)).toBe(hashOf(source.length));
+});
+
+test('what was passed or has not come is not told', async () => {
+  const digest = new SourceDigest();
+  await read(digest, [9_000_000], (end) => expect(digest.at(end)).toBe(hashOf(end)));
+  expect(digest.at(8_000_000)).toBeUndefined();
+  expect(digest.at(source.length + 1)).toBeUndefined();
+});
