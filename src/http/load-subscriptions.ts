@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import type { Access } from '../auth/resource-server.ts';
 import { parseForm } from '../contract/form.ts';
 import type { Fault } from '../contract/problem.ts';
 import { ImportError } from '../import/error.ts';
+import { withImportLock } from '../import/import-lock.ts';
 import { type ImportSummary, importRecords } from '../import/import-records.ts';
 import type { RejectedRow } from '../import/read-good-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
@@ -17,7 +18,8 @@ import type { ReportContext } from '../report/report-context.ts';
 import { accessOf } from './access.ts';
 import { RequestError } from './error.ts';
 import { queryOf } from './query-of.ts';
-import { readBody } from './read-body.ts';
+import { discardBody, readBody } from './read-body.ts';
+import { createSlots } from './slots.ts';
 
 /** What the operation needs. */
 export interface LoadRoute {
@@ -48,11 +50,21 @@ const batchRowsMax = 250;
 /** Rejected rows that an answer shows. */
 const shownMax = 100;
 
+/** Each load holds one connection of the store beside the shared ones, one that replaces two. */
+const loadLimits = { max: 8, perClientMax: 2 };
+
+/** Bytes that a body may unpack to: some 15 million records. */
+const unpackedBytesMax = 8 * 2 ** 30;
+
+/** A rejected row as an answer shows it. */
+type ShownRow = Pick<RejectedRow, 'line' | 'errors'>;
+
 /** `PUT /operator/v1/tenants/{tenant}/subscriptions`: an import over HTTP, with the guarantees of one from a file (docs/operator.md). */
 export function addLoadRoute(
   app: FastifyInstance,
   { report: { store }, authorizeWrite, bodyStallMs }: LoadRoute,
 ): void {
+  const takeSlot = createSlots(loadLimits, 'load');
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined); // the handler reads the body, as fast as it can load it
@@ -67,16 +79,20 @@ export function addLoadRoute(
       },
       handler: async (request, reply) => {
         const how = readSwitches(queryOf(request));
-        const { tenant } = accessOf(request);
+        const { clientId, tenant } = accessOf(request);
         const started = performance.now();
-        const shown: RejectedRow[] = [];
-        const onRejected = (row: RejectedRow): void => {
-          if (shown.length < shownMax) shown.push(row);
+        const shown: ShownRow[] = [];
+        const onRejected = ({ line, errors }: RejectedRow): void => {
+          if (shown.length < shownMax) shown.push({ line, errors });
         };
+        const release = takeSlot(clientId);
         const body = readBody(request.raw, bodyStallMs);
-        const summary = await load(store, tenant, body, how, onRejected).catch((error: unknown) => {
-          throw error instanceof ImportError ? toRequestError(error) : error;
-        });
+        const summary = await load(store, tenant, body, how, onRejected)
+          .catch((error: unknown) => {
+            discardBody(request.raw, bodyStallMs);
+            throw error instanceof ImportError ? toRequestError(error) : error;
+          })
+          .finally(release);
         if (summary.refused !== undefined) throw toRequestError(summary.refused, shown);
         const { refused: _refused, ...counts } = summary;
         return reply.header('cache-control', 'no-store').send({
@@ -84,7 +100,7 @@ export function addLoadRoute(
           dry_run: how['dry-run'],
           ...counts,
           seconds: Math.round(performance.now() - started) / 1000,
-          errors: shown.map(({ line, errors }) => ({ line, errors })),
+          errors: shown,
           correlation_id: request.id,
         });
       },
@@ -134,9 +150,16 @@ async function load(
   onRejected: (row: RejectedRow) => void,
 ): Promise<ImportSummary & Partial<ReplaceSummary>> {
   const { 'dry-run': dryRun, 'allow-empty': allowEmpty } = how;
-  const options = { format: 'ndjson', dryRun, onRejected, ...(store.engine === 'sqlite' && { batchRowsMax }) } as const;
+  const options = {
+    format: 'ndjson',
+    dryRun,
+    onRejected,
+    unpackedBytesMax,
+    ...(store.engine === 'sqlite' && { batchRowsMax }),
+  } as const;
   if (how.replace) return replaceRecords(store, tenant, body, { ...options, allowEmpty });
   if (!how.strict) return importRecords(store, tenant, body, options);
+  await withImportLock(store, tenant, async () => undefined); // said before the body has been taken in, not after it
   return keptInFile(body, async (again) => {
     const checked = await importRecords(store, tenant, again(), { ...options, dryRun: true });
     if (checked.rejected > 0) {
@@ -156,16 +179,29 @@ async function keptInFile<T>(
   work: (open: () => AsyncIterable<Buffer>) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'subreport-load-'));
+  const opened: ReadStream[] = [];
   try {
     const file = join(folder, 'body');
-    await pipeline(body, createWriteStream(file, { mode: 0o600 }));
-    return await work(() => createReadStream(file));
+    await pipeline(body, createWriteStream(file, { mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error;
+      throw new RequestError(
+        'UNAVAILABLE',
+        'Cannot load strictly now: the service must have room for the body, which is read twice; send it without strict=true',
+        { 'retry-after': '60' },
+      );
+    });
+    return await work(() => {
+      const stream = createReadStream(file);
+      opened.push(stream);
+      return stream;
+    });
   } finally {
+    for (const stream of opened) stream.destroy(); // one that was never read, too: its file would stay
     await rm(folder, { recursive: true });
   }
 }
 
-function toRequestError(error: ImportError, rejected: readonly RejectedRow[] = []): unknown {
+function toRequestError(error: ImportError, rejected: readonly ShownRow[] = []): unknown {
   if (error.code === 'BUSY') return new RequestError('UNAVAILABLE', error.message, { 'retry-after': '10' });
   const rows = rejected.map(({ line, errors }) => {
     const faults = errors.map(({ field, rule }) => `${field === '' ? 'the row' : field} must be ${rule}`);

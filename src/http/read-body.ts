@@ -6,10 +6,13 @@ import { RequestError } from './error.ts';
  * waited for.
  */
 export async function* readBody(request: IncomingMessage, stallMs: number): AsyncGenerator<Buffer> {
-  const chunks = request[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>; // who is refused half-way must be able to read why
+  let isWaiting = false;
   try {
     for (;;) {
+      isWaiting = true;
       const { done, value } = await inTime(chunks.next(), stallMs);
+      isWaiting = false;
       if (done === true) return;
       yield value;
     }
@@ -19,7 +22,17 @@ export async function* readBody(request: IncomingMessage, stallMs: number): Asyn
       'INVALID_HTTP_MESSAGE',
       'Cannot read the body: it must arrive whole: the connection was closed',
     );
+  } finally {
+    if (!isWaiting) await chunks.return?.(); // while it waits, it ends with the connection
   }
+}
+
+/** Lets the rest of a body that nobody wants pass for at most `ms`: many clients read no answer before they have sent it all. Then the connection is closed. */
+export function discardBody(request: IncomingMessage, ms: number): void {
+  if (request.readableEnded || request.destroyed) return;
+  const timer = setTimeout(() => request.destroy(), ms);
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
 }
 
 function inTime<T>(work: Promise<T>, ms: number): Promise<T> {

@@ -3,7 +3,7 @@ import { finished, Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ExportSummary, exportTrailers, writeSummaryLine } from '../contract/export-summary.ts';
 import type { ReportExport } from '../report/export-subscriptions.ts';
-import type { ExportLimits } from './export-slots.ts';
+import type { ExportLimits } from './slots.ts';
 
 /**
  * Streams a whole report as fast as its reader takes it. When all of it is there, the trailer fields and for NDJSON a last line say how many records it has

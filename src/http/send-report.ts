@@ -5,9 +5,9 @@ import { listSubscriptions, pageKey } from '../report/list-subscriptions.ts';
 import type { ReportContext } from '../report/report-context.ts';
 import type { ReportQuery } from '../report/report-query.ts';
 import { accessOf } from './access.ts';
-import { createExportSlots, type ExportLimits } from './export-slots.ts';
 import type { CachedSender } from './send-cached.ts';
 import { sendExport } from './send-export.ts';
+import { createSlots, type ExportLimits } from './slots.ts';
 
 /** What reports are sent with. */
 export interface ReportSending {
@@ -18,7 +18,7 @@ export interface ReportSending {
 
 /** Makes the function that answers one page of a report, or all of it, for the query that `parse` reads. */
 export function createReportSender({ report, exports, sendCached }: ReportSending) {
-  const takeSlot = createExportSlots(exports);
+  const takeSlot = createSlots(exports, 'export', ', or read page by page');
 
   /** Answers one page of a report. */
   const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parse: number) => {

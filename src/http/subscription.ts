@@ -12,7 +12,6 @@ import type { ReportContext } from '../report/report-context.ts';
 import { createRevisionLookup } from '../report/report-revision.ts';
 import { accessOf } from './access.ts';
 import { RequestError } from './error.ts';
-import type { ExportLimits } from './export-slots.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
 import { queryOf } from './query-of.ts';
 import type { RepeatedRequests } from './repeated-requests.ts';
@@ -21,6 +20,7 @@ import { createCachedSender } from './send-cached.ts';
 import { createChangesSender } from './send-changes.ts';
 import { createReportSender } from './send-report.ts';
 import { createSummarySender } from './send-summary.ts';
+import type { ExportLimits } from './slots.ts';
 
 /** What the report's routes need. */
 export interface SubscriptionRoutes {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,172 +13,243 @@ import { servicesOnEngines, type TestService } from '../support/service.ts';
 const rows = [...syntheticRows({ count: 2_500, seed: 12, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
-describe.each(servicesOnEngines)('loading records over HTTP, on $engine with $service', ({ openTestStore, start }) => {
-  let service: TestService;
-  let management: string;
-  let tenants = 0;
-  let tenant: TenantId;
-  let token: string;
-  const pathOf = (name: string): string => `/operator/v1/tenants/${name}/subscriptions`;
-  const put = (body: string | Buffer, query = '', headers: Record<string, string> = {}, name: string = tenant) =>
-    fetch(`${management}${pathOf(name)}${query}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson', ...headers },
-      body: new Uint8Array(Buffer.from(body)),
-    });
-  const stateOf = () =>
-    service.store.readTenant(tenant, async (reader) => {
-      const stored = await reader.all('select id from subscription where tenant_id = $1 order by id');
-      return { ids: stored.map(({ id }) => id), problems: (await checkCounts(reader)).problems };
-    });
-  const idsOf = (values: readonly SyntheticRow[]) => values.map(({ id }) => id).toSorted();
-  /** A tenant of its own, with a client that may write. */
-  const begin = async (): Promise<void> => {
-    tenants += 1;
-    tenant = await service.createTenant(`tenant-${tenants}`);
-    token = await service.accessToken(await service.createClient(tenant, { scopes: ['subscription:write'] }));
-  };
-
-  beforeAll(async () => {
-    const port = await freePort();
-    management = `http://127.0.0.1:${port}`;
-    service = await start(await openTestStore(), { MANAGEMENT_PORT: String(port) });
-  });
-  afterAll(() => service.close());
-
-  test('loads, says what it did, and does nothing the second time', async () => {
-    await begin();
-    const text = `${ndjson(rows)}{"id":"x"}\n`;
-    const first = await put(text, '', { 'x-correlation-id': 'load-1' });
-    expect([first.status, first.headers.get('x-correlation-id')]).toEqual([200, 'load-1']);
-    const counts = { read: 2_501, accepted: 2_500, rejected: 1 };
-    const body = await first.json();
-    expect(body).toMatchObject({ tenant, dry_run: false, ...counts, inserted: 2_500, correlation_id: 'load-1' });
-    expect(body.errors).toEqual([{ line: 2_501, errors: expect.any(Array) }]);
-    expect(await stateOf()).toEqual({ ids: idsOf(rows), problems: [] });
-    expect(await (await put(text)).json()).toMatchObject({ ...counts, inserted: 0, unchanged: 2_500 });
-  });
-
-  test('takes gzip and zstd, and no other packing, no other media type', async () => {
-    await begin();
-    const gzip = await put(gzipSync(ndjson(rows.slice(0, 5))), '', { 'content-encoding': 'gzip' });
-    expect(await gzip.json()).toMatchObject({ inserted: 5 });
-    const zstd = await put(zstdCompressSync(Buffer.from(ndjson(rows.slice(0, 6)))), '', { 'content-encoding': 'zstd' });
-    expect(await zstd.json()).toMatchObject({ inserted: 1, unchanged: 5 });
-    for (const headers of [{ 'content-encoding': 'br' }, { 'content-type': 'application/json' }])
-      expect((await put('{}', '', headers)).status).toBe(415);
-    expect((await put(gzipSync(ndjson(rows)).subarray(0, -100), '', { 'content-encoding': 'gzip' })).status).toBe(400);
-  });
-
-  test('replaces all at once, refuses what would remove by mistake, and only counts in a dry run', async () => {
-    await begin();
-    await put(ndjson(rows.slice(0, 100)));
-    const replacement = ndjson(rows.slice(50, 120));
-    const counts = { inserted: 20, unchanged: 50, removed: 50 };
-    expect(await (await put(replacement, '?replace=true&dry-run=true')).json()).toMatchObject({
-      dry_run: true,
-      ...counts,
-    });
-    expect((await stateOf()).ids).toHaveLength(100);
-    for (const body of [`${replacement}{}\n`, '']) {
-      const refused = await put(body, '?replace=true');
-      expect([refused.status, await refused.json()]).toMatchObject([400, { type: 'INVALID_HTTP_MESSAGE' }]);
-    }
-    expect((await stateOf()).ids).toHaveLength(100);
-    expect(await (await put(replacement, '?replace=true')).json()).toMatchObject(counts);
-    expect(await stateOf()).toEqual({ ids: idsOf(rows.slice(50, 120)), problems: [] });
-    expect(await (await put('', '?replace=true&allow-empty=true')).json()).toMatchObject({ removed: 70 });
-  });
-
-  test('strict=true loads all or nothing', async () => {
-    await begin();
-    const refused = await put(`${ndjson(rows.slice(0, 5))}{}\n`, '?strict=true');
-    const { messages } = (await refused.json()) as { messages: string[] };
-    expect([refused.status, messages[0]]).toEqual([400, expect.stringContaining('nothing was loaded')]);
-    expect(messages[1]).toContain('line 6: ');
-    expect((await stateOf()).ids).toEqual([]);
-    expect(await (await put(ndjson(rows.slice(0, 5)), '?strict=true')).json()).toMatchObject({ inserted: 5 });
-  });
-
-  test.each(['?replaces=true', '?replace=1', '?replace=true&replace=true', '?allow-empty=true', '?dry-run'])(
-    '%s is a 400 that names the parameter',
-    async (query) => {
-      await begin();
-      const response = await put('', query);
-      const { type, errors } = (await response.json()) as { type: string; errors: { parameter: string }[] };
-      expect([response.status, type]).toEqual([400, 'INVALID_REQUEST_PARAMS']);
-      expect(query).toContain(errors[0]?.parameter);
-    },
-  );
-
-  test('is for clients with the scope, of that tenant; another tenant is answered as an unknown one', async () => {
-    await begin();
-    const reader = await service.accessToken(await service.createClient(tenant));
-    expect((await put('', '', { authorization: `Bearer ${reader}` })).status).toBe(403);
-    expect((await put('', '', { authorization: '' })).status).toBe(401);
-    await service.createTenant(`other-${tenants}`);
-    const problems = await Promise.all(
-      [`other-${tenants}`, 'nobody'].map(async (name) => {
-        const response = await put(ndjson(rows.slice(0, 1)), '', { 'x-correlation-id': 'same' }, name);
-        return [response.status, await response.json()];
-      }),
-    );
-    expect(problems[0]?.[0]).toBe(404);
-    expect(problems[0]).toEqual(problems[1]);
-    expect((await service.get('/v1/subscription', token)).status).toBe(403);
-  });
-
-  test('is on the management listener alone, which also tells of health and nothing else', async () => {
-    await begin();
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
-    expect((await fetch(service.url + pathOf(tenant), { method: 'PUT', headers, body: '' })).status).toBe(404);
-    for (const path of ['/healthz', '/readyz']) expect((await fetch(management + path)).status).toBe(200);
-    for (const path of ['/connect-api/v1/subscription', '/oauth2/token', '/console'])
-      expect((await fetch(management + path)).status).toBe(404);
-    const wrong = await fetch(management + pathOf(tenant));
-    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS, PUT']);
-  });
-
-  /** Begins a load, sends some records and waits for more. */
-  const beginLoad = async (query: string) => {
-    const sending = httpRequest(`${management}${pathOf(tenant)}${query}`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
-    });
-    sending.on('error', () => undefined);
-    sending.write(ndjson(rows));
-    await sleep(700);
-    return sending;
-  };
-
-  test('one at a time for a tenant: a second one is told to come back', async () => {
-    await begin();
-    const sending = await beginLoad('');
-    const second = await put(ndjson(rows.slice(0, 1)));
-    expect([second.status, second.headers.get('retry-after')]).toEqual([503, '10']);
-    sending.end();
-    const [response] = (await once(sending, 'response')) as [{ statusCode: number }];
-    expect(response.statusCode).toBe(200);
-    expect(await (await put(ndjson(rows.slice(0, 1)))).json()).toMatchObject({ unchanged: 1 });
-  });
-
-  test('a client that goes away leaves whole batches, or with replace nothing, and no lock', async () => {
-    await begin();
-    (await beginLoad('')).destroy();
-    const untilFree = async (): Promise<void> => {
-      for (let lock = await service.store.lockImport(tenant); ; lock = await service.store.lockImport(tenant)) {
-        if (lock !== undefined) return lock.release();
-        await sleep(20);
-      }
+describe.each(servicesOnEngines)(
+  'loading records over HTTP, on $engine with $service',
+  ({ openTestStore, start, processes }) => {
+    let service: TestService;
+    let management: string;
+    let tenants = 0;
+    let tenant: TenantId;
+    let token: string;
+    const pathOf = (name: string): string => `/operator/v1/tenants/${name}/subscriptions`;
+    const put = (body: string | Buffer, query = '', headers: Record<string, string> = {}, name: string = tenant) =>
+      fetch(`${management}${pathOf(name)}${query}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson', ...headers },
+        body: new Uint8Array(Buffer.from(body)),
+      });
+    const stateOf = () =>
+      service.store.readTenant(tenant, async (reader) => {
+        const stored = await reader.all('select id from subscription where tenant_id = $1 order by id');
+        return { ids: stored.map(({ id }) => id), problems: (await checkCounts(reader)).problems };
+      });
+    const idsOf = (values: readonly SyntheticRow[]) => values.map(({ id }) => id).toSorted();
+    /** A tenant of its own, with a client that may write. */
+    const begin = async (): Promise<void> => {
+      tenants += 1;
+      tenant = await service.createTenant(`tenant-${tenants}`);
+      token = await service.accessToken(await service.createClient(tenant, { scopes: ['subscription:write'] }));
     };
-    await untilFree();
-    const kept = await stateOf();
-    expect(kept).toEqual({ ids: expect.any(Array), problems: [] });
-    expect([kept.ids.length % 250, kept.ids.length > 0]).toEqual([0, true]); // whole batches
-    (await beginLoad('?replace=true')).destroy();
-    await untilFree();
-    expect(await stateOf()).toEqual(kept);
-    expect(await (await put(ndjson(rows))).json()).toMatchObject({ read: 2_500 });
-    expect(await stateOf()).toEqual({ ids: idsOf(rows), problems: [] });
-  });
-});
+
+    beforeAll(async () => {
+      const port = await freePort();
+      management = `http://127.0.0.1:${port}`;
+      service = await start(await openTestStore(), { MANAGEMENT_PORT: String(port) });
+    });
+    afterAll(() => service.close());
+
+    test('loads, says what it did, and does nothing the second time', async () => {
+      await begin();
+      const text = `${ndjson(rows)}{"id":"x"}\n`;
+      const first = await put(text, '', { 'x-correlation-id': 'load-1' });
+      expect([first.status, first.headers.get('x-correlation-id')]).toEqual([200, 'load-1']);
+      const counts = { read: 2_501, accepted: 2_500, rejected: 1 };
+      const body = await first.json();
+      expect(body).toMatchObject({ tenant, dry_run: false, ...counts, inserted: 2_500, correlation_id: 'load-1' });
+      expect(body.errors).toEqual([{ line: 2_501, errors: expect.any(Array) }]);
+      expect(await stateOf()).toEqual({ ids: idsOf(rows), problems: [] });
+      expect(await (await put(text)).json()).toMatchObject({ ...counts, inserted: 0, unchanged: 2_500 });
+    });
+
+    test('takes gzip and zstd, and no other packing, no other media type', async () => {
+      await begin();
+      const gzip = await put(gzipSync(ndjson(rows.slice(0, 5))), '', { 'content-encoding': 'gzip' });
+      expect(await gzip.json()).toMatchObject({ inserted: 5 });
+      const zstd = await put(zstdCompressSync(Buffer.from(ndjson(rows.slice(0, 6)))), '', {
+        'content-encoding': 'zstd',
+      });
+      expect(await zstd.json()).toMatchObject({ inserted: 1, unchanged: 5 });
+      for (const headers of [{ 'content-encoding': 'br' }, { 'content-type': 'application/json' }])
+        expect((await put('{}', '', headers)).status).toBe(415);
+      expect((await put(gzipSync(ndjson(rows)).subarray(0, -100), '', { 'content-encoding': 'gzip' })).status).toBe(
+        400,
+      );
+    });
+
+    test('replaces all at once, refuses what would remove by mistake, and only counts in a dry run', async () => {
+      await begin();
+      await put(ndjson(rows.slice(0, 100)));
+      const replacement = ndjson(rows.slice(50, 120));
+      const counts = { inserted: 20, unchanged: 50, removed: 50 };
+      expect(await (await put(replacement, '?replace=true&dry-run=true')).json()).toMatchObject({
+        dry_run: true,
+        ...counts,
+      });
+      expect((await stateOf()).ids).toHaveLength(100);
+      for (const body of [`${replacement}{}\n`, '']) {
+        const refused = await put(body, '?replace=true');
+        expect([refused.status, await refused.json()]).toMatchObject([400, { type: 'INVALID_HTTP_MESSAGE' }]);
+      }
+      expect((await stateOf()).ids).toHaveLength(100);
+      expect(await (await put(replacement, '?replace=true')).json()).toMatchObject(counts);
+      expect(await stateOf()).toEqual({ ids: idsOf(rows.slice(50, 120)), problems: [] });
+      expect(await (await put('', '?replace=true&allow-empty=true')).json()).toMatchObject({ removed: 70 });
+    });
+
+    test('strict=true loads all or nothing', async () => {
+      await begin();
+      const refused = await put(`${ndjson(rows.slice(0, 5))}{}\n`, '?strict=true');
+      const { messages } = (await refused.json()) as { messages: string[] };
+      expect([refused.status, messages[0]]).toEqual([400, expect.stringContaining('nothing was loaded')]);
+      expect(messages[1]).toContain('line 6: ');
+      expect((await stateOf()).ids).toEqual([]);
+      expect(await (await put(ndjson(rows.slice(0, 5)), '?strict=true')).json()).toMatchObject({ inserted: 5 });
+    });
+
+    test.each(['?replaces=true', '?replace=1', '?replace=true&replace=true', '?allow-empty=true', '?dry-run'])(
+      '%s is a 400 that names the parameter',
+      async (query) => {
+        await begin();
+        const response = await put('', query);
+        const { type, errors } = (await response.json()) as { type: string; errors: { parameter: string }[] };
+        expect([response.status, type]).toEqual([400, 'INVALID_REQUEST_PARAMS']);
+        expect(query).toContain(errors[0]?.parameter);
+      },
+    );
+
+    test('is for clients with the scope, of that tenant; another tenant is answered as an unknown one', async () => {
+      await begin();
+      const reader = await service.accessToken(await service.createClient(tenant));
+      expect((await put('', '', { authorization: `Bearer ${reader}` })).status).toBe(403);
+      expect((await put('', '', { authorization: '' })).status).toBe(401);
+      await service.createTenant(`other-${tenants}`);
+      const problems = await Promise.all(
+        [`other-${tenants}`, 'nobody'].map(async (name) => {
+          const response = await put(ndjson(rows.slice(0, 1)), '', { 'x-correlation-id': 'same' }, name);
+          return [response.status, await response.json()];
+        }),
+      );
+      expect(problems[0]?.[0]).toBe(404);
+      expect(problems[0]).toEqual(problems[1]);
+      expect((await service.get('/v1/subscription', token)).status).toBe(403);
+    });
+
+    test('is on the management listener alone, which also tells of health and nothing else', async () => {
+      await begin();
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
+      expect((await fetch(service.url + pathOf(tenant), { method: 'PUT', headers, body: '' })).status).toBe(404);
+      for (const path of ['/healthz', '/readyz']) expect((await fetch(management + path)).status).toBe(200);
+      for (const path of ['/connect-api/v1/subscription', '/oauth2/token', '/console'])
+        expect((await fetch(management + path)).status).toBe(404);
+      const wrong = await fetch(management + pathOf(tenant));
+      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS, PUT']);
+    });
+
+    /** Begins a load, sends some records and waits for more. */
+    const beginLoad = async (query: string) => {
+      const sending = httpRequest(`${management}${pathOf(tenant)}${query}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      });
+      sending.on('error', () => undefined);
+      sending.write(ndjson(rows));
+      await sleep(700);
+      return sending;
+    };
+
+    test('one at a time for a tenant: a second one is told to come back', async () => {
+      await begin();
+      const sending = await beginLoad('');
+      const second = await put(ndjson(rows.slice(0, 1)));
+      expect([second.status, second.headers.get('retry-after')]).toEqual([503, '10']);
+      sending.end();
+      const [response] = (await once(sending, 'response')) as [{ statusCode: number }];
+      expect(response.statusCode).toBe(200);
+      expect(await (await put(ndjson(rows.slice(0, 1)))).json()).toMatchObject({ unchanged: 1 });
+    });
+
+    test('who is refused half-way can send the rest, read why, and go on with the connection', async () => {
+      await begin();
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const ask = async (body: string) => {
+        const sending = httpRequest(`${management}${pathOf(tenant)}`, {
+          method: 'PUT',
+          agent,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+        });
+        const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
+        sending.end(body);
+        await once(sending, 'finish'); // all of it was taken
+        const [response] = await answered;
+        const text = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
+        return { status: response.statusCode, text, reused: sending.reusedSocket };
+      };
+      const refused = await ask(`[\n${ndjson(rows).repeat(20)}`);
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('jq -c')]);
+      expect(await ask(ndjson(rows.slice(0, 3)))).toMatchObject({ status: 200, reused: true });
+      agent.destroy();
+    });
+
+    test('a packed body that was cut off is told, and nothing that is not so', async () => {
+      await begin();
+      const cut = gzipSync(ndjson(rows)).subarray(0, -100);
+      for (const query of ['?replace=true', '?dry-run=true']) {
+        const response = await put(cut, query);
+        expect([response.status, await response.text()]).toEqual([
+          400,
+          expect.stringMatching(/must be whole: unexpected end of file"/),
+        ]);
+      }
+      expect((await stateOf()).ids).toEqual([]);
+    });
+
+    test('a strict load that finds another one running is told before its body is taken, and leaves no file', async () => {
+      await begin();
+      const lock = await service.store.lockImport(tenant);
+      for (let n = 0; n < 3; n += 1) expect((await put(ndjson(rows), '?strict=true')).status).toBe(503);
+      await lock?.release();
+      for (const body of ['[1]\n', `${ndjson(rows.slice(0, 2))}{}\n`, gzipSync('x'.repeat(99)).subarray(0, -9)])
+        expect((await put(body, '?strict=true')).status).toBe(400);
+      expect(await (await put(ndjson(rows.slice(0, 3)), '?strict=true')).json()).toMatchObject({ inserted: 3 });
+      if (processes > 1 || process.platform !== 'linux') return;
+      const open = readdirSync('/proc/self/fd').flatMap((name) => {
+        try {
+          return [readlinkSync(`/proc/self/fd/${name}`)];
+        } catch {
+          return []; // the one that lists them
+        }
+      });
+      expect(open.filter((file) => file.includes('subreport-load-'))).toEqual([]);
+    });
+
+    test.runIf(processes === 1)('two loads of a client at once are the most', async () => {
+      await begin();
+      const loads = [await beginLoad('?dry-run=true'), await beginLoad('?dry-run=true')];
+      const third = await put('', '?dry-run=true');
+      expect([third.status, third.headers.get('retry-after')]).toEqual([429, '10']);
+      for (const each of loads) each.end();
+      await Promise.all(loads.map((each) => once(each, 'response')));
+      expect((await put('', '?dry-run=true')).status).toBe(200);
+    });
+
+    test('a client that goes away leaves whole batches, or with replace nothing, and no lock', async () => {
+      await begin();
+      (await beginLoad('')).destroy();
+      const untilFree = async (): Promise<void> => {
+        for (let lock = await service.store.lockImport(tenant); ; lock = await service.store.lockImport(tenant)) {
+          if (lock !== undefined) return lock.release();
+          await sleep(20);
+        }
+      };
+      await untilFree();
+      const kept = await stateOf();
+      expect(kept).toEqual({ ids: expect.any(Array), problems: [] });
+      expect([kept.ids.length % 250, kept.ids.length > 0]).toEqual([0, true]); // whole batches
+      (await beginLoad('?replace=true')).destroy();
+      await untilFree();
+      expect(await stateOf()).toEqual(kept);
+      expect(await (await put(ndjson(rows))).json()).toMatchObject({ read: 2_500 });
+      expect(await stateOf()).toEqual({ ids: idsOf(rows), problems: [] });
+    });
+  },
+);
