@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { discardBody, readBody } from './read-body.ts';
+
+let server: Server;
+/** What the next request is done with; the answer is what it says. */
+let handle: (incoming: IncomingMessage) => Promise<string>;
+
+beforeAll(async () => {
+  server = createServer(async (incoming, response) => {
+    const text = await handle(incoming).catch((error: Error & { code?: string }) => `${error.code} ${error.message}`);
+    response.end(text);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const send = () => {
+  const { port } = server.address() as AddressInfo;
+  const sending = request({ port, host: '127.0.0.1', method: 'PUT' });
+  sending.on('error', () => undefined);
+  return sending;
+};
+async function answerOf(sending: ReturnType<typeof send>): Promise<string> {
+  const [response] = (await once(sending, 'response')) as [IncomingMessage];
+  return Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
+}
+
+test('gives the body as it arrives', async () => {
+  handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, 5_000))).toString();
+  const sending = send();
+  sending.write('one ');
+  sending.end('two');
+  expect(await answerOf(sending)).toBe('one two');
+});
+
+test('fails when nothing comes for too long, and the rest is not waited for', async () => {
+  handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, 60))).toString();
+  const sending = send();
+  sending.write('one');
+  expect(await answerOf(sending)).toMatch(/^REQUEST_TIMEOUT .*must arrive within 0.06 s$/);
+  sending.destroy();
+});
+
+test('fails when the client goes away', async () => {
+  const failed = Promise.withResolvers<string>();
+  handle = async (incoming) => {
+    await Array.fromAsync(readBody(incoming, 5_000)).catch(({ code }) => failed.resolve(code));
+    return '';
+  };
+  const sending = send();
+  sending.write('one');
+  setTimeout(() => sending.destroy(), 50);
+  expect(await failed.promise).toBe('INVALID_HTTP_MESSAGE');
+});
+
+test('a body that nobody wants passes for a while, then the connection is closed', async () => {
+  handle = async (incoming) => {
+    for await (const _ of readBody(incoming, 5_000)) break;
+    discardBody(incoming, 200);
+    return 'refused';
+  };
+  const whole = send();
+  whole.end(Buffer.alloc(20_000_000));
+  const answered = answerOf(whole);
+  await once(whole, 'finish');
+  expect(await answered).toBe('refused');
+  const { port } = server.address() as AddressInfo;
+  const endless = connect(port, '127.0.0.1');
+  endless.write(`PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(1_000)}`);
+  const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString(); // to the end of the connection
+  expect(received).toContain('refused');
+});
