@@ -28,7 +28,7 @@ const { values: args } = parseArgs({
 });
 const rounds = Number(args.rounds);
 /** The old statements take up to seconds each: fewer rounds of them tell enough. */
-const oldRounds = Math.min(rounds, 7);
+const oldRounds = Math.min(rounds, 3);
 const size = 50;
 
 const filters: Readonly<Record<string, string>> = {
