@@ -36,7 +36,7 @@ export async function withFilledStore<T>(
   const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
   const server =
     engine === 'postgres'
-      ? await startPostgres(['shared_buffers=2GB', 'maintenance_work_mem=512MB', 'max_wal_size=8GB'])
+      ? await startPostgres(['shared_buffers=2GB', 'maintenance_work_mem=512MB', 'max_wal_size=8GB', 'autovacuum=off'])
       : undefined;
   const store = openStore({
     databaseUrl: server?.url,

@@ -157,7 +157,8 @@ function toMarkdown(measured: readonly Measured[]): string {
   return `# A page by number, with its exact total
 
 \`npm run bench:deep\`, ${size} records a page, the tenant that has a fifth of all records, a tenth of which share one createdDate. Medians of ${rounds} rounds (${oldRounds} of
-OFFSET and count(*)), all cases alternating. "HTTP": as a client with a token and a kept connection sees it, service and client in one process. "Inside": from parsing
+OFFSET and count(*)), all cases alternating. "HTTP": as a client with a token and a kept connection sees it, service and client in one process, without the cache of finished pages, with
+the spans that it remembers. "Inside": from parsing
 to the finished answer, and without the spans that the service remembers. Statistics and visibility settled.
 
 ${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. Shared with other work: trust the ratios.

@@ -14,10 +14,15 @@ export interface HttpReader {
   close(): Promise<void>;
 }
 
-/** Starts a service over a store, for one tenant's client. */
+/** Starts a service over a store, for one tenant's client; it keeps no pages. */
 export async function startHttpReader(store: Store, tenant: TenantId): Promise<HttpReader> {
   const port = await freePort();
-  const config = readConfig({ PORT: String(port), ACCESS_TOKEN_SECONDS: '86400', MANAGEMENT_PORT: '0' });
+  const config = readConfig({
+    PORT: String(port),
+    ACCESS_TOKEN_SECONDS: '86400',
+    MANAGEMENT_PORT: '0',
+    PAGE_CACHE_MIB: '0',
+  });
   const { app } = await serve(config, store, pino({ level: 'silent' }));
   const client = await createClient(store, Math.floor(Date.now() / 1000), { tenant });
   const token = await requestToken(`http://127.0.0.1:${port}/oauth2/token`, client);
