@@ -27,8 +27,20 @@ interface RawDatabase {
 /** Name of the tenant that has a fifth of the records. */
 const largeTenant = 'tenant-0';
 
+/** Measures a store of each engine with each number of records, one after another. */
+export async function measureFilledStores<T>(
+  { records, engine }: { readonly records: readonly string[]; readonly engine: readonly string[] },
+  measure: (store: Store, tenant: TenantId, records: number) => Promise<readonly T[]>,
+): Promise<T[]> {
+  const results: T[] = [];
+  for (const count of records.map(Number))
+    for (const name of engine)
+      results.push(...(await withFilledStore(name, count, (store, tenant) => measure(store, tenant, count))));
+  return results;
+}
+
 /** Runs `work` on a store of its own with so many records, and with its large tenant. */
-export async function withFilledStore<T>(
+async function withFilledStore<T>(
   engine: string,
   records: number,
   work: (store: Store, tenant: TenantId) => Promise<T>,

@@ -9,7 +9,7 @@ import { SpanMemory } from '../../src/storage/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { median } from '../support/median.ts';
 import { machineFacts } from '../support/results.ts';
-import { withFilledStore } from './data-set.ts';
+import { measureFilledStores } from './data-set.ts';
 import { startHttpReader } from './http-reader.ts';
 import { offsetPage } from './offset-page.ts';
 
@@ -56,14 +56,7 @@ interface Measured {
   readonly offset: Readonly<Record<Depth, number>>;
 }
 
-const results: Measured[] = [];
-for (const records of args.records.map(Number)) {
-  for (const engine of args.engine) {
-    const measured = await withFilledStore(engine, records, (store, tenant) => measureStore(store, tenant, records));
-    results.push(...measured);
-  }
-}
-const report = toMarkdown(results);
+const report = toMarkdown(await measureFilledStores(args, measureStore));
 console.log(report);
 if (args.save) writeFileSync(new URL('../results/deep-page.md', import.meta.url), `${report}\n`);
 

@@ -9,7 +9,7 @@ import { and, binder, filterConditions } from '../../src/storage/subscription-fi
 import type { SummaryPlan } from '../../src/storage/summarise.ts';
 import { median } from '../support/median.ts';
 import { machineFacts } from '../support/results.ts';
-import { withFilledStore } from './data-set.ts';
+import { measureFilledStores } from './data-set.ts';
 
 // What a summary of the largest tenant costs; beside it the same counts by count(*) and GROUP BY, a statement for each group. One run, rounds alternating over
 // all cases, medians; ratios are what travels to other machines.
@@ -58,14 +58,7 @@ interface Measured {
   readonly plain: number;
 }
 
-const results: Measured[] = [];
-for (const records of args.records.map(Number)) {
-  for (const engine of args.engine) {
-    const measured = await withFilledStore(engine, records, (store, tenant) => measureStore(store, tenant, records));
-    results.push(...measured);
-  }
-}
-const report = toMarkdown(results);
+const report = toMarkdown(await measureFilledStores(args, measureStore));
 console.log(report);
 if (args.save) writeFileSync(new URL('../results/summary.md', import.meta.url), `${report}\n`);
 
