@@ -73,7 +73,10 @@ test('a body that nobody wants passes for a while, then the connection is closed
   expect(await answered).toBe('refused');
   const { port } = server.address() as AddressInfo;
   const endless = connect(port, '127.0.0.1');
+  endless.on('error', () => undefined);
   endless.write(`PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(1_000)}`);
+  const dripping = setInterval(() => endless.write('x'), 20);
   const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString(); // to the end of the connection
+  clearInterval(dripping);
   expect(received).toContain('refused');
 });

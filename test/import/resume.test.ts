@@ -108,14 +108,18 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     expect((await finish('other', 'cut.ndjson.gz')).stderr).toContain('must be whole');
     const mark = await readImportMark(opened.store, tenant);
     expect(mark?.read).toBeGreaterThan(5_000);
+    const errors = join(folder, 'kept.ndjson');
+    const told = '{"line":1}\n'.repeat(50); // more than the import that is resumed had told
+    writeFileSync(errors, told);
     const changed = ndjson.replace('"createdDate"', ' "createdDate"');
     writeFileSync(join(folder, 'changed.ndjson'), changed);
     writeFileSync(join(folder, 'short.ndjson'), ndjson.slice(0, 5_000));
     for (const file of ['changed.ndjson', 'short.ndjson', 'rows.csv']) {
-      const { code, stderr } = await finish('other', file, '--resume');
+      const { code, stderr } = await finish('other', file, '--resume', '--errors', errors);
       expect([code, stderr]).toEqual([1, expect.stringContaining('Cannot resume the import')]);
     }
     expect(await readImportMark(opened.store, tenant)).toEqual(mark);
+    expect(readFileSync(errors, 'utf8')).toBe(told);
     expect((await finish('other', 'rows.ndjson', '--resume', '--dry-run')).code).toBe(2);
     const { summary } = await finish('other', 'rows.ndjson', '--resume');
     expect(summary).toMatchObject({ resumed_from: mark?.read, read: lines.length });
