@@ -1,7 +1,7 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
 import type { ChangeKey, TenantHistory } from '../storage/subscription-change.ts';
-import { decodeFields, encodeFields, fingerprint } from './cursor.ts';
+import { decodeFields, encodeFields, fingerprint, isWhole } from './cursor.ts';
 
 /** A position in the changes of one tenant as `since` and `next` carry it. */
 export interface ChangeToken {
@@ -29,8 +29,7 @@ export function decodeChangeToken(text: string): ChangeToken | undefined {
   const fields = decodeFields(text);
   if (fields.length !== 4 || fields[0] !== version) return undefined;
   const [, revision, id, mark] = fields;
-  if (!Number.isSafeInteger(revision) || revision < 0 || typeof id !== 'string' || typeof mark !== 'string')
-    return undefined;
+  if (!isWhole(revision) || revision < 0 || typeof id !== 'string' || typeof mark !== 'string') return undefined;
   if (id !== '' && !fitsText(SubscriptionId, id)) return undefined;
   const token = { key: { revision, id }, mark };
   return encodeChangeToken(token) === text ? token : undefined; // one text for one token

@@ -32,9 +32,8 @@ export function decodeCursor(text: string): Cursor | undefined {
   const fields = decodeFields(text);
   if (fields.length < 6 || fields.length > 7 || fields[0] !== version) return undefined;
   const [, forward, date, id, page, query, nowSeconds = 0] = fields;
-  const numbers = [forward, date, page, nowSeconds].every(Number.isSafeInteger) && page >= 0;
-  if (nowSeconds < 0 || nowSeconds > latestSeconds) return undefined;
-  if (!numbers || (forward !== 0 && forward !== 1)) return undefined;
+  if ((forward !== 0 && forward !== 1) || !isWhole(date) || !isWhole(page) || page < 0) return undefined;
+  if (!isWhole(nowSeconds) || nowSeconds < 0 || nowSeconds > latestSeconds) return undefined;
   if (typeof id !== 'string' || !fitsText(SubscriptionId, id) || typeof query !== 'string') return undefined;
   const direction = forward === 1 ? 'after' : 'before';
   const cursor: Cursor = { direction, key: { date, id }, page, query, ...(fields.length === 7 && { nowSeconds }) };
@@ -45,9 +44,8 @@ export function decodeCursor(text: string): Cursor | undefined {
 export const encodeFields = (fields: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(fields)).toString('base64url');
 
-/** The values of a text that `encodeFields` wrote; none for a text that nobody of us wrote. They may be any. */
-// biome-ignore lint/suspicious/noExplicitAny: each reader checks what it takes out
-export function decodeFields(text: string): readonly any[] {
+/** The values of a text that `encodeFields` wrote; none, or whatever they may be, of a text that it did not write. */
+export function decodeFields(text: string): readonly unknown[] {
   try {
     const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     return Array.isArray(fields) ? fields : [];
@@ -55,6 +53,9 @@ export function decodeFields(text: string): readonly any[] {
     return []; // not JSON: not ours, which the caller reports
   }
 }
+
+/** Whether a value is a whole number that is held exactly. */
+export const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /** A short mark of a text (FNV-1a, 32 bit): tells queries apart by accident, not by intent, which the filters themselves guard against. */
 export function fingerprint(text: string): string {
