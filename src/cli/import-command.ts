@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ImportError } from '../import/error.ts';
-import { withImportLock } from '../import/import-lock.ts';
+import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
 import { type ImportFormat, importFormats, type RejectedRow, unpackedGibMax } from '../import/read-good-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
@@ -126,7 +126,7 @@ async function runImport(
       });
     });
   try {
-    if (strict && !dryRun) await withImportLock(store, tenant, async () => undefined); // said before the first pass, not after it
+    if (strict && !dryRun) await requireNoImport(store, tenant); // said before the first pass, not after it
     let { refused, ...summary } = options.replace === true ? await replace() : await pass(dryRun || strict, onRejected);
     if (strict && summary.rejected > 0) {
       refused = new ImportError(

@@ -8,7 +8,7 @@ import type { Access } from '../auth/resource-server.ts';
 import { parseForm } from '../contract/form.ts';
 import type { Fault } from '../contract/problem.ts';
 import { ImportError } from '../import/error.ts';
-import { withImportLock } from '../import/import-lock.ts';
+import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportSummary, importRecords } from '../import/import-records.ts';
 import type { RejectedRow } from '../import/read-good-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
@@ -159,7 +159,7 @@ async function load(
   } as const;
   if (how.replace) return replaceRecords(store, tenant, body, { ...options, allowEmpty });
   if (!how.strict) return importRecords(store, tenant, body, options);
-  await withImportLock(store, tenant, async () => undefined); // said before the body has been taken in, not after it
+  await requireNoImport(store, tenant); // said before the body has been taken in, not after it
   return keptInFile(body, async (again) => {
     const checked = await importRecords(store, tenant, again(), { ...options, dryRun: true });
     if (checked.rejected > 0) {

@@ -20,6 +20,9 @@ interface Asks {
 
 const asksMax = 10_000;
 
+/** One series takes at most this part of all: a large one must not push all others out. */
+const largestShare = 4;
+
 /** What a span takes in a list, with a few statuses: tells what is too large before it is loaded. */
 const spanBytes = 200;
 
@@ -118,9 +121,6 @@ export class SpanMemory {
     this.#bytes -= list.bytes;
   }
 }
-
-/** One series takes at most this part of all: a large one must not push all others out. */
-const largestShare = 4;
 
 function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key);
