@@ -5,10 +5,11 @@ import { Email, normaliseEmail } from '../contract/email.ts';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
 import { dateFields } from '../contract/query.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
+import { shorten } from '../contract/shorten.ts';
 import { Subscription } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { type RowFault, shorten, shownValue } from './source-row.ts';
+import { type RowFault, shownMax, shownValue } from './source-row.ts';
 
 /** A row that can be loaded, or everything that is wrong with it. */
 export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
@@ -131,7 +132,7 @@ function findFaults(
       const known = Object.keys((schemaAt(path) as typeof Subscription).properties);
       for (const name of additionalProperties) {
         add(
-          dotted([...path, shorten(name)]),
+          dotted([...path, shorten(name, shownMax)]),
           `left out: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${didYouMean(name, known)}`,
           undefined,
         );

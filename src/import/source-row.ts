@@ -1,3 +1,5 @@
+import { shorten } from '../contract/shorten.ts';
+
 /** What is wrong with one field of a row. */
 export interface RowFault {
   /** Name of the field, `product.id` for one of the product; empty for the row as a whole. */
@@ -23,9 +25,9 @@ export interface SourceRow {
 /** Longest row that is read, in bytes; a record is a thousandth of it. */
 export const rowBytesMax = 1_048_576;
 
-/** A value as a fault shows it: JSON text of at most 80 characters. */
-export const shownValue = (value: unknown): string | null =>
-  value === undefined ? null : shorten(JSON.stringify(value) ?? String(value));
+/** Characters of a row's name or value that a fault shows. */
+export const shownMax = 80;
 
-/** A text of a row as a fault shows it: at most 80 characters of it. */
-export const shorten = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
+/** A value as a fault shows it: the beginning of its JSON text. */
+export const shownValue = (value: unknown): string | null =>
+  value === undefined ? null : shorten(JSON.stringify(value) ?? String(value), shownMax);

@@ -3,10 +3,10 @@ import type { Fault } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import { ruleOf } from '../contract/schema.ts';
+import { shorten } from '../contract/shorten.ts';
 import { ReportError } from './error.ts';
 import { nameFaults } from './parse.ts';
 import { readQuery } from './read-query.ts';
-import { shorten } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**

@@ -2,6 +2,7 @@ import { type FormPair, parseForm } from '../contract/form.ts';
 import type { Fault } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
+import { shorten } from '../contract/shorten.ts';
 import {
   defaultSummaryGroups,
   type SummaryGroup,
@@ -13,7 +14,7 @@ import { daySeconds } from './bucket.ts';
 import { malformedFault, nameFaults } from './parse.ts';
 import { dateColumns, planFilter } from './plan.ts';
 import { readQuery } from './read-query.ts';
-import { refuse, shorten } from './refuse.ts';
+import { refuse } from './refuse.ts';
 import type { QueryContext } from './report-query.ts';
 import type { SummaryQuery } from './summary-query.ts';
 

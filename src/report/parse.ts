@@ -2,9 +2,10 @@ import { type FormPair, parseForm, repeatedNames } from '../contract/form.ts';
 import type { Fault } from '../contract/problem.ts';
 import { reportParameters } from '../contract/query.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
+import { shorten } from '../contract/shorten.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { readQuery } from './read-query.ts';
-import { refuse, shorten } from './refuse.ts';
+import { refuse } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**

@@ -6,11 +6,12 @@ import type { Fault } from '../contract/problem.ts';
 import { type DateField, dateFields, type ReportParameter, reportParameters, sortValues } from '../contract/query.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
+import { shorten } from '../contract/shorten.ts';
 import { canonicalFilters } from './applied-filters.ts';
 import { findContradictions, findUnstreamable } from './contradictions.ts';
 import { decodeCursor, fingerprint } from './cursor.ts';
 import { ReportError } from './error.ts';
-import { refuse, shorten } from './refuse.ts';
+import { refuse } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /** The parameters of a request as texts, whichever way they came, and what is wrong with them so far. */

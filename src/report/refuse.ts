@@ -14,6 +14,3 @@ export function refuse(faults: readonly Fault[], unreadable: boolean): void {
     listed,
   );
 }
-
-/** A name or value as an answer may show it. */
-export const shorten = (text: string): string => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
