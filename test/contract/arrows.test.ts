@@ -40,6 +40,7 @@ const rightImports: readonly (readonly [room: string, specifier: string])[] = [
   ['src/auth', '../storage/store.ts'],
   ['src/report', '../contract/query.ts'],
   ['src/http', '@fastify/static'],
+  ['src/http', '../storage/bounded-map.ts'],
   ['src/client', '../contract/operations.ts'],
   ['src/cli', '../storage/store.ts'],
   ['console', '../src/client/index.ts'],
