@@ -46,6 +46,18 @@ test('fitsText takes patterns as wholes and counts lengths', () => {
 });
 
 test.each([
+  ['product-id', 128],
+  ['device-id', 128],
+  ['plan-id', 128],
+  ['email', 254],
+] as const)('%s may have %i characters beyond the basic plane, as a record may (T6)', (name, most) => {
+  const schema = reportParameters(defaultPageLimits)[name];
+  expect(fitsText(schema, '\u{1f600}'.repeat(most))).toBe(true);
+  expect(fitsText(schema, '\u{1f600}'.repeat(most + 1))).toBe(false);
+  expect(Check(schema, '\u{1f600}'.repeat(most))).toBe(true);
+});
+
+test.each([
   ['1', 1],
   ['1000', 1000],
   ['0', undefined],

@@ -24,9 +24,13 @@ export const printableAscii = '^[\\x20-\\x7e]*$';
 /** Whether a text fits the `pattern`, `minLength` and `maxLength` of a string schema. */
 export function fitsText(schema: TSchema, text: string): boolean {
   const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema as TextLimits;
-  if (text.length < minLength || text.length > maxLength) return false;
+  const length = codePoints(text, maxLength);
+  if (length < minLength || length > maxLength) return false;
   return pattern === undefined || expressionOf(pattern).test(text);
 }
+
+/** Characters of a text as JSON Schema counts them: code points, not UTF-16 units. A text that is too long in any case is not counted. */
+const codePoints = (text: string, max: number): number => (text.length > 2 * max ? text.length : [...text].length);
 
 const expressions = new Map<string, RegExp>();
 
