@@ -157,6 +157,20 @@ describe('a row that is wrong', () => {
     );
   });
 
+  test.each([
+    ['product.id', { product: { ...right.product, id: '\ud800' } }],
+    ['product.name', { product: { ...right.product, name: 'a\udc00b' } }],
+    ['product.plan_id', { product: { ...right.product, plan_id: '\udfff' } }],
+    ['device_id', { device_id: 'device-\ud83d' }],
+    ['email', { email: 'ada\ud800@example.com' }],
+  ])('a row is rejected when %s holds half of a surrogate pair (T1)', (field, given) => {
+    expect(faultsOf({ ...right, ...given })).toMatchObject([{ field, rule: expect.any(String) }]);
+  });
+
+  test('whole surrogate pairs are characters like others', () => {
+    expect(faultsOf({ ...right, device_id: '\u{1f600}', email: '\u{1f600}@example.com' })).toEqual([]);
+  });
+
   test('an unknown field of a long name is told by its beginning', () => {
     const [fault] = faultsOf({ ...right, ['x'.repeat(100_000)]: 1 });
     expect(fault?.field).toBe(`${'x'.repeat(80)}…`);

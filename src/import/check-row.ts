@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { Email, normaliseEmail } from '../contract/email.ts';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
+import { Product } from '../contract/product.ts';
 import { dateFields } from '../contract/query.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
@@ -35,6 +36,7 @@ export function checkRow(value: unknown): CheckedRow {
   const [createdDate, activationDate, expirationDate] = seconds;
   if (
     validator.Check(candidate) &&
+    isWellFormed(candidate) &&
     address !== undefined &&
     createdDate !== undefined &&
     activationDate !== undefined &&
@@ -52,8 +54,14 @@ function readDate(value: unknown): number | undefined {
 
 function normalisedEmail(value: unknown): string | undefined {
   const text = typeof value === 'string' ? normaliseEmail(value) : '';
-  return fitsText(Email, text) ? text : undefined;
+  return fitsText(Email, text) && text.isWellFormed() ? text : undefined;
 }
+
+/** Whether no string of a record holds half of a surrogate pair: UTF-8 cannot carry one, so the stores would keep another string. */
+const isWellFormed = ({ product, ...fields }: Subscription): boolean =>
+  [...Object.values(fields), ...Object.values(product)].every(isWellFormedValue);
+
+const isWellFormedValue = (value: unknown): boolean => typeof value !== 'string' || value.isWellFormed();
 
 function normalise(fields: Record<string, unknown>, seconds: readonly (number | undefined)[]): Record<string, unknown> {
   const candidate = { ...fields };
@@ -140,6 +148,12 @@ function findFaults(
     } else if (keyword !== 'boolean') {
       add(dotted(path), describe(path), valueAt(candidate, path));
     }
+  }
+  for (const path of Object.keys(Subscription.properties).concat(
+    Object.keys(Product.properties).map((name) => `product.${name}`),
+  )) {
+    const value = valueAt(candidate, path.split('.'));
+    if (!isWellFormedValue(value)) add(path, 'well-formed Unicode, without half of a surrogate pair', value);
   }
   if (badEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
   return [...faults.values()];
