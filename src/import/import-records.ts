@@ -4,12 +4,15 @@ import { readImportMark } from '../storage/read-import-mark.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { withImportLock } from './import-lock.ts';
-import { batchRows, batchRowsMax, createBatchLoader } from './load-batches.ts';
+import { batchEnd, batchRows, createBatchLoader } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
 import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
 
-/** What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged. */
+/**
+ * What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged. An accepted row that a later row of its batch replaces counts
+ * in none of the three.
+ */
 export interface ImportSummary extends LoadCounts {
   readonly read: number;
   readonly accepted: number;
@@ -29,9 +32,10 @@ export interface ImportOptions extends SourceOptions {
 }
 
 /**
- * Reads a source, unpacking gzip and zstd, row by row, checks each against the contract and loads the good ones in batches, each durable when it is counted. The same source twice
- * changes nothing. Of several rows with one id, the last one counts. Each batch commits how far the source is done, which `resume` goes on from. Fails with
- * `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` when there is another one to resume.
+ * Reads a source, unpacks gzip and zstd, checks each row against the contract and loads the good rows in batches, each durable once it is counted. The last row
+ * of an id wins: inside a batch the earlier ones are never written, so the same source twice changes nothing; across batches each is an update. Each batch
+ * commits how far the source is done, which `resume` continues from. Throws `ImportError`: `BUSY` while another import into the tenant is running,
+ * `OTHER_SOURCE` when the import to resume had another source.
  */
 export async function importRecords(
   store: Store,
@@ -68,8 +72,8 @@ async function loadRecords(
   const tellResume = () => (told ??= Promise.resolve(options.onResume?.(begun)));
   const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
-  let rowsMax = Math.min(batchRows, options.batchRowsMax ?? batchRows); // the first one is small, so that a short import is soon done
   let done = { read: tally.read, rejected: tally.rejected, bytes: 0 }; // up to the last row of the batch
+  let end = batchEnd(done.read, options.batchRowsMax);
   const flush = async (isLast: boolean): Promise<void> => {
     const sha256 = digest.at(done.bytes) ?? '';
     const { bytes, read, rejected } = done;
@@ -77,7 +81,6 @@ async function loadRecords(
       isLast ? 'finished' : { bytes, sha256, format: options.format, read, rejected, ...counts },
     );
     batch = new Map();
-    rowsMax = options.batchRowsMax ?? batchRowsMax;
     options.onProgress?.(tally.read);
   };
   try {
@@ -94,9 +97,10 @@ async function loadRecords(
       resumption,
       (bytes) => digest.pass(bytes),
     )) {
-      if (batch.has(row.id) || batch.size >= rowsMax) {
+      if (before.read >= end) {
         done = before;
         await flush(false);
+        end = batchEnd(before.read, options.batchRowsMax);
       }
       batch.set(row.id, row);
     }

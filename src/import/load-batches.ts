@@ -10,7 +10,16 @@ export const batchRows = 1_000;
  * Rows of the transactions after it: large enough to share their cost, small enough that another writer waits a tenth of a second or two. Four times as many were
  * no faster, and took 40 MB more.
  */
-export const batchRowsMax = 2_000;
+const batchRowsMax = 2_000;
+
+/**
+ * The row of the source that ends the batch which begins behind row `read`. It depends on the row's number alone, so a resumed import makes the same batches,
+ * and the same counts, as one that was never stopped.
+ */
+export function batchEnd(read: number, rowsMax = batchRowsMax): number {
+  const first = Math.min(batchRows, rowsMax);
+  return read < first ? first : first + (Math.floor((read - first) / rowsMax) + 1) * rowsMax;
+}
 
 /** Where rows go in batches, each durable once `counts` has it. */
 export interface BatchLoader {

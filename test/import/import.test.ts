@@ -4,6 +4,7 @@ import { csvColumns } from '../../src/import/csv-columns.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import type { ImportFormat, RejectedRow } from '../../src/import/read-good-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { checkCounts } from '../../src/storage/check-counts.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { readRecord } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
@@ -122,8 +123,27 @@ describe.each(engines)('an import into $engine', ({ openTestStore }) => {
     const tenant = await makeTenant('last');
     const [row] = rows as [SyntheticRow];
     const versions = ['A', 'B', 'C'].map((status) => ({ ...row, status }));
-    expect(await load(tenant, ndjson(versions))).toMatchObject({ accepted: 3, inserted: 1, updated: 2 });
+    expect(await load(tenant, ndjson(versions))).toMatchObject({ accepted: 3, inserted: 1, updated: 0, unchanged: 0 });
     expect(await stored(tenant)).toEqual([recordOf(versions[2] as SyntheticRow)]);
+  });
+
+  test('a file that repeats an id makes one revision, and none the second time (T4)', async () => {
+    const tenant = await makeTenant('repeated');
+    const [row] = rows as [SyntheticRow];
+    const text = ndjson(Array.from({ length: 50 }, (_, n) => ({ ...row, status: `TRY_${n}` })));
+    await load(tenant, text);
+    expect(await revisionOf(tenant)).toBe(1);
+    expect(await load(tenant, text)).toMatchObject({ inserted: 0, updated: 0, unchanged: 1 });
+    expect(await revisionOf(tenant)).toBe(1);
+  });
+
+  test('a row whose strings cannot be stored is rejected, and the counts stay right (T1)', async () => {
+    const tenant = await makeTenant('ill-formed');
+    const broken = rows.slice(2, 4).map((row) => ({ ...row, product: { ...row.product, id: '\ud800' } }));
+    const text = ndjson([...rows.slice(0, 2), ...broken]);
+    for (const inserted of [2, 0])
+      expect(await load(tenant, text)).toMatchObject({ rejected: 2, inserted, unchanged: 2 - inserted });
+    expect(await store.readTenant(tenant, checkCounts)).toMatchObject({ problems: [] });
   });
 
   test('leaves bad rows out, tells each with its line, and loads the good ones around them', async () => {
