@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { BoundedMap } from '../storage/bounded-map.ts';
 import type { AuthContext } from './auth-context.ts';
 import { clockToleranceSeconds } from './verify-token.ts';
 
@@ -9,14 +10,14 @@ export interface Decision<T> {
   readonly keep: (decision: T, expiresAt: number) => void;
 }
 
-const decisionsMax = 10_000;
+const bounds = { entriesMax: 10_000, bytesMax: 8_388_608 };
 
 /**
  * Remembers what was decided on tokens for as long as nothing has changed that it could depend on: keys, clients and revoked families are in the store, whose
  * mark says so. So a token that is sent again costs one hash. Kept by the SHA-256 of the token, no longer than it lives.
  */
 export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store' | 'now'>) {
-  const decisions = new Map<string, { readonly decision: T; readonly expiresAt: number }>();
+  const decisions = new BoundedMap<{ readonly decision: T; readonly expiresAt: number }>(bounds);
   let decisionsMark: number | undefined;
   return (token: string): Decision<T> => {
     const mark = store.changeMark(); // before anything is read: a change meanwhile gives the next request another mark
@@ -28,8 +29,7 @@ export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store'
       known: kept !== undefined && kept.expiresAt + clockToleranceSeconds > now() ? kept.decision : undefined,
       keep(decision, expiresAt) {
         if (mark === undefined || mark !== decisionsMark) return; // it may rest on what was there before the change
-        if (decisions.size >= decisionsMax) decisions.delete(decisions.keys().next().value ?? '');
-        decisions.set(key, { decision, expiresAt });
+        decisions.set(key, { decision, expiresAt }, (expiresAt + clockToleranceSeconds - now()) * 1000);
       },
     };
   };

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { BoundedMap } from '../storage/bounded-map.ts';
 
 /** Tokens that are kept at most; the one that was not sent for longest makes room. */
-const keptMax = 10_000;
+const bounds = { entriesMax: 10_000, bytesMax: 33_554_432 };
 
 /** A check of tokens that remembers those it found good. */
 export interface VerifiedTokens<T> {
@@ -28,17 +29,17 @@ export function rememberVerified<T extends { readonly expiresAt: number }>(
   verify: (token: string) => Promise<T>,
   { toleranceSeconds, now, stillTrusted }: Remembering<T>,
 ): VerifiedTokens<T> {
-  const verified = new Map<string, T>();
+  const verified = new BoundedMap<T>(bounds);
   return {
     async verify(token) {
       const key = hash('sha256', token, 'base64url');
       const known = verified.get(key);
-      verified.delete(key); // it goes to the end, as the one that was sent last
       const lives = known !== undefined && known.expiresAt + toleranceSeconds > now();
       const counts = lives && (stillTrusted === undefined || (await stillTrusted(known)));
-      const claims = counts ? known : await verify(token);
-      if (verified.size >= keptMax) verified.delete(verified.keys().next().value ?? '');
-      verified.set(key, claims);
+      if (counts) return known;
+      verified.delete(key); // its token has expired or is no longer trusted
+      const claims = await verify(token);
+      verified.set(key, claims, (claims.expiresAt + toleranceSeconds - now()) * 1000);
       return claims;
     },
     clear: () => verified.clear(),

@@ -1,10 +1,12 @@
+import { estimateBytes } from './estimate-bytes.ts';
+
 /** Bounds of a `BoundedMap`. */
 export interface BoundedMapOptions<V> {
   readonly entriesMax: number;
   /** Bytes of all entries together; each counts its key, its value and `entryBytes`. 0 keeps nothing. */
   readonly bytesMax: number;
-  /** Bytes of a value. Count the whole of it: a string that was sliced from a longer one keeps the longer one alive. */
-  readonly bytesOf: (value: V) => number;
+  /** Bytes of a value, `estimateBytes` without it. A string that was sliced from a longer one keeps the longer one alive: do not keep such ones. */
+  readonly bytesOf?: (value: V) => number;
   /** Largest entry, so that one does not push out all others; `bytesMax` without it. */
   readonly entryBytesMax?: number;
   /** Monotonic clock in milliseconds. */
@@ -43,7 +45,12 @@ export class BoundedMap<V> {
   #sweptStep: number;
 
   constructor(options: BoundedMapOptions<V>) {
-    this.#options = { nowMs: () => performance.now(), entryBytesMax: options.bytesMax, ...options };
+    this.#options = {
+      nowMs: () => performance.now(),
+      entryBytesMax: options.bytesMax,
+      bytesOf: estimateBytes,
+      ...options,
+    };
     this.#sweptStep = stepOf(this.#options.nowMs());
   }
 
