@@ -4,6 +4,7 @@ import type { JWK } from 'jose';
 import { type AuthKeyRow, insertAuthKey, type KeyPurpose, listAuthKeys, rewriteAuthKey } from '../storage/auth-key.ts';
 import type { Store } from '../storage/store.ts';
 import type { KeyCipher } from './key-cipher.ts';
+import { createKeyReader, type KeyReading } from './key-reading.ts';
 import { type KeyLifetimes, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
 import { randomId } from './random-id.ts';
 import { newSigningJwk, type SigningAlgorithm, type SigningKey, toSigningKey } from './signing-key.ts';
@@ -29,16 +30,8 @@ export interface KeyRingOptions {
   readonly now: () => number;
 }
 
-/** A reading of the store's keys. */
-interface Reading {
-  readonly signing: readonly (SigningKey & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
-  readonly refresh: readonly ({ readonly secret: Buffer } & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
-  readonly mark: number | undefined;
-  readonly readAt: number;
-}
-
 const rereadSeconds = 30;
-/** Least time between two readings in milliseconds, so that made-up key ids cannot make us ask the store without end. */
+/** Least time in milliseconds between two readings that unknown key ids cause, and before a store that failed is asked again. */
 const pauseMs = 100;
 
 /**
@@ -48,28 +41,53 @@ const pauseMs = 100;
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const { store, now, lifetimes } = options;
   await ensureKeys(options);
-  let reading = await readKeys(options);
+  const readKeys = createKeyReader(options);
+  let reading = await readKeys();
   let startedMs = performance.now();
-  let underWay: Promise<Reading> | undefined;
+  let failedMs = Number.NEGATIVE_INFINITY;
+  let searching: Promise<KeyReading> | undefined;
+  let underWay: { readonly mark: number | undefined; readonly result: Promise<KeyReading> } | undefined;
 
-  const reread = (): Promise<Reading> => {
-    underWay ??= (async () => {
-      await sleep(Math.max(0, startedMs + pauseMs - performance.now()), undefined, { ref: false });
-      startedMs = performance.now();
-      reading = await readKeys(options);
-      return reading;
-    })().finally(() => {
-      underWay = undefined;
-    });
-    return underWay;
+  const read = async (): Promise<KeyReading> => {
+    const started = performance.now();
+    startedMs = started;
+    try {
+      const result = await readKeys();
+      if (startedMs === started) reading = result; // a later reading knows more
+      return result;
+    } catch (error) {
+      failedMs = performance.now();
+      throw error;
+    }
   };
-  /** What the store has, as far as it is known to have changed; when it cannot be asked, what it had. */
-  const current = async (): Promise<Reading> => {
-    const age = Math.abs(now() - reading.readAt);
+  /** One reading for all callers that see the same mark; one that began under an earlier mark may lack the change. */
+  const readOnce = (mark: number | undefined): Promise<KeyReading> => {
+    if (underWay !== undefined && mark !== undefined && underWay.mark === mark) return underWay.result;
+    const started = {
+      mark,
+      result: read().finally(() => {
+        if (underWay === started) underWay = undefined;
+      }),
+    };
+    underWay = started;
+    return started.result;
+  };
+  /** The keys of the store as far as this process can know; while the store fails, those that were read last. */
+  const current = async (): Promise<KeyReading> => {
     const mark = store.changeMark();
     const unchanged = mark !== undefined && mark === reading.mark;
-    if ((unchanged && age < rereadSeconds) || performance.now() - startedMs < pauseMs) return reading;
-    return reread().catch(() => reading);
+    if (unchanged && Math.abs(now() - reading.readAt) < rereadSeconds) return reading;
+    if (performance.now() - failedMs < pauseMs) return reading;
+    return readOnce(mark).catch(() => reading);
+  };
+  /** A reading for a key that is not known yet; all who look for one share it. */
+  const reread = (): Promise<KeyReading> => {
+    searching ??= sleep(Math.max(0, startedMs + pauseMs - performance.now()), undefined, { ref: false })
+      .then(read)
+      .finally(() => {
+        searching = undefined;
+      });
+    return searching;
   };
   const live = <T extends Pick<AuthKeyRow, 'purpose' | 'activatesAt'>>(keys: readonly T[]) =>
     scheduleKeys(keys, lifetimes, now()).filter(({ state }) => state !== 'dead');
@@ -81,7 +99,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     },
     async verifyingKey(kid) {
       if (kid === undefined) return undefined;
-      const find = ({ signing }: Reading) => live(signing).find(({ key }) => key.kid === kid)?.key;
+      const find = ({ signing }: KeyReading) => live(signing).find(({ key }) => key.kid === kid)?.key;
       return find(await current()) ?? find(await reread());
     },
     async publicJwks() {
@@ -124,29 +142,6 @@ async function ensureKeys(options: KeyRingOptions): Promise<void> {
       if (outdated) await rewriteAuthKey(store, { ...row, jwk: await cipher.seal(jwk) });
     }
   }
-}
-
-async function readKeys({ store, cipher, now }: KeyRingOptions): Promise<Reading> {
-  const mark = store.changeMark(); // before reading: a change meanwhile makes the next caller read again
-  const readAt = now();
-  const open = async (row: AuthKeyRow) => JSON.parse((await cipher.open(row.jwk)).jwk) as JWK;
-  const [access, refresh] = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
-  return {
-    signing: await Promise.all(
-      access.map(async (row) => {
-        const { purpose, activatesAt } = row;
-        return { ...(await toSigningKey(await open(row), row.alg as SigningAlgorithm)), purpose, activatesAt };
-      }),
-    ),
-    refresh: await Promise.all(
-      refresh.map(async (row) => {
-        const { purpose, activatesAt } = row;
-        return { secret: Buffer.from((await open(row)).k ?? '', 'base64url'), purpose, activatesAt };
-      }),
-    ),
-    mark,
-    readAt,
-  };
 }
 
 function required<T>(key: T | undefined): T {
