@@ -8,45 +8,61 @@ export interface Migration {
   readonly name: string;
   /** SHA-256 of the file, hexadecimal. */
   readonly checksum: string;
+  /**
+   * The oldest schema that a program must know to work after this migration, from the file's first line.
+   * Undefined: it must know the migration itself.
+   */
+  readonly oldestSchema: string | undefined;
   /** Its statements, each to be sent as a message of its own. */
   readonly statements: readonly string[];
 }
 
-/** What the store remembers of a migration that it has applied. */
-export interface AppliedMigration {
-  readonly name: string;
-  readonly checksum: string;
-}
+/** A migration that a store has applied. */
+export type AppliedMigration = Pick<Migration, 'name' | 'checksum' | 'oldestSchema'>;
+
+/** The migrations up to this one are older than the rule that a file names its oldest schema. */
+const lastWithoutOldestSchema = '0004-imports';
 
 /** The migrations of an engine in the order of their numbers. */
 export function listMigrations(engine: 'sqlite' | 'postgres'): readonly Migration[] {
   const folder = new URL(`./migrations/${engine}/`, import.meta.url);
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
-  return files.sort().map((file) => {
-    const text = readFileSync(new URL(file, folder), 'utf8');
-    const checksum = createHash('sha256').update(text).digest('hex');
-    return { name: file.slice(0, -'.sql'.length), checksum, statements: splitStatements(text) };
-  });
+  return files
+    .sort()
+    .map((file) => parseMigration(file.slice(0, -'.sql'.length), readFileSync(new URL(file, folder), 'utf8')));
+}
+
+/** Reads a migration file. Throws `SyntaxError` when its first line does not name the oldest schema. */
+export function parseMigration(name: string, text: string): Migration {
+  const oldestSchema = /^-- Oldest schema a program must know: (\d{4}-[\w-]+)\n/.exec(text)?.[1];
+  if (oldestSchema === undefined && name > lastWithoutOldestSchema) {
+    throw new SyntaxError(
+      `Cannot read the migration '${name}': its first line must name the oldest schema that works with it, such as '-- Oldest schema a program must know: ${lastWithoutOldestSchema}' (CONTRIBUTING.md): current value is '${text.split('\n', 1)[0]}'`,
+    );
+  }
+  const checksum = createHash('sha256').update(text).digest('hex');
+  return { name, checksum, oldestSchema, statements: splitStatements(text) };
 }
 
 /**
- * The migrations that are still to be applied. A store that knows more than this program, or another text under a known name, is refused: nothing
- * good comes of guessing.
+ * The migrations that are still to be applied. A store that a newer version has migrated can be used as long as this
+ * program knows the oldest schema that each newer migration names. Throws `StorageError` `UNUSABLE` otherwise, and when
+ * a known migration was applied with another text.
  */
 export function pendingMigrations(
   known: readonly Migration[],
   applied: readonly AppliedMigration[],
 ): readonly Migration[] {
   const byName = new Map(known.map((migration) => [migration.name, migration]));
-  for (const { name, checksum } of applied) {
+  for (const { name, checksum, oldestSchema = name } of applied) {
     const migration = byName.get(name);
-    if (migration === undefined) {
+    if (migration === undefined && !byName.has(oldestSchema)) {
       throw new StorageError(
         'UNUSABLE',
-        `Cannot use the database: it was migrated by a newer version of subreport (migration '${name}' is not known here); install that version or restore a backup`,
+        `Cannot use the database: it was migrated by a newer version of subreport, and since migration '${name}' a program must know the schema '${oldestSchema}': current value is '${known.at(-1)?.name}'; install the newer version or restore a backup`,
       );
     }
-    if (migration.checksum !== checksum) {
+    if (migration !== undefined && migration.checksum !== checksum) {
       throw new StorageError(
         'UNUSABLE',
         `Cannot use the database: migration '${name}' was changed after it had been applied; install an unchanged subreport`,
@@ -55,6 +71,25 @@ export function pendingMigrations(
   }
   const done = new Set(applied.map(({ name }) => name));
   return known.filter(({ name }) => !done.has(name));
+}
+
+/** Reads every applied migration; `*`, as `oldest_schema` exists only since migration 0005. */
+export const selectMigrations = 'select * from schema_migration order by name';
+
+/** A row of `selectMigrations`. */
+export function toAppliedMigration(row: Readonly<Record<string, unknown>>): AppliedMigration {
+  const { name, checksum, oldest_schema: oldestSchema } = row;
+  return { name: String(name), checksum: String(checksum), oldestSchema: oldestSchema?.toString() };
+}
+
+/** The statement that records an applied migration. */
+export function recordMigration({ name, checksum, oldestSchema }: Migration): readonly [sql: string, values: string[]] {
+  return oldestSchema === undefined
+    ? ['insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]]
+    : [
+        'insert into schema_migration (name, checksum, oldest_schema) values ($1, $2, $3)',
+        [name, checksum, oldestSchema],
+      ];
 }
 
 /** Splits SQL text into its statements: at each `;` that ends a line outside of a `$$` body. Comments before a statement stay with it. */

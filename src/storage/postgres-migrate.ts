@@ -1,5 +1,12 @@
 import type pg from 'pg';
-import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import {
+  type AppliedMigration,
+  listMigrations,
+  pendingMigrations,
+  recordMigration,
+  selectMigrations,
+  toAppliedMigration,
+} from './migrations.ts';
 import { bypassesRowSecurity, ensureTenantRole } from './postgres-role.ts';
 import type { MigrationResult } from './store.ts';
 
@@ -9,20 +16,21 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
   await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
   await client.query(createMigrationTable);
   const pending = pendingMigrations(known, await appliedMigrations(client));
-  for (const { name, checksum, statements } of pending) {
-    for (const statement of statements) await client.query(statement);
-    await client.query('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+  for (const migration of pending) {
+    for (const statement of migration.statements) await client.query(statement);
+    const [sql, values] = recordMigration(migration);
+    await client.query(sql, values);
   }
   if (await bypassesRowSecurity(client)) await ensureTenantRole(client);
   return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
 }
 
-/** What the database remembers of its migrations; nothing when it never had one. */
+/** The migrations that the database has applied; none when it never had one. */
 export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {
   const table = await client.query("select to_regclass('schema_migration') is not null as found");
   if (table.rows[0]?.found !== true) return [];
-  const { rows } = await client.query('select name, checksum from schema_migration order by name');
-  return rows;
+  const { rows } = await client.query(selectMigrations);
+  return rows.map(toAppliedMigration);
 }
 
 /** Any number that nothing else in the database takes an advisory lock on. */

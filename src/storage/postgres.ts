@@ -285,7 +285,7 @@ class PostgresStore implements Store {
 
   async examine(): Promise<readonly StoreCheck[]> {
     const others = await this.#withClient(examinePostgres);
-    return [await checkThat('schema', 'The schema is the one this version needs', () => this.checkReady()), ...others];
+    return [await checkThat('schema', 'This version can work with the schema', () => this.checkReady()), ...others];
   }
 
   async close(): Promise<void> {

@@ -38,7 +38,8 @@ create table refresh_family (
 
 create table schema_migration (
   name text collate "C" not null,
-  checksum text not null
+  checksum text not null,
+  oldest_schema text collate "C"
 );
 
 create table subscription (

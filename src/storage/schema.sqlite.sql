@@ -48,7 +48,7 @@ CREATE INDEX refresh_family_revoked on refresh_family (revoked_at) where revoked
 
 CREATE INDEX refresh_family_rotated on refresh_family (client_id, rotated_at);
 
-CREATE TABLE schema_migration (name text not null primary key, checksum text not null) strict;
+CREATE TABLE schema_migration (name text not null primary key, checksum text not null, oldest_schema text) strict;
 
 CREATE TABLE subscription (
   tenant_id text not null references tenant (id),

@@ -5,7 +5,14 @@ import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { markStatement } from './import-mark.ts';
 import { countLoaded, type LoadCounts } from './load-counts.ts';
-import { type AppliedMigration, listMigrations, pendingMigrations } from './migrations.ts';
+import {
+  type AppliedMigration,
+  listMigrations,
+  pendingMigrations,
+  recordMigration,
+  selectMigrations,
+  toAppliedMigration,
+} from './migrations.ts';
 import type { Replacement } from './replacement.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { countOnSqlite } from './sqlite-count.ts';
@@ -163,9 +170,9 @@ class SqliteStore implements Store {
     return this.#write(() => {
       this.#writer.run(createMigrationTable);
       const pending = pendingMigrations(known, this.#appliedMigrations());
-      for (const { name, checksum, statements } of pending) {
-        for (const statement of statements) this.#writer.run(statement);
-        this.#writer.change('insert into schema_migration (name, checksum) values ($1, $2)', [name, checksum]);
+      for (const migration of pending) {
+        for (const statement of migration.statements) this.#writer.run(statement);
+        this.#writer.change(...recordMigration(migration));
       }
       return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
     });
@@ -182,7 +189,7 @@ class SqliteStore implements Store {
   }
 
   async examine(): Promise<readonly StoreCheck[]> {
-    const schema = await checkThat('schema', 'The schema is the one this version needs', () => this.checkReady());
+    const schema = await checkThat('schema', 'This version can work with the schema', () => this.checkReady());
     const integrity = await checkThat('integrity', 'The file is whole', async () => this.#checkIntegrity());
     return [schema, integrity];
   }
@@ -232,8 +239,7 @@ class SqliteStore implements Store {
   #appliedMigrations(): AppliedMigration[] {
     const [table] = this.#writer.all("select name from sqlite_master where name = 'schema_migration'", []);
     if (table === undefined) return [];
-    const rows = this.#writer.all('select name, checksum from schema_migration', []);
-    return rows.map(({ name, checksum }) => ({ name: String(name), checksum: String(checksum) }));
+    return this.#writer.all(selectMigrations, []).map(toAppliedMigration);
   }
 
   /** Runs `work` in one writing transaction. It is never interrupted, as it awaits nothing; waiting for another process's lock blocks no reader. */

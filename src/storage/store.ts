@@ -116,7 +116,7 @@ export interface Store {
   changeMark(): number | undefined;
   /** Brings the schema to what this version needs, under a lock; safe when two do it at once or one is killed half-way. */
   migrate(): Promise<MigrationResult>;
-  /** Resolves when a report could be answered now: the store is reachable and its schema is the one this version needs. */
+  /** Resolves when a report could be answered now: the store is reachable and this version can work with its schema. */
   checkReady(): Promise<void>;
   /** Looks at everything about the store that is not one tenant's; a store that cannot be reached at all rejects. */
   examine(): Promise<readonly StoreCheck[]>;

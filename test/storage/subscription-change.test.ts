@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { type ChangeKey, readChanges, readHistory } from '../../src/storage/subscription-change.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
-import { engines, type TestStore } from '../support/engines.ts';
+import { engines, enginesOfNewerSchema, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const before: ChangeKey = { revision: 0, id: '' };
@@ -12,7 +12,7 @@ const idOf = (n: number): string => `id${n}`;
 const rowOf = (n: number, version: number) => subscriptionRow({ id: idOf(n), createdDate: n, deviceId: `v${version}` });
 const rowsOf = (ids: readonly number[], version = 0) => ids.map((n) => rowOf(n, version));
 
-describe.each(engines)('changes of subscriptions on $engine', ({ openTestStore }) => {
+describe.each([...engines, ...enginesOfNewerSchema])('changes of subscriptions on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let tenants = 0;

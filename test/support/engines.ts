@@ -7,6 +7,8 @@ import { inject } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { templateDatabase, testRole, urlOf } from './global-setup.ts';
+import { makeNewerVersion } from './newer-version.ts';
+import { runCommand } from './run-command.ts';
 
 /** An empty store of an engine, with what a process of its own needs to open it too. */
 export interface TestStore {
@@ -23,6 +25,22 @@ export const engines = [
   { engine: 'sqlite', openTestStore: openSqlite },
   { engine: 'postgres', openTestStore: () => openPostgres(testRole) },
 ] as const;
+
+/** The engines with the schema of a later version, which this version must be able to work with (docs/decisions/upgrades.md). */
+export const enginesOfNewerSchema = engines.map(({ engine, openTestStore }) => ({
+  engine: `${engine} with the schema of a later version`,
+  openTestStore: () => migrateFurther(openTestStore()),
+}));
+
+async function migrateFurther(opening: Promise<TestStore>): Promise<TestStore> {
+  const opened = await opening;
+  const newer = makeNewerVersion({ compatible: true });
+  const program = [process.execPath, newer.main] as const;
+  const { code, stderr } = await runCommand(['migrate'], { program, environment: opened.environment });
+  newer.remove();
+  if (code !== 0) throw new Error(`the later version could not migrate: ${stderr}`);
+  return opened;
+}
 
 const broken = (error: Error): void => console.error('a pooled connection broke', error.message);
 

@@ -1,0 +1,64 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { listMigrations } from '../../src/storage/migrations.ts';
+
+/** A later version of this program: the same sources with one more migration. */
+export interface NewerVersion {
+  /** Its `main.ts`. */
+  readonly main: string;
+  /** Name of its last migration. */
+  readonly schema: string;
+  remove(): void;
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** Name of the last migration of this version. */
+export const currentSchema = listMigrations('sqlite').at(-1)?.name ?? '';
+
+/**
+ * Copies the sources and adds a migration whose oldest schema is this version's (`compatible`) or its own. The folder of
+ * a real later version in `NEWER_VERSION` takes the place of a compatible copy.
+ */
+export function makeNewerVersion({ compatible }: { readonly compatible: boolean }): NewerVersion {
+  const given = process.env.NEWER_VERSION;
+  if (compatible && given !== undefined) return realVersion(given);
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-newer-'));
+  for (const entry of readdirSync(root)) if (entry !== 'src') symlinkSync(join(root, entry), join(folder, entry));
+  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+  const schema = `${String(listMigrations('sqlite').length + 1).padStart(4, '0')}-newer`;
+  const header = `-- Oldest schema a program must know: ${compatible ? currentSchema : schema}\n`;
+  for (const engine of ['sqlite', 'postgres'])
+    writeFileSync(join(folder, `src/storage/migrations/${engine}/${schema}.sql`), header + additions(engine));
+  return {
+    main: join(folder, 'src/cli/main.ts'),
+    schema,
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+function realVersion(folder: string): NewerVersion {
+  const files = readdirSync(join(folder, 'src/storage/migrations/sqlite')).sort();
+  return {
+    main: join(folder, 'src/cli/main.ts'),
+    schema: files.at(-1)?.slice(0, -'.sql'.length) ?? '',
+    remove: () => undefined,
+  };
+}
+
+/** What an additive migration may do to each table: a column that may be null, one with a default, an index; and a new table. */
+function additions(engine: string): string {
+  const dump = readFileSync(join(root, `src/storage/schema.${engine}.sql`), 'utf8');
+  const tables = [...dump.matchAll(/^create table (\w+)/gim)].map(([, table]) => table);
+  const added = tables.map(
+    (table) => `alter table ${table} add column newer_text text;
+alter table ${table} add column newer_number bigint not null default 7;
+create index ${table}_newer on ${table} (newer_text);
+`,
+  );
+  return `${added.join('')}create table newer (id text not null primary key);\n`.replaceAll(
+    'bigint',
+    engine === 'sqlite' ? 'integer' : 'bigint',
+  );
+}
