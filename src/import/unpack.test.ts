@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip, zstdCompress } from 'node:zlib';
 import fc from 'fast-check';
@@ -45,6 +47,34 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
       code: 'UNREADABLE',
       message: expect.stringMatching(/^Cannot import past \d+ unpacked bytes: the \w+ source must be whole/),
     });
+  });
+
+  test.each([1, 2, 3, 4, 9, 15])('that is cut %i bytes into a later part is refused (T2)', async (kept) => {
+    const bytes = await pack(Buffer.from(text));
+    const later = bytes.subarray(0, kept);
+    for (const chunks of [[Buffer.concat([bytes, later])], [bytes, later]])
+      await expect(unpacked(Readable.from(chunks))).rejects.toMatchObject({ code: 'UNREADABLE' });
+  });
+
+  test.each([
+    ['text', Buffer.from('more')],
+    ['one byte', Buffer.from([0x28])],
+    ['zeros', Buffer.alloc(512)],
+    ['a skippable frame', Buffer.from('504d2a1800000000', 'hex')],
+  ])('with %s behind it is refused (T2)', async (_title, rest) => {
+    const bytes = await pack(Buffer.from(text));
+    for (const chunks of [[Buffer.concat([bytes, rest])], [bytes, rest]])
+      await expect(unpacked(Readable.from(chunks))).rejects.toMatchObject({ code: 'UNREADABLE' });
+  });
+
+  test('that is cut anywhere is refused, of bytes that cannot be packed too (T2)', async () => {
+    const bytes = await pack(randomBytes(200));
+    for (let kept = 4; kept < bytes.length; kept += 1)
+      await expect(unpacked(chunksOf(bytes.subarray(0, kept)))).rejects.toMatchObject({ code: 'UNREADABLE' });
+  });
+
+  test('of nothing is nothing', async () => {
+    expect(await unpacked(chunksOf(await pack(Buffer.alloc(0))))).toBe('');
   });
 
   test('whose structure is damaged is told', async () => {

@@ -1,17 +1,45 @@
-import { Readable, type Transform } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
+import { Readable } from 'node:stream';
+import {
+  constants,
+  createGunzip,
+  createZstdDecompress,
+  type Gunzip,
+  gzipSync,
+  type ZstdDecompress,
+  zstdCompressSync,
+} from 'node:zlib';
 import { ImportError } from './error.ts';
 
-/** How a source is packed, by the bytes that it begins with (RFC 1952 §2.3.1, RFC 8878 §3.1.1). */
-const packings: readonly { readonly name: string; readonly magic: Buffer; readonly create: () => Transform }[] = [
-  { name: 'gzip', magic: Buffer.from([0x1f, 0x8b]), create: () => createGunzip() },
-  { name: 'zstd', magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), create: () => createZstdDecompress() },
+/** How a source is packed, by its first bytes (RFC 1952 §2.3.1, RFC 8878 §3.1.1). */
+interface Packing {
+  readonly name: string;
+  readonly magic: Buffer;
+  readonly create: () => Gunzip | ZstdDecompress;
+  /** The seal as a member or frame of its own. */
+  readonly packedSeal: Buffer;
+}
+
+/**
+ * Stands behind every packed source. Node's zstd decompressor drops up to three last bytes in silence, and both stop in silence at bytes that belong to no frame.
+ * The source was whole when all bytes were consumed and the seal came out last. The frame needs its checksum: behind it, a cut block that takes the frame for its
+ * own content cannot end with the seal.
+ */
+const seal = Buffer.from('\u0000end of the source\u0000');
+
+const packings: readonly Packing[] = [
+  { name: 'gzip', magic: Buffer.from([0x1f, 0x8b]), create: () => createGunzip(), packedSeal: gzipSync(seal) },
+  {
+    name: 'zstd',
+    magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
+    create: () => createZstdDecompress(),
+    packedSeal: zstdCompressSync(seal, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
+  },
 ];
 const magicBytes = 4;
 
 /**
- * Unpacks a source that is gzip or zstd, whatever its name, and gives any other one as it is. Fails with `ImportError` when it is cut off or damaged, or
- * when more than `bytesMax` bytes come out of it: a small file can hold endless ones.
+ * Unpacks a source that is gzip or zstd, whatever its name, and returns any other one as it is. Throws `ImportError` when it is truncated or damaged, when other
+ * bytes follow it, or when it unpacks to more than `bytesMax` bytes: a small file can hold endless ones.
  */
 export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   const input = source[Symbol.asyncIterator]();
@@ -29,13 +57,9 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
     yield* whole;
     return;
   }
-  const unpacked = packing.create();
-  const packed = Readable.from(whole);
-  packed.on('error', (error) => unpacked.destroy(error));
-  packed.pipe(unpacked);
   let bytes = 0;
   try {
-    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+    for await (const chunk of unpackSealed(packing, whole)) {
       bytes += chunk.length;
       if (bytes > bytesMax) {
         throw new ImportError(
@@ -51,6 +75,35 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
       'UNREADABLE',
       `Cannot import past ${bytes} unpacked bytes: the ${packing.name} source must be whole: ${(error as Error).message}`,
     );
+  }
+}
+
+/** Unpacks a source with the seal behind it, and takes the seal away; throws an error of zlib when not all bytes were unpacked. */
+async function* unpackSealed({ create, packedSeal }: Packing, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let fed = 0;
+  const unpacked = create();
+  const packed = Readable.from(
+    (async function* () {
+      for await (const chunk of source) {
+        fed += chunk.length;
+        yield chunk;
+      }
+      fed += packedSeal.length;
+      yield packedSeal;
+    })(),
+  );
+  packed.on('error', (error) => unpacked.destroy(error));
+  packed.pipe(unpacked);
+  let last = Buffer.alloc(0);
+  try {
+    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+      const bytes = Buffer.concat([last, chunk]);
+      const end = Math.max(0, bytes.length - seal.length);
+      last = bytes.subarray(end);
+      if (end > 0) yield bytes.subarray(0, end);
+    }
+    if (!last.equals(seal) || unpacked.bytesWritten !== fed)
+      throw Object.assign(new Error('bytes follow that are no whole part of it'), { code: 'Z_DATA_ERROR' });
   } finally {
     packed.destroy();
     unpacked.destroy();

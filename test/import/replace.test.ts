@@ -3,6 +3,7 @@ import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replaceRecords } from '../../src/import/replace-records.ts';
@@ -32,7 +33,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     if (found === undefined) throw new Error(`no tenant ${name}`);
     return found.tenant;
   };
-  const replace = (tenant: TenantId, text: string, how: { dryRun?: boolean; allowEmpty?: boolean } = {}) => {
+  const replace = (tenant: TenantId, text: string | Buffer, how: { dryRun?: boolean; allowEmpty?: boolean } = {}) => {
     const source = (async function* () {
       yield Buffer.from(text);
     })();
@@ -86,6 +87,21 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect(await replace(tenant, ndjson(rows.slice(0, 2_000)))).toMatchObject({ unchanged: 2_000, removed: 0 });
     expect((await stateOf(tenant)).revision).toBe(3);
     expect(await stateOf(other)).toEqual(before);
+  });
+
+  test('of a zstd source that is cut between its frames changes nothing (T2)', async () => {
+    const tenant = await makeTenant('truncated');
+    await replace(tenant, ndjson(rows.slice(0, 20)));
+    const [first, second] = [rows.slice(0, 10), rows.slice(10, 20)].map((half) => zstdCompressSync(ndjson(half))) as [
+      Buffer,
+      Buffer,
+    ];
+    for (const kept of [1, 2, 3]) {
+      const source = Buffer.concat([first, second.subarray(0, kept)]);
+      await expect(replace(tenant, source)).rejects.toMatchObject({ code: 'UNREADABLE' });
+    }
+    expect((await stateOf(tenant)).rows.map(({ id }) => id)).toEqual(idsOf(rows.slice(0, 20)));
+    expect(await replace(tenant, Buffer.concat([first, second]))).toMatchObject({ unchanged: 20, removed: 0 });
   });
 
   test('of any records by any others leaves exactly the others', async () => {
