@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { describe, expect, test } from 'vitest';
 import { csvColumns } from './csv-columns.ts';
@@ -41,6 +42,9 @@ async function read(text: string | Buffer): Promise<SourceRow[]> {
   })();
   return Array.fromAsync(readCsv(source));
 }
+
+const piecesOf = (text: string, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(text.length / size) }, (_, n) => Buffer.from(text.slice(n * size, (n + 1) * size)));
 
 describe('CSV', () => {
   test('blank lines count as lines, and are no part of a row', async () => {
@@ -104,6 +108,32 @@ describe('CSV', () => {
   test('bytes that are not UTF-8 are a row with its fault', async () => {
     const latin = Buffer.from(`${header}\n${lineOf({ device_id: 'caf\u00e9' })}\n`, 'latin1');
     expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: 'UTF-8 text' }] });
+  });
+
+  test('a character U+FFFD of the source is text like any other (T5)', async () => {
+    const [row] = await read(`${header}\n${lineOf({ device_id: 'a\ufffdb' })}\n`);
+    expect(row?.content).toEqual({ value: { ...value, device_id: 'a\ufffdb' } });
+  });
+
+  test.each([
+    ['a header that ends in LF, and rows in CRLF', '\n', '\r\n'],
+    ['a header that ends in CRLF, and rows in LF', '\r\n', '\n'],
+    ['CRLF everywhere', '\r\n', '\r\n'],
+    ['LF everywhere', '\n', '\n'],
+    ['CR everywhere', '\r', '\r'],
+  ])('rows have their right line numbers, of %s (T8)', async (_title, first, end) => {
+    const quoted = lineOf({ device_id: `two${end}lines` });
+    const text = [quoted, '', lineOf(), 'x', lineOf({ 'product.name': 'last' })].join(end);
+    for (const size of [1, 7, 1_000]) {
+      const rows = await Array.fromAsync(readCsv(Readable.from(piecesOf(`${header}${first}${text}`, size))));
+      expect(rows.map(({ line, raw }) => [line, raw])).toEqual([
+        [2, quoted],
+        [5, lineOf()],
+        [6, 'x'],
+        [7, lineOf({ 'product.name': 'last' })],
+      ]);
+      expect(rows[1]?.content).toEqual({ value });
+    }
   });
 
   test('a period that is no number stays as it is, for the check to refuse', async () => {

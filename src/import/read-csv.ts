@@ -1,17 +1,18 @@
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { checkCsvHeader, csvRowValue } from './csv-columns.ts';
 import { ImportError } from './error.ts';
+import { PendingBytes } from './pending-bytes.ts';
 import { rowBytesMax, type SourceRow } from './source-row.ts';
 
 /** Bytes without a row, from which on nothing of a source is what somebody meant to import. */
 const gapBytesMax = 16 * rowBytesMax;
 
-/** What csv-parse gives for a record with `info` and `raw` set. */
+/** What csv-parse gives for a record with `info` set; `bytes` reach from the beginning of the source to the end of the record. */
 interface ParsedRecord {
   readonly record: Readonly<Record<string, string>>;
-  readonly raw: string;
-  readonly info: { readonly lines: number; readonly bytes: number; readonly error?: CsvError };
+  readonly info: { readonly bytes: number; readonly error?: CsvError };
 }
 
 /**
@@ -19,24 +20,35 @@ interface ParsedRecord {
  * UTF-8, is a row with its fault; a broken quotation ends the reading, as nothing after it can be trusted.
  */
 export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
+  const pending = new PendingBytes();
+  let lines = 0; // that ended before the bytes that are pending
   const parser = parse({
     bom: true,
-    columns: checkCsvHeader,
+    columns: (header: readonly string[]) => {
+      lines += countLines(pending.take(parser.info.bytes).toString('latin1'));
+      return checkCsvHeader(header);
+    },
     info: true,
-    raw: true,
+    record_delimiter: ['\r\n', '\n', '\r'], // each line may end in its own way; left out, the first line decides for all
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: rowBytesMax,
   });
-  let done = 0; // bytes up to the end of the last row
-  const input = Readable.from(inRows(source, () => done));
+  const input = Readable.from(inRows(source, pending));
   input.on('error', (error) => parser.destroy(error));
   input.pipe(parser);
   try {
     for await (const parsed of parser) {
-      const row = toRow(parsed as ParsedRecord);
-      done = row.end;
-      yield row;
+      const { record, info } = parsed as ParsedRecord;
+      const bytes = pending.take(info.bytes);
+      const text = bytes.toString('latin1');
+      const blank = /^[\r\n]*/.exec(text)?.[0] ?? '';
+      yield {
+        line: lines + countLines(blank) + 1,
+        end: info.bytes,
+        ...readRecord(bytes.subarray(blank.length), record, info.error !== undefined),
+      };
+      lines += countLines(text);
     }
   } catch (error) {
     if (error instanceof CsvError) {
@@ -52,30 +64,31 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
 }
 
 /** The source, unless a row does not end: the parser keeps what it skips, such as blank lines. */
-async function* inRows(source: AsyncIterable<Buffer>, done: () => number): AsyncGenerator<Buffer> {
-  let bytes = 0;
+async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): AsyncGenerator<Buffer> {
   for await (const chunk of source) {
-    bytes += chunk.length;
-    if (bytes - done() > gapBytesMax) {
+    pending.push(chunk);
+    if (pending.length > gapBytesMax) {
       throw new ImportError(
         'UNREADABLE',
-        `Cannot import the CSV file past ${done()} bytes: a row must follow within ${gapBytesMax} bytes`,
+        `Cannot import the CSV file past ${pending.start} bytes: a row must follow within ${gapBytesMax} bytes`,
       );
     }
     yield chunk;
   }
 }
 
-function toRow({ record, raw, info }: ParsedRecord): SourceRow {
-  const text = raw.replace(/^[\r\n]+/, '').replace(/\r?\n$/, ''); // with the blank lines before it, as the parser has it
-  const line = info.lines - (text.match(/\n/g)?.length ?? 0);
-  const fault = (rule: string): SourceRow => ({
-    line,
-    end: info.bytes,
-    raw: text,
-    content: { faults: [{ field: '', value: null, rule }] },
-  });
-  if (info.error !== undefined) return fault('a row with as many cells as the first line has');
-  if (text.includes('\ufffd')) return fault('UTF-8 text');
-  return { line, end: info.bytes, raw: text, content: { value: csvRowValue(record) } };
+/** A record by its bytes, which may end in a line end. The parser's cells have U+FFFD both for itself and for what is not UTF-8, so the bytes are checked. */
+function readRecord(
+  bytes: Buffer,
+  record: ParsedRecord['record'],
+  isUneven: boolean,
+): Pick<SourceRow, 'raw' | 'content'> {
+  const isText = isUtf8(bytes);
+  const raw = bytes.toString(isText ? 'utf8' : 'latin1').replace(/[\r\n]+$/, '');
+  const fault = (rule: string) => ({ raw, content: { faults: [{ field: '', value: null, rule }] } });
+  if (isUneven) return fault('a row with as many cells as the first line has');
+  return isText ? { raw, content: { value: csvRowValue(record) } } : fault('UTF-8 text');
 }
+
+/** Line ends in a text: CRLF is one. */
+const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length ?? 0;
