@@ -6,14 +6,16 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
+import { operations } from '../contract/operations.ts';
 import { addAccessLog } from './access-log.ts';
-import { answerClientError } from './client-error.ts';
+import { createClientErrorHandler } from './client-error.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
+import { defaultHeaders, type TransportPolicy } from './default-headers.ts';
 import { guardRequest, urlLengthMax } from './guard-request.ts';
 import { sendError } from './send-error.ts';
 
 /** What both listeners need. */
-export interface BaseServerOptions {
+export interface BaseServerOptions extends TransportPolicy {
   readonly logger: FastifyBaseLogger;
   /** Addresses or networks of proxies whose `X-Forwarded-For` says where a request came from. */
   readonly trustedProxies: readonly string[];
@@ -32,7 +34,10 @@ export function buildBaseServer({
   isDraining,
   answerUnrouted,
   requestTimeoutMs,
+  isHttps,
 }: BaseServerOptions): FastifyInstance {
+  const headers = defaultHeaders({ isHttps });
+  const answerClientError = createClientErrorHandler(logger, headers);
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
@@ -41,10 +46,11 @@ export function buildBaseServer({
     bodyLimit: 65_536,
     ...(trustedProxies.length > 0 && { trustProxy: [...trustedProxies] }),
     frameworkErrors: (error, request, reply) => {
-      reply.header(correlationHeader, request.id);
+      reply.headers({ ...headers, [correlationHeader]: request.id });
       sendError(error, request, reply);
     },
     clientErrorHandler: answerClientError,
+    rewriteUrl: ({ url = '' }) => withoutSlash(url),
     routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) }, // operations read the query string themselves
     requestTimeout: requestTimeoutMs,
     http: {
@@ -57,7 +63,7 @@ export function buildBaseServer({
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(answerUnrouted);
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ [correlationHeader]: request.id, 'x-content-type-options': 'nosniff' });
+    reply.headers({ ...headers, [correlationHeader]: request.id });
     if (isDraining()) reply.header('connection', 'close');
   });
   app.addHook('onRequest', guardRequest);
@@ -66,4 +72,13 @@ export function buildBaseServer({
   app.server.on('connect', (_request, socket: Socket) => answerClientError(new Error('CONNECT'), socket));
   addAccessLog(app);
   return app;
+}
+
+const slashedReport = `${operations.listSubscriptions.path}/`;
+
+/** The report's URL with a slash at the end of its path is the report, which some clients write so. */
+function withoutSlash(url: string): string {
+  const { length } = slashedReport;
+  const isSlashed = url.startsWith(slashedReport) && (url.length === length || url[length] === '?');
+  return isSlashed ? url.slice(0, length - 1) + url.slice(length) : url;
 }

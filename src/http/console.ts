@@ -14,14 +14,19 @@ export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
   if (!consoleIsBuilt()) return;
   await app.register(async (scope) => {
     scope.addHook('onSend', async (_request, reply) => {
-      reply.headers({
-        'content-security-policy':
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-        'referrer-policy': 'no-referrer',
-      });
+      reply.header(
+        'content-security-policy',
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+      );
     });
     const options = { index: false, decorateReply: false, cacheControl: false, wildcard: true } as const;
-    await scope.register(fastifyStatic, { ...options, decorateReply: true, root: built, prefix: '/console/static/' });
+    await scope.register(fastifyStatic, {
+      ...options,
+      decorateReply: true,
+      root: built,
+      prefix: '/console/static/',
+      allowedPath: (path) => path.endsWith('.js'), // the types beside them would be served as video/mp2t
+    });
     for (const url of ['/console', '/console/'])
       scope.get(url, async (_request, reply) => reply.sendFile('index.html', page));
     scope.get('/console/style.css', async (_request, reply) => reply.sendFile('style.css', page));

@@ -21,6 +21,6 @@ export async function addDocsRoutes(app: FastifyInstance, openApi: object, publi
       css: [{ filename: 'subreport.css', content: '.swagger-ui .topbar { display: none }' }],
     },
     // Our own policy: the library's sends the browser to https for its assets, which a service on plain http does not have.
-    staticCSP: `default-src 'self'; connect-src 'self' ${new URL(publicUrl).origin}; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; frame-ancestors 'none'`,
+    staticCSP: `default-src 'self'; connect-src 'self' ${new URL(publicUrl).origin}; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'`,
   });
 }

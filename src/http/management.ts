@@ -9,7 +9,7 @@ export interface ManagementOptions extends Readiness, LoadRoute, Pick<BaseServer
 
 /** Builds the HTTP server of the operator's own listener; it does not listen yet. */
 export function buildManagementServer(options: ManagementOptions): FastifyInstance {
-  const app = buildBaseServer({ ...options, answerUnrouted, requestTimeoutMs: 0 }); // a load takes as long as its records come in
+  const app = buildBaseServer({ ...options, isHttps: false, answerUnrouted, requestTimeoutMs: 0 }); // a load takes as long as its records come in
   app.decorateRequest('access', null);
   addHealthRoutes(app, options);
   addLoadRoute(app, options);

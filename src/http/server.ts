@@ -32,7 +32,8 @@ export interface ServerOptions
 
 /** Builds the HTTP server; it does not listen yet. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const app = buildBaseServer({ ...options, answerUnrouted, requestTimeoutMs: 10_000 });
+  const isHttps = options.publicUrl.startsWith('https:');
+  const app = buildBaseServer({ ...options, isHttps, answerUnrouted, requestTimeoutMs: 10_000 });
   await app.register(accepts);
   if (options.rateLimitPerMinute > 0) {
     await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });
