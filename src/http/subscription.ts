@@ -117,12 +117,12 @@ export function addSubscriptionRoutes(
 
 /** The form, of those that there are, that the header `Accept` prefers, or `undefined` when it allows none. */
 function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
-  const preferred = request.accepts().type(words.map((word) => reportFormats[word].mediaType));
-  return words.find((word) => reportFormats[word].mediaType === preferred);
+  const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType)); // with their parameters, which a client may ask for
+  return words.find((word) => reportFormats[word].contentType === preferred);
 }
 
 async function acceptJson(request: FastifyRequest): Promise<void> {
-  if (request.accepts().type([reportFormats.json.mediaType]) === false) {
+  if (request.accepts().type([reportFormats.json.contentType]) === false) {
     throw new RequestError(
       'UNACCEPTABLE',
       "Cannot answer in this form: the header 'accept' must allow application/json",

@@ -252,6 +252,15 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     },
   );
 
+  test('rel=next of Link is X-Next-Page, and rel=prev is X-Previous-Page (V5)', async () => {
+    const { headers } = await listSubscriptions(context, tenant, queryOf({}, { size: 10, page: 3 }));
+    const links = [...(headers.link ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)];
+    const relations = Object.fromEntries(links.map(([, url, relation]) => [relation, url]));
+    expect(relations).toMatchObject({ next: headers['x-next-page'], prev: headers['x-previous-page'] });
+    expect(headers['x-next-page']).toContain('page=4');
+    expect(headers['x-previous-page']).toContain('page=2');
+  });
+
   test('past the last page there is an empty array, no next page, and the last one before it', async () => {
     const { body, headers } = await listSubscriptions(context, tenant, queryOf({}, { size: 1_000, page: 5 }));
     expect(body).toBe('[]');
