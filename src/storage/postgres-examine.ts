@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
+import { bypassesRowSecurity, sessionRole, tenantRole } from './postgres-role.ts';
 import type { StoreCheck } from './store-check.ts';
 
 const versionMin = 15;
@@ -34,8 +34,7 @@ async function checkTables(client: pg.ClientBase): Promise<StoreCheck> {
 
 async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
   const check = 'role';
-  const { rows } = await client.query('select session_user as role');
-  const role = String(rows[0]?.role);
+  const role = await sessionRole(client);
   if (!(await bypassesRowSecurity(client)))
     return { check, ok: true, message: `Role ${role} is held to row-level security` };
   const { rows: lower } = await client.query(

@@ -7,13 +7,16 @@ import {
   selectMigrations,
   toAppliedMigration,
 } from './migrations.ts';
-import { bypassesRowSecurity, ensureTenantRole } from './postgres-role.ts';
+import { hasCitus, prepareForWorkers, requireCoordinator } from './postgres-citus.ts';
+import { bypassesRowSecurity, ensureTenantRole, sessionRole, tenantRole } from './postgres-role.ts';
 import type { MigrationResult } from './store.ts';
 
 /** Brings the schema to what this version needs, inside a transaction and under a lock that it holds to its end. */
 export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
   const known = listMigrations('postgres');
   await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
+  const distributed = await hasCitus(client);
+  if (distributed) await requireCoordinator(client);
   await client.query(createMigrationTable);
   const pending = pendingMigrations(known, await appliedMigrations(client));
   for (const migration of pending) {
@@ -21,7 +24,9 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
     const [sql, values] = recordMigration(migration);
     await client.query(sql, values);
   }
-  if (await bypassesRowSecurity(client)) await ensureTenantRole(client);
+  const stepsDown = await bypassesRowSecurity(client);
+  if (stepsDown) await ensureTenantRole(client);
+  if (distributed) await prepareForWorkers(client, stepsDown ? tenantRole : await sessionRole(client));
   return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
 }
 

@@ -12,6 +12,12 @@ export async function bypassesRowSecurity(client: pg.ClientBase): Promise<boolea
   return rows[0]?.bypasses === true;
 }
 
+/** The role that we are connected as. */
+export async function sessionRole(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query('select session_user as role');
+  return String(rows[0]?.role);
+}
+
 /**
  * Makes the role to step down to, with what a tenant's transaction needs and no more. Roles belong to the whole cluster, so another database's migration
  * may make it at the same time.

@@ -10,7 +10,10 @@ export const distributedOption = '-c citus.propagate_set_commands=local';
  * Each of our statements has an index that gives its rows in order, and most stop after some of them. Without this, a table that was not analysed since it
  * grew is read and sorted as a whole (measured: a step of 3 ms took 12 ms in 60,000 rows, and grew with them).
  */
-export const sessionOptions = `${distributedOption} -c enable_seqscan=off -c enable_bitmapscan=off -c jit=off`;
+export const plannerOptions = ['enable_seqscan=off', 'enable_bitmapscan=off', 'jit=off'] as const;
+
+/** Options of the connections that serve requests. */
+export const sessionOptions = [distributedOption, ...plannerOptions.map((option) => `-c ${option}`)].join(' ');
 
 /** All statements of a reader see one moment. */
 export const beginReading = 'begin isolation level repeatable read read only';

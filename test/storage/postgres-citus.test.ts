@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { hasCitus, prepareForWorkers } from '../../src/storage/postgres-citus.ts';
+import { openPostgres } from '../support/engines.ts';
+import { urlOf } from '../support/global-setup.ts';
+
+// What can be tested without the extension; test/citus/ has the rest.
+
+describe('a role that Citus connects to workers as', () => {
+  const role = `worker_${randomBytes(6).toString('hex')}`;
+  let client: pg.Client;
+  const stateOf = async (name: string) => {
+    const { rows } = await client.query(
+      `select rolcanlogin as login, (select setconfig from pg_db_role_setting where setrole = r.oid) as settings
+       from pg_roles as r where rolname = $1`,
+      [name],
+    );
+    return rows[0];
+  };
+  beforeAll(async () => {
+    client = new pg.Client({ connectionString: inject('postgresUrl') });
+    await client.connect();
+    await client.query(`create role ${role} nologin`);
+  });
+  afterAll(async () => {
+    await client.query(`drop role ${role}`);
+    await client.end();
+  });
+
+  test('may log in and has the options of our sessions, also when it is prepared twice (C3, C4)', async () => {
+    for (const _ of [1, 2]) await prepareForWorkers(client, role);
+    expect(await stateOf(role)).toEqual({
+      login: true,
+      settings: ['enable_seqscan=off', 'enable_bitmapscan=off', 'jit=off'],
+    });
+    const session = new pg.Client({ connectionString: urlOf(inject('postgresUrl'), 'postgres', role) });
+    await session.connect();
+    const { rows } = await session.query("select current_setting('enable_seqscan') as value");
+    await session.end();
+    expect(rows).toEqual([{ value: 'off' }]);
+  });
+
+  test('keeps its own setting of another option', async () => {
+    await client.query(`alter role ${role} set work_mem = '5MB'`);
+    await prepareForWorkers(client, role);
+    expect((await stateOf(role)).settings).toContain('work_mem=5MB');
+  });
+
+  test('is left as it is where the extension is missing: the role that superusers step down to may not log in', async () => {
+    const opened = await openPostgres('postgres', true);
+    await opened.store.migrate();
+    expect(await hasCitus(client)).toBe(false);
+    expect(await stateOf('subreport_tenant')).toEqual({ login: false, settings: null });
+    await opened.close();
+  });
+});
