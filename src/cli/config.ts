@@ -102,6 +102,12 @@ export const settings = {
   TRUSTED_PROXIES: networks(
     'Proxies whose X-Forwarded-For header is believed, so that failed attempts count for the address of the client and not of the proxy',
   ),
+  TOMBSTONE_DAYS: wholeNumber(
+    0,
+    3_650,
+    90,
+    'Days for which a removed subscription is told to clients that follow the changes; an older change token is a 410; 0 keeps all for ever',
+  ),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(
     0,
     300,

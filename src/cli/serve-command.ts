@@ -5,6 +5,7 @@ import { openKeyRing } from '../auth/key-ring.ts';
 import { operations } from '../contract/operations.ts';
 import { deleteDeadFamilies } from '../storage/refresh-family.ts';
 import type { Store } from '../storage/store.ts';
+import { sweepTombstones } from '../storage/tombstone.ts';
 import { type Config, readConfig } from './config.ts';
 import { type DemoClient, prepareDemo } from './demo.ts';
 import { keyRingOptions } from './key-ring-options.ts';
@@ -172,10 +173,15 @@ Paste this to read a report:
 `;
 }
 
-function sweepRegularly(store: Store, { ACCESS_TOKEN_SECONDS }: Config, logger: Logger): void {
-  const sweep = () =>
-    deleteDeadFamilies(store, nowSeconds() - 2 * ACCESS_TOKEN_SECONDS).catch((error: unknown) =>
-      logger.warn({ err: error }, 'dead refresh families stay until the next sweep'),
-    );
+/** Removes what has ended, now and from time to time; what cannot be removed now is removed the next time. */
+function sweepRegularly(store: Store, config: Config, logger: Logger): void {
+  const { ACCESS_TOKEN_SECONDS, TOMBSTONE_DAYS: days } = config;
+  const attempt = (sweep: Promise<unknown>, left: string) =>
+    sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
+  const sweep = async () => {
+    await attempt(deleteDeadFamilies(store, nowSeconds() - 2 * ACCESS_TOKEN_SECONDS), 'dead refresh families');
+    if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
+  };
+  void sweep();
   setInterval(() => void sweep(), sweepEveryMs).unref();
 }

@@ -7,6 +7,11 @@ import { decodeFields, encodeFields, fingerprint, isWhole } from './cursor.ts';
 export interface ChangeToken {
   /** The last change that the reader has; an empty id stands before all changes of its revision. */
   readonly key: ChangeKey;
+  /**
+   * The reader's copy holds no record that was removed up to this revision, although the key lies before it: the reader
+   * began without a token when the tenant was at this revision. Absent: what the key says, the revision before its own.
+   */
+  readonly cleanRevision?: number;
   /** `historyMark` of the tenant and the key: another tenant's token, another store's or a damaged one does not fit. */
   readonly mark: string;
 }
@@ -20,25 +25,37 @@ export const firstKey: ChangeKey = { revision: 0, id: '' };
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
 
 /** Writes a token as opaque URL-safe text. */
-export function encodeChangeToken({ key, mark }: ChangeToken): string {
-  return encodeFields([version, key.revision, key.id, mark]);
+export function encodeChangeToken({ key, mark, cleanRevision }: ChangeToken): string {
+  const fields = [version, key.revision, key.id, mark];
+  return encodeFields(cleanRevision === undefined ? fields : [...fields, cleanRevision]);
 }
 
 /** Reads a token that `encodeChangeToken` wrote, or gives `undefined` for any other text. */
 export function decodeChangeToken(text: string): ChangeToken | undefined {
   const fields = decodeFields(text);
-  if (fields.length !== 4 || fields[0] !== version) return undefined;
-  const [, revision, id, mark] = fields;
+  if (fields.length < 4 || fields.length > 5 || fields[0] !== version) return undefined;
+  const [, revision, id, mark, cleanRevision] = fields;
   if (!isWhole(revision) || revision < 0 || typeof id !== 'string' || typeof mark !== 'string') return undefined;
   if (id !== '' && !fitsText(SubscriptionId, id)) return undefined;
-  const token = { key: { revision, id }, mark };
+  if (fields.length === 5 && !(isWhole(cleanRevision) && cleanRevision >= revision)) return undefined;
+  const clean = fields.length === 5 && { cleanRevision: cleanRevision as number };
+  const token: ChangeToken = { key: { revision, id }, mark, ...clean };
   return encodeChangeToken(token) === text ? token : undefined; // one text for one token
 }
+
+/** The revision up to which the copy of a token's reader holds no removed record. */
+export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'mark'>): number =>
+  cleanRevision ?? key.revision - 1;
 
 /**
  * A short mark of a position in the history of one tenant of one store (32 bits): tells tokens apart by accident, not by intent, as a client can read with any
  * of them what is its own tenant's and nothing else.
  */
-export function historyMark(tenant: string, { createdAt }: TenantHistory, { revision, id }: ChangeKey): string {
-  return fingerprint(JSON.stringify([tenant, createdAt, revision, id]));
+export function historyMark(
+  tenant: string,
+  { createdAt }: Pick<TenantHistory, 'createdAt'>,
+  { key: { revision, id }, cleanRevision }: Omit<ChangeToken, 'mark'>,
+): string {
+  const clean = cleanRevision === undefined ? [] : [cleanRevision];
+  return fingerprint(JSON.stringify([tenant, createdAt, revision, id, ...clean]));
 }

@@ -1,6 +1,13 @@
 import type { TenantId } from '../storage/store.ts';
-import { readChanges, readHistory, type TenantHistory } from '../storage/subscription-change.ts';
-import { type ChangeToken, encodeChangeToken, firstKey, historyMark, keyBehind } from './change-token.ts';
+import { type ChangeKey, readChanges, readHistory, type TenantHistory } from '../storage/subscription-change.ts';
+import {
+  type ChangeToken,
+  cleanRevisionOf,
+  encodeChangeToken,
+  firstKey,
+  historyMark,
+  keyBehind,
+} from './change-token.ts';
 import type { ChangesQuery } from './changes-query.ts';
 import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
@@ -40,17 +47,33 @@ export async function listChanges(
   const changes = read.slice(0, query.size);
   const { revision, id } = changes.at(-1) ?? from;
   const key = hasMore ? { revision, id } : keyBehind(history.revision);
-  const next = encodeChangeToken({ key, mark: historyMark(tenant, history, key) });
+  const next = writeToken(tenant, history, key, query.since);
   const report = formatChanges(query, { changes, next, hasMore }, reportUrl);
   const timings = { run: ran - started, format: performance.now() - ran };
   return { ...report, revision: history.revision, timings };
 }
 
-/** Fails unless a token was given for this history, and the history has come as far: a restored backup has not. */
-function requireOwnToken({ key, mark }: ChangeToken, tenant: TenantId, history: TenantHistory): void {
+/**
+ * The token of a key. While a reader that began without a token walks through old revisions, its copy holds no removed
+ * record all the same, and the token says so: else it would be refused like the token of an old copy. A token of a
+ * tenant whose tombstones are complete needs no such word, and older versions of this program could not read it.
+ */
+function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, since: ChangeToken | undefined): string {
+  const clean = since === undefined ? history.revision : cleanRevisionOf(since);
+  const position = { key, ...(history.sweptRevision > 0 && clean >= key.revision && { cleanRevision: clean }) };
+  return encodeChangeToken({ ...position, mark: historyMark(tenant, history, position) });
+}
+
+/**
+ * Throws unless a token was given for this history, the history has come as far (a restored backup has not), and all
+ * tombstones that its reader has not seen are still there.
+ */
+function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHistory): void {
+  const { key, mark } = token;
   const { revision, id } = keyBehind(history.revision);
   const isAhead = key.revision > revision || (key.revision === revision && key.id > id);
-  if (!isAhead && mark === historyMark(tenant, history, key)) return;
+  const isSwept = cleanRevisionOf(token) < history.sweptRevision;
+  if (!isAhead && !isSwept && mark === historyMark(tenant, history, token)) return;
   const rule =
     'a token of the records that the service has now; read everything anew, without since, into an empty copy';
   throw new ReportError(

@@ -44,6 +44,7 @@ import type {
 import { checkThat, type StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 import { toCountedRow } from './subscription-span.ts';
+import { removeOldTombstones, setSweptRevision } from './tombstone.ts';
 
 /** How to reach PostgreSQL, and what to do when a pooled connection breaks while idle. */
 export interface PostgresOptions {
@@ -183,6 +184,19 @@ class PostgresStore implements Store {
       changes: removed.map((row) => ({ before: toCountedRow(row) })),
       result: removed.length,
     }));
+  }
+
+  async sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
+    const removed = await this.#withTenant(begin, tenant, async (client) => {
+      const [locked] = await this.#query(client, lockTenant, [tenant]);
+      const rows = await this.#query(client, removeOldTombstones, [tenant, revision, limit]);
+      if (rows.length === 0) return 0;
+      await this.#query(client, setSweptRevision, [tenant, Number(locked?.revision ?? 0) + 1, revision]);
+      await client.query(announceChange);
+      return rows.length;
+    });
+    this.#listener.noteOwnChange();
+    return removed;
   }
 
   recountSubscriptions(tenant: TenantId): Promise<void> {

@@ -90,7 +90,14 @@ create table subscription_tombstone (
 create table tenant (
   id text collate "C" not null,
   created_at bigint not null,
-  revision bigint not null default 0
+  revision bigint not null default 0,
+  swept_revision bigint not null default 0
+);
+
+create table tenant_revision (
+  tenant_id text collate "C" not null,
+  day bigint not null,
+  revision bigint not null
 );
 
 alter table auth_key add constraint auth_key_pkey PRIMARY KEY (purpose, sequence);
@@ -124,6 +131,10 @@ alter table subscription_tombstone add constraint subscription_tombstone_pkey PR
 alter table subscription_tombstone add constraint subscription_tombstone_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 
 alter table tenant add constraint tenant_pkey PRIMARY KEY (id);
+
+alter table tenant_revision add constraint tenant_revision_pkey PRIMARY KEY (tenant_id, day);
+
+alter table tenant_revision add constraint tenant_revision_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
 
 CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);
 

@@ -129,4 +129,11 @@ CREATE TABLE tenant (
   created_at integer not null,
   -- Grows with each committed change of the tenant's subscriptions.
   revision integer not null default 0
-) strict;
+, swept_revision integer not null default 0) strict;
+
+CREATE TABLE tenant_revision (
+  tenant_id text not null references tenant (id) on delete cascade,
+  day integer not null,
+  revision integer not null,
+  primary key (tenant_id, day)
+) strict, without rowid;

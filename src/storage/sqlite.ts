@@ -35,6 +35,7 @@ import type {
 import { checkThat, type StoreCheck } from './store-check.ts';
 import { rowColumns, rowValues, type SubscriptionRow } from './subscription-row.ts';
 import { countedColumns, toCountedRow } from './subscription-span.ts';
+import { removeOldTombstones, setSweptRevision } from './tombstone.ts';
 
 /** Readers at once; each holds one snapshot, and all run on this one thread, so more would only wait for each other. */
 const readersMax = 8;
@@ -128,6 +129,14 @@ class SqliteStore implements Store {
       const changes = removed.map((row) => ({ before: toCountedRow(row) }));
       this.#keepChanges(tenant, changes, revision);
       return removed.length;
+    });
+  }
+
+  async sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
+    return this.#write(() => {
+      const removed = this.#writer.all(removeOldTombstones, [tenant, revision, limit]).length;
+      if (removed > 0) this.#writer.change(setSweptRevision, [tenant, this.#nextRevision(tenant), revision]);
+      return removed;
     });
   }
 

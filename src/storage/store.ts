@@ -95,6 +95,11 @@ export interface Store {
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /** Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves; how many there were. */
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
+  /**
+   * Removes up to `limit` tombstones of one tenant whose revision is at most `revision`, in one transaction and as a new
+   * revision; returns how many. Afterwards, changes can only be read from a later revision (`TenantHistory.sweptRevision`).
+   */
+  sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number>;
   /** Makes the counts of one tenant anew from its rows, in one transaction and as a new revision: what was kept of wrong ones is let go. */
   recountSubscriptions(tenant: TenantId): Promise<void>;
   /** One reading statement about tenants, clients or keys. */

@@ -212,7 +212,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     const theirs = await service.accessToken(await service.createClient(other));
     const history = await findTenant(service.store, tenant);
     const ahead = { revision: 1_000, id: '' };
-    const marked = historyMark(tenant, history ?? { revision: 0, createdAt: 0 }, ahead);
+    const marked = historyMark(tenant, history ?? { createdAt: 0 }, { key: ahead });
     const tokens = [
       (await read('?size=3', theirs)).next,
       encodeChangeToken({ key: ahead, mark: marked }),

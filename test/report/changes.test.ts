@@ -260,10 +260,9 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     test('that lies ahead, as after a restored backup, is refused, at the very end it is not', async () => {
       const tenant = await newTenant();
       await load(tenant, [1]);
-      const history = { revision: 1, createdAt: 1 };
       const tokenAt = (revision: number, id: string) => {
         const key = { revision, id };
-        return encodeChangeToken({ key, mark: historyMark(tenant, history, key) });
+        return encodeChangeToken({ key, mark: historyMark(tenant, { createdAt: 1 }, { key }) });
       };
       expect((await answer(tenant, '')).next).toBe(tokenAt(2, ''));
       expect((await answer(tenant, `since=${tokenAt(2, '')}`)).changes).toEqual([]);

@@ -43,7 +43,11 @@ describe.each([...engines, ...enginesOfNewerSchema])('changes of subscriptions o
       [1, 'id3', true],
       [2, 'id2', true],
     ]);
-    expect(await store.readTenant(tenant, readHistory)).toEqual({ revision: 2, createdAt: 1_700_000_000 });
+    expect(await store.readTenant(tenant, readHistory)).toEqual({
+      revision: 2,
+      createdAt: 1_700_000_000,
+      sweptRevision: 0,
+    });
   });
 
   test('a new e-mail alone is a change', async () => {
