@@ -1,0 +1,108 @@
+import { Random } from './random.ts';
+
+/** What a round does to one tenant while others read. */
+export interface WriteStep {
+  readonly tenant: string;
+  readonly kind: 'import' | 'replace' | 'delete';
+  /** Rows of the source, or ids to delete. */
+  readonly rows: number;
+  /** What the rows follow from. */
+  readonly seed: number;
+  /** A command in a process of its own, or a request to one of the services. */
+  readonly via: 'command' | 'http';
+  readonly format: 'ndjson' | 'csv';
+  readonly packed: 'no' | 'gzip' | 'zstd';
+}
+
+/** What goes wrong in a round. */
+export interface Fault {
+  readonly kind: 'kill service' | 'stop service' | 'kill writer' | 'cut connections';
+  /** The share of a usual write's duration after which it happens; 1 is about its end. */
+  readonly moment: number;
+  /** The service that it happens to, 0 or 1. */
+  readonly service: 0 | 1;
+}
+
+/** What reads in a round, beside the write. */
+export interface Reader {
+  readonly kind: 'walk' | 'export' | 'summary' | 'follow';
+  readonly tenant: string;
+  readonly seed: number;
+  readonly service: 0 | 1;
+}
+
+/** What happens at once. After each round everything is compared with the model. */
+export interface Round {
+  readonly write?: WriteStep;
+  readonly rotate?: 'plain' | 'compromised';
+  readonly fault?: Fault;
+  readonly readers: readonly Reader[];
+  readonly doctor?: boolean;
+}
+
+/** Everything that happens to one store, from empty. */
+export interface History {
+  readonly engine: 'sqlite' | 'postgres';
+  /** Processes behind the second service's port: 1, or 2 with `--workers 2`. */
+  readonly workers: 1 | 2;
+  readonly rounds: readonly Round[];
+}
+
+export const tenants = ['acme', 'globex'] as const;
+
+/** A history that follows from a seed. */
+export function makeHistory(seed: number, engine: History['engine'], roundCount: number): History {
+  const random = new Random(seed);
+  return {
+    engine,
+    workers: random.chance(0.3) ? 2 : 1,
+    rounds: Array.from({ length: roundCount }, (_, index) => makeRound(random, engine, index, roundCount)),
+  };
+}
+
+function makeRound(random: Random, engine: History['engine'], index: number, roundCount: number): Round {
+  const write = random.chance(0.92) ? makeWrite(random, index) : undefined;
+  const fault = write !== undefined && index > 0 && random.chance(0.5) ? makeFault(random, engine) : undefined;
+  const rotate = random.chance(0.12) ? random.pick(['plain', 'compromised'] as const) : undefined;
+  const readers = Array.from({ length: random.between(1, 4) }, () => makeReader(random));
+  return {
+    ...(write !== undefined && { write }),
+    ...(fault !== undefined && { fault }),
+    ...(rotate !== undefined && fault === undefined && { rotate }),
+    readers,
+    ...((index === roundCount - 1 || random.chance(0.08)) && { doctor: true }),
+  };
+}
+
+/** Each as often as it happens. */
+const kinds: readonly WriteStep['kind'][] = ['import', 'import', 'import', 'replace', 'replace'];
+
+function makeWrite(random: Random, index: number): WriteStep {
+  const kind = index === 0 ? 'import' : random.pick(kinds);
+  const packed = random.pick(['no', 'no', 'gzip', 'zstd'] as const);
+  return {
+    tenant: random.pick(tenants),
+    kind,
+    rows:
+      kind === 'delete'
+        ? random.between(1, 400)
+        : random.pick([random.between(1, 30), random.between(200, 1_500), 4_000]),
+    seed: random.seed(),
+    via: kind === 'delete' || random.chance(0.5) ? 'command' : 'http',
+    format: random.chance(0.3) ? 'csv' : 'ndjson',
+    packed,
+  };
+}
+
+function makeFault(random: Random, engine: History['engine']): Fault {
+  const kinds = ['kill service', 'kill service', 'stop service', 'kill writer', 'kill writer', 'kill writer'] as const;
+  const kind = engine === 'postgres' && random.chance(0.3) ? 'cut connections' : random.pick(kinds);
+  return { kind, moment: random.next() * 1.2, service: random.pick([0, 1] as const) };
+}
+
+const makeReader = (random: Random): Reader => ({
+  kind: random.pick(['walk', 'walk', 'export', 'summary', 'follow'] as const),
+  tenant: random.pick(tenants),
+  seed: random.seed(),
+  service: random.pick([0, 1] as const),
+});

@@ -1,0 +1,219 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkEntityTag, checkFollower, checkReports, type KnownPage } from './check-at-rest.ts';
+import { checkSummary, checkWalk, checkWhole } from './check-beside-write.ts';
+import { Difference, Interrupted } from './failure.ts';
+import { type Fault, type History, type Reader, type Round, tenants, type WriteStep } from './history.ts';
+import { applyChange, type Change, lengthOf, rowsApplied, type State } from './model.ts';
+import { Follower, queryOf, readPage, readWhole, type Source } from './read.ts';
+import { Session } from './session.ts';
+import { System } from './system.ts';
+import type { Tally } from './tally.ts';
+import { beginWrite, changeOf, resumeImport, type Writing, writesAreOver } from './write.ts';
+
+/** How old an answer of a service on PostgreSQL may be once another process changed something, in milliseconds. */
+const staleMsMax = 1_000;
+const noChange: Change = { kind: 'import', versions: [], ids: [] };
+
+interface TenantRun {
+  state: State;
+  readonly follower: Follower;
+  known?: KnownPage;
+}
+
+/** Runs a history on a store of its own, and throws `Difference` where the service and the model disagree. */
+export async function runHistory(history: History, postgresUrl: string | undefined, tally: Tally): Promise<void> {
+  const system = new System(history.engine === 'postgres' ? postgresUrl : undefined, history.workers);
+  try {
+    await system.start();
+    const run = new HistoryRun(history, system, tally);
+    await run.prepare();
+    for (const [index, round] of history.rounds.entries()) {
+      await run.round(round, index).catch((error: unknown) => {
+        throw new Difference(`round ${index}: ${(error as Error).message}`, { cause: error });
+      });
+      tally.rounds += 1;
+    }
+    tally.histories += 1;
+  } finally {
+    await system.close();
+  }
+}
+
+class HistoryRun {
+  readonly #history: History;
+  readonly #system: System;
+  readonly #session: Session;
+  readonly #tally: Tally;
+  readonly #tenants = new Map<string, TenantRun>();
+  /** What a write takes, in milliseconds: faults are timed by it. */
+  #writeMs = 800;
+
+  constructor(history: History, system: System, tally: Tally) {
+    this.#history = history;
+    this.#system = system;
+    this.#session = new Session(system);
+    this.#tally = tally;
+  }
+
+  async prepare(): Promise<void> {
+    for (const tenant of tenants) {
+      await this.#session.addTenant(tenant);
+      this.#tenants.set(tenant, { state: new Map(), follower: new Follower() });
+    }
+  }
+
+  async round(round: Round, index: number): Promise<void> {
+    const applied = await this.#act(round, index);
+    await this.#settle(round);
+    if (round.write !== undefined) await this.#adopt(round.write, applied, index);
+    for (const [place, tenant] of tenants.entries()) await this.#check(tenant, index * 10 + place);
+    if (round.doctor) await this.#system.command(['doctor']);
+  }
+
+  /** Writes, reads and breaks things at once. `true` when the write was acknowledged, `false` when it was broken off. */
+  async #act(round: Round, index: number): Promise<boolean> {
+    const { write, fault } = round;
+    const change = write === undefined ? noChange : changeOf(write);
+    const started = performance.now();
+    const service = fault?.service ?? ((index % 2) as 0 | 1);
+    const writing = write && beginWrite(this.#system, this.#session, write, service, `source-${index}`);
+    let isOver = writing === undefined;
+    const written = (writing?.done ?? Promise.resolve(true))
+      .catch((error: unknown) => this.#excuse(error, fault, write))
+      .finally(() => {
+        isOver = true;
+      });
+    const others = [
+      ...round.readers.map((reader) => this.#read(reader, change, round, () => isOver)),
+      ...(fault === undefined ? [] : [this.#break(fault, writing)]),
+      ...(round.rotate === undefined ? [] : [this.#rotate(round.rotate)]),
+    ];
+    const outcomes = await Promise.allSettled([written, ...others]); // nothing may still run when the next round begins
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    if (write !== undefined) this.#tally.writes += 1;
+    if (fault === undefined && writing !== undefined) this.#writeMs = (this.#writeMs + performance.now() - started) / 2;
+    return written;
+  }
+
+  /** A write that fails must have a fault that explains it. */
+  #excuse(error: unknown, fault: Fault | undefined, write: WriteStep | undefined): boolean {
+    const explains =
+      fault?.kind === 'cut connections' ||
+      (write?.via === 'http' && fault !== undefined && fault.kind !== 'kill writer');
+    if (!(error instanceof Interrupted) || !explains) throw error;
+    return false;
+  }
+
+  /** Reads once, and again until the write is over. */
+  async #read(reader: Reader, change: Change, { write, fault, rotate }: Round, isOver: () => boolean): Promise<void> {
+    const { state, follower } = this.#tenantOf(reader.tenant);
+    const beside = write?.tenant === reader.tenant ? change : noChange;
+    const source: Source = { session: this.#session, service: reader.service, tenant: reader.tenant };
+    const mayBreak = (fault !== undefined && fault.kind !== 'kill writer') || rotate !== undefined;
+    for (let times = 0; times === 0 || (!isOver() && times < 20); times += 1) {
+      try {
+        const seed = reader.seed + times;
+        if (reader.kind === 'walk') await checkWalk(source, state, beside, seed, this.#tally);
+        else if (reader.kind === 'export') await checkWhole(source, state, beside, this.#tally);
+        else if (reader.kind === 'summary') await checkSummary(source, state, beside, seed, this.#tally);
+        else if (reader === this.#firstFollower(reader)) await follower.catchUp(source);
+      } catch (error) {
+        if (!(error instanceof Interrupted) || !mayBreak) throw error;
+        this.#tally['interrupted requests'] += 1;
+        await sleep(30);
+      }
+    }
+  }
+
+  /** A follower has one reader at a time: the one that asked first. */
+  #firstFollower(reader: Reader): Reader {
+    const first = this.#following.get(reader.tenant) ?? reader;
+    this.#following.set(reader.tenant, first);
+    return first;
+  }
+  readonly #following = new Map<string, Reader>();
+
+  async #break({ kind, moment, service }: Fault, writing: Writing | undefined): Promise<void> {
+    await sleep(moment * this.#writeMs);
+    if (kind === 'cut connections') {
+      await this.#system.cutConnections();
+      this.#tally['cut connections'] += 1;
+      return;
+    }
+    this.#tally.kills += 1;
+    if (kind === 'kill writer') return writing?.kill();
+    const place = this.#system.places[service];
+    place?.process.child.kill(kind === 'kill service' ? 'SIGKILL' : 'SIGTERM');
+    await place?.process.ended;
+    this.#system.restart(service);
+  }
+
+  /** Rotates the signing keys; after a compromise, no service takes an older token. */
+  async #rotate(how: 'plain' | 'compromised'): Promise<void> {
+    const old = this.#session.tokenOf('acme');
+    await this.#system.command(['keys', 'rotate', how === 'plain' ? '--now' : '--compromised']);
+    this.#tally['key rotations'] += 1;
+    if (how === 'plain' || old === undefined) return;
+    if (this.#history.engine === 'postgres') await sleep(staleMsMax);
+    for (const { url } of this.#system.places) {
+      const headers = { authorization: `Bearer ${old}` };
+      const { status } = await fetch(`${url}/connect-api/v1/subscription?size=1`, { headers });
+      if (status !== 401) throw new Difference(`a token of a compromised key gets ${status} from ${url}`);
+    }
+  }
+
+  /** Waits until nothing is under way, and until no service may return anything older. */
+  async #settle({ write }: Round): Promise<void> {
+    this.#following.clear();
+    await this.#system.ready();
+    await this.#system.quiet();
+    if (write !== undefined) await writesAreOver(this.#session, write.tenant, 0);
+    if (this.#history.engine === 'postgres') await sleep(staleMsMax);
+  }
+
+  /** Finds out how much of a change is there: all of an acknowledged one, some first rows of one that was broken off. */
+  async #adopt(write: WriteStep, acknowledged: boolean, index: number): Promise<void> {
+    const tenant = this.#tenantOf(write.tenant);
+    const change = changeOf(write);
+    const source: Source = { session: this.#session, service: 0, tenant: write.tenant };
+    const count = async (): Promise<number> => {
+      const texts = await readWhole(source, {});
+      const rows = rowsApplied(tenant.state, change, texts);
+      if (rows !== undefined) return rows;
+      throw new Difference(
+        `after ${JSON.stringify(write)}, the store has ${texts.length} records that no first rows of it explain`,
+      );
+    };
+    let rows = await count();
+    if (!acknowledged && write.kind === 'import' && write.via === 'command' && index % 2 === 0) {
+      await resumeImport(this.#system, write, `source-${index}`);
+      if (this.#history.engine === 'postgres') await sleep(staleMsMax);
+      rows = await count();
+      acknowledged = true;
+    }
+    if (acknowledged && rows !== lengthOf(change)) {
+      throw new Difference(
+        `acknowledged records are lost: ${rows} of ${lengthOf(change)} rows of ${JSON.stringify(write)} are there`,
+      );
+    }
+    tenant.state = applyChange(tenant.state, change, rows);
+  }
+
+  async #check(name: string, seed: number): Promise<void> {
+    const tenant = this.#tenantOf(name);
+    for (const service of [0, 1] as const) {
+      const source: Source = { session: this.#session, service, tenant: name };
+      if (tenant.known !== undefined) await checkEntityTag(source, tenant.known, tenant.state);
+      await checkReports(source, tenant.state, seed + service, this.#tally);
+      await checkFollower(source, tenant.follower, tenant.state, this.#tally);
+    }
+    const query = queryOf({}, { size: 50 });
+    tenant.known = { ...(await readPage({ session: this.#session, service: 0, tenant: name }, query)), query };
+  }
+
+  #tenantOf(name: string): TenantRun {
+    const tenant = this.#tenants.get(name);
+    if (tenant === undefined) throw new TypeError(`Cannot go on: the tenant '${name}' must exist`);
+    return tenant;
+  }
+}

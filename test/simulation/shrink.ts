@@ -1,0 +1,48 @@
+import type { History, Round } from './history.ts';
+
+/** Why a history fails, or `undefined` when it does not. */
+export type Attempt = (history: History) => Promise<Error | undefined>;
+
+/** The shortest failing history that was found, and how it fails. */
+export interface Shrunk {
+  readonly history: History;
+  readonly error: Error;
+}
+
+/** Makes a failing history shorter for as long as attempts are left: it leaves out rounds, then faults and readers. */
+export async function shrink(failing: Shrunk, attempt: Attempt, attemptsMax: number): Promise<Shrunk> {
+  let best = failing;
+  let left = attemptsMax;
+  for (let improved = true; improved && left > 0; ) {
+    improved = false;
+    for (const history of candidates(best.history)) {
+      if (left === 0) break;
+      left -= 1;
+      const error = await attempt(history);
+      if (error === undefined) continue;
+      best = { history, error };
+      improved = true;
+      break;
+    }
+  }
+  return best;
+}
+
+/** Histories with something left out, those that leave out most first. */
+function* candidates(history: History): Generator<History> {
+  const { rounds } = history;
+  const keep = (kept: readonly Round[]): History => ({ ...history, rounds: kept });
+  for (let width = Math.floor(rounds.length / 2); width >= 1; width = Math.floor(width / 2)) {
+    for (let start = 0; start + width <= rounds.length; start += width)
+      yield keep([...rounds.slice(0, start), ...rounds.slice(start + width)]);
+  }
+  if (history.workers > 1) yield { ...history, workers: 1 };
+  for (const [index, round] of rounds.entries()) {
+    const replace = (simpler: Round): History => keep(rounds.map((each, place) => (place === index ? simpler : each)));
+    const { fault, readers, ...rest } = round;
+    if (readers.length > 0) yield replace({ ...round, readers: [] });
+    if (fault !== undefined) yield replace({ ...rest, readers });
+    if (round.write !== undefined && round.write.rows > 10)
+      yield replace({ ...round, write: { ...round.write, rows: Math.floor(round.write.rows / 4) } });
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../support/postgres-server.ts';
+import { type History, makeHistory } from './history.ts';
+import { Random } from './random.ts';
+import { runHistory } from './run-history.ts';
+import { shrink } from './shrink.ts';
+import { describeTally, newTally, type Tally } from './tally.ts';
+
+// Random histories of imports, replacements, deletions, key rotations, killed processes and lost connections, with
+// readers beside them, against a model that knows nothing of our SQL:
+//   npm run simulate -- --seed 7 --minutes 2 [--engine sqlite|postgres] [--rounds 12]
+//   npm run simulate -- --history failing.json
+// A difference is printed with its seed and the shortest history that shows it; the exit code is 1.
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '2' },
+    engine: { type: 'string' },
+    rounds: { type: 'string', default: '12' },
+    shrink: { type: 'string', default: '40' },
+    history: { type: 'string' },
+  },
+});
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const endsAt = performance.now() + Number(values.minutes) * 60_000;
+const engines = values.engine === undefined ? (['sqlite', 'postgres'] as const) : [values.engine as History['engine']];
+const server = await startPostgres();
+const tally = newTally();
+
+const attempt = (into: Tally) => async (history: History) =>
+  runHistory(history, server.url, into).then(
+    () => undefined,
+    (error: unknown) => error as Error,
+  );
+
+/** Prints a failing history and what is left of it when it is made shorter. */
+async function report(history: History, error: Error, seed: number | undefined): Promise<void> {
+  print(`DIFFERENCE${seed === undefined ? '' : ` with --seed ${seed} on ${history.engine}`}: ${error.message}`);
+  print(error.stack ?? '');
+  const shrunk = await shrink({ history, error }, attempt(newTally()), Number(values.shrink));
+  print(`The shortest history found that differs (${shrunk.history.rounds.length} rounds): ${shrunk.error.message}`);
+  print(JSON.stringify(shrunk.history));
+  process.exitCode = 1;
+}
+
+try {
+  if (values.history !== undefined) {
+    const history = JSON.parse(readFileSync(values.history, 'utf8')) as History;
+    const error = await attempt(tally)(history);
+    if (error !== undefined) await report(history, error, undefined);
+  } else {
+    const seeds = new Random(Number(values.seed));
+    let seed = Number(values.seed); // the first history follows from the seed as it is given, so that it can be repeated
+    for (let index = 0; process.exitCode !== 1 && (index < engines.length || performance.now() < endsAt); index += 1) {
+      const engine = engines[index % engines.length] as History['engine'];
+      const history = makeHistory(seed, engine, Number(values.rounds));
+      const error = await attempt(tally)(history);
+      if (error !== undefined) await report(history, error, seed);
+      if (index % engines.length === engines.length - 1) seed = seeds.seed();
+    }
+  }
+} finally {
+  await server.stop();
+}
+print(`simulate: ${process.exitCode === 1 ? 'a difference was found' : 'no difference'}; ${describeTally(tally)}`);

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { freePort } from '../support/postgres-server.ts';
+import { Difference } from './failure.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const logBytesMax = 20_000;
+
+/** A process of ours that was started. */
+export interface OurProcess {
+  readonly child: ChildProcess;
+  /** The end of what it printed. */
+  output(): string;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly stdout: string }>;
+}
+
+/** Where one of the two services listens. */
+export interface Place {
+  readonly url: string;
+  readonly managementUrl: string;
+  process: OurProcess;
+}
+
+/** One store with two services on it, in processes of their own. */
+export class System {
+  readonly folder = mkdtempSync(join(tmpdir(), 'subreport-simulation-'));
+  readonly places: Place[] = [];
+  readonly #postgresUrl: string | undefined;
+  readonly #database = `simulation_${randomBytes(6).toString('hex')}`;
+  readonly #workers: number;
+  #environment: Readonly<Record<string, string>> = {};
+
+  /** `postgresUrl` is a superuser's; without one, the store is the embedded one. */
+  constructor(postgresUrl: string | undefined, workers: number) {
+    this.#postgresUrl = postgresUrl;
+    this.#workers = workers;
+  }
+
+  async start(): Promise<void> {
+    if (this.#postgresUrl !== undefined) await this.#administer(`create database ${this.#database}`);
+    const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+    this.#environment = {
+      DATA_DIR: join(this.folder, 'data'),
+      PUBLIC_URL: `http://127.0.0.1:${ports[0]}`,
+      EXPORTS_MAX: '20',
+      EXPORTS_PER_CLIENT_MAX: '20',
+      DATABASE_POOL_SIZE: '6',
+      LOG_LEVEL: 'warn',
+      ...(this.#postgresUrl !== undefined && { DATABASE_URL: this.#urlOf(this.#database) }),
+    };
+    await this.command(['migrate']);
+    for (const service of [0, 1] as const) {
+      const [port, management] = [ports[service], ports[service + 2]];
+      this.places.push({
+        url: `http://127.0.0.1:${port}`,
+        managementUrl: `http://127.0.0.1:${management}`,
+        process: this.#serve(service, port, management),
+      });
+    }
+    await this.ready();
+  }
+
+  /** Starts a service anew that was killed or stopped. */
+  restart(service: 0 | 1): void {
+    const place = this.places[service];
+    if (place === undefined) return;
+    place.process = this.#serve(service, Number(new URL(place.url).port), Number(new URL(place.managementUrl).port));
+  }
+
+  /** Resolves when both services can answer a report. */
+  async ready(): Promise<void> {
+    for (const place of this.places) {
+      for (let tries = 0; ; tries += 1) {
+        const answer = await fetch(`${place.url}/readyz`).catch(() => undefined);
+        await answer?.arrayBuffer();
+        if (answer?.status === 200) break;
+        if (place.process.child.exitCode !== null || tries > 1_200)
+          throw new Difference(`a service does not become ready: ${place.process.output()}`);
+        await sleep(50);
+      }
+    }
+  }
+
+  /** Starts a command in a process of its own. */
+  spawn(args: readonly string[], more: Readonly<Record<string, string>> = {}): OurProcess {
+    const child = spawn(process.execPath, [main, ...args], {
+      env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', MANAGEMENT_PORT: '0', ...this.#environment, ...more },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const texts = { stdout: '', both: '' };
+    child.stdout.on('data', (chunk) => {
+      texts.stdout = (texts.stdout + chunk).slice(-logBytesMax);
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        texts.both = (texts.both + chunk).slice(-logBytesMax);
+      });
+    }
+    const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout: texts.stdout }));
+    return { child, output: () => texts.both, ended };
+  }
+
+  /** Runs a command that must succeed, and gives what it printed as JSON. */
+  async command(args: readonly string[]): Promise<Record<string, string>> {
+    const running = this.spawn([...args, '--json']);
+    const { code, stdout } = await running.ended;
+    if (code !== 0) throw new Difference(`'subreport ${args.join(' ')}' ended with ${code}: ${running.output()}`);
+    return stdout === '' ? {} : JSON.parse(stdout);
+  }
+
+  /** Ends every connection of ours to PostgreSQL, as a failover would. */
+  async cutConnections(): Promise<void> {
+    await this.#administer(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${this.#database}'`,
+    );
+  }
+
+  /** Resolves when PostgreSQL runs nothing any more that a killed process has left behind. */
+  async quiet(): Promise<void> {
+    if (this.#postgresUrl === undefined) return;
+    for (let quietRounds = 0; quietRounds < 2; ) {
+      const [row] = await this.#administer(
+        `select count(*)::int as n from pg_stat_activity where datname = '${this.#database}' and state <> 'idle'`,
+      );
+      quietRounds = row?.n === 0 ? quietRounds + 1 : 0;
+      await sleep(20);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { process } of this.places) process.child.kill('SIGKILL');
+    await Promise.all(this.places.map(({ process }) => process.ended));
+    if (this.#postgresUrl !== undefined) await this.#administer(`drop database ${this.#database} with (force)`);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #serve(service: 0 | 1, port = 0, management = 0): OurProcess {
+    const workers = service === 1 && this.#workers > 1 ? ['--workers', String(this.#workers)] : [];
+    return this.spawn(['serve', ...workers], { PORT: String(port), MANAGEMENT_PORT: String(management) });
+  }
+
+  #urlOf(database: string): string {
+    const url = new URL(this.#postgresUrl ?? '');
+    url.pathname = `/${database}`;
+    return url.href;
+  }
+
+  async #administer(sql: string): Promise<readonly { readonly n?: number }[]> {
+    const client = new pg.Client({ connectionString: this.#postgresUrl ?? '' });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { stringify } from 'csv-stringify/sync';
+import { Difference, Interrupted } from './failure.ts';
+import type { WriteStep } from './history.ts';
+import { type Change, makeVersions, toRow, type Version } from './model.ts';
+import type { Session } from './session.ts';
+import type { OurProcess, System } from './system.ts';
+
+/** The change that a step makes. */
+export function changeOf({ kind, seed, rows }: WriteStep): Change {
+  const versions = makeVersions(seed, rows);
+  if (kind === 'delete') return { kind, versions: [], ids: [...new Set(versions.map(({ record }) => record.id))] };
+  if (kind === 'replace') return { kind, versions: lastOfEach(versions), ids: [] };
+  return { kind, versions, ids: [] };
+}
+
+/** The versions that are left when a later one of the same id takes the place of an earlier one. */
+const lastOfEach = (versions: readonly Version[]): Version[] => [
+  ...new Map(versions.map((version) => [version.record.id, version])).values(),
+];
+
+/** A write that is under way. */
+export interface Writing {
+  /** Whether it was acknowledged; `false` when it was broken off. Throws `Difference` when it failed by itself. */
+  readonly done: Promise<boolean>;
+  /** Breaks it off. */
+  kill(): void;
+}
+
+/** Begins a write. */
+export function beginWrite(system: System, session: Session, step: WriteStep, service: 0 | 1, file: string): Writing {
+  return step.via === 'command' ? runCommand(system, step, file) : sendRequest(session, step, service);
+}
+
+function runCommand(system: System, step: WriteStep, file: string): Writing {
+  const path = join(system.folder, `${file}${suffixOf(step)}`);
+  writeFileSync(path, sourceOf(step));
+  const running = system.spawn(argsOf(step, path));
+  return { done: outcomeOf(running), kill: () => running.child.kill('SIGKILL') };
+}
+
+/** Runs an import that was killed once more with `--resume`; it must succeed. */
+export async function resumeImport(system: System, step: WriteStep, file: string): Promise<void> {
+  const running = system.spawn([...argsOf(step, join(system.folder, `${file}${suffixOf(step)}`)), '--resume']);
+  if (!(await outcomeOf(running))) throw new Difference(`an import that is resumed fails: ${running.output()}`);
+}
+
+/** Whether a command succeeded; `Interrupted` when it failed, which a fault must explain. */
+async function outcomeOf(running: OurProcess): Promise<boolean> {
+  const { code } = await running.ended;
+  if (code === null) return false;
+  if (code !== 0) throw new Interrupted(`a command ended with ${code}: ${running.output()}`);
+  return true;
+}
+
+function argsOf({ kind, tenant, format }: WriteStep, path: string): string[] {
+  if (kind === 'delete') return ['subscription', 'delete', '--tenant', tenant, '--file', path];
+  return [
+    'import',
+    path,
+    '--tenant',
+    tenant,
+    '--format',
+    format,
+    ...(kind === 'replace' ? ['--replace'] : []),
+    '--json',
+  ];
+}
+
+const suffixOf = ({ kind, packed, format }: WriteStep): string =>
+  kind === 'delete' ? '.txt' : `.${format}${packed === 'gzip' ? '.gz' : packed === 'zstd' ? '.zst' : ''}`;
+
+function sendRequest(session: Session, step: WriteStep, service: 0 | 1): Writing {
+  const abort = new AbortController();
+  const query = step.kind === 'replace' ? '?replace=true' : '';
+  const headers = {
+    'content-type': 'application/x-ndjson',
+    ...(step.packed !== 'no' && { 'content-encoding': step.packed }),
+  };
+  const body = sourceOf({ ...step, format: 'ndjson' });
+  const send = async (): Promise<boolean> => {
+    const { status, text } = await session
+      .put(service, step.tenant, query, { body, headers, signal: abort.signal })
+      .catch((error: unknown) => {
+        if (abort.signal.aborted) return { status: 0, text: '' };
+        throw error;
+      });
+    if (status !== 0 && status !== 200) throw new Difference(`a load over HTTP returned ${status}: ${text}`);
+    return status === 200;
+  };
+  return { done: send(), kill: () => abort.abort() };
+}
+
+/** The bytes of a step's source. */
+function sourceOf(step: WriteStep): Buffer {
+  const { versions, ids } = changeOf(step);
+  if (step.kind === 'delete') return Buffer.from(ids.map((id) => `${id}\n`).join(''));
+  const text = step.format === 'csv' ? toCsv(versions) : versions.map((version) => `${toRow(version)}\n`).join('');
+  if (step.packed === 'gzip') return gzipSync(text);
+  return step.packed === 'zstd' ? zstdCompressSync(text) : Buffer.from(text);
+}
+
+const columns = [
+  'id', 'status', 'activationDate', 'expirationDate', 'createdDate', 'product.id', 'product.name', 'product.period',
+  'product.period_unit', 'product.plan_id', 'iccid', 'device_id', 'auto_renew', 'email',
+]; // biome-ignore format: one list
+
+function toCsv(versions: readonly Version[]): string {
+  const rows = versions.map(({ record: { product, ...rest }, email }) => ({
+    ...rest,
+    email,
+    ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
+  }));
+  return stringify(rows, { header: true, columns });
+}
+
+/** Resolves when no earlier write into the tenant is under way any more. */
+export async function writesAreOver(session: Session, tenant: string, service: 0 | 1): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const headers = { 'content-type': 'application/x-ndjson' };
+    try {
+      const { status, text } = await session.put(service, tenant, '', { body: Buffer.alloc(0), headers });
+      if (status === 200) return;
+      throw new Difference(`an empty load returned ${status}: ${text}`);
+    } catch (error) {
+      if (!(error instanceof Interrupted) || tries > 12) throw error; // another import is running still
+      await sleep(50);
+    }
+  }
+}
