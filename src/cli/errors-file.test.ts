@@ -15,10 +15,10 @@ test.each([
   ['what some take for line ends', 'a\u2028b\u2029c\u0085d\re'],
 ])('an import that is resumed keeps the rows before it, of %s', async (_title, raw) => {
   const file = join(folder, `${raw.length}.ndjson`);
-  const first = await openErrorsFile(file, false);
+  const first = await openErrorsFile(file, false, undefined);
   for (const line of [1, 2, 3]) await first.write(rowOf(line, raw));
   await first.close();
-  const again = await openErrorsFile(file, true);
+  const again = await openErrorsFile(file, true, undefined);
   await again.keep(2);
   await again.write(rowOf(9, raw));
   await again.keep(9); // more than there are

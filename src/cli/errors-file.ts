@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { type BigIntStats, createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RejectedRow } from '../import/read-good-rows.ts';
 import { CommandError } from './error.ts';
@@ -12,17 +12,42 @@ export interface ErrorsFile {
   close(): Promise<void>;
 }
 
-/** Opens the file for rejected rows; an import that is resumed appends to what is there. Fails with `CommandError` when it cannot be written. */
-export async function openErrorsFile(file: string, resume: boolean): Promise<ErrorsFile> {
-  const handle = await open(file, resume ? 'a' : 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`Cannot write '${file}': it must be a file that this user can write (${error.code})`);
-  }); // mode 0600, as rejected rows may hold e-mail addresses
+/** What tells a file from all others, whatever its name. */
+export type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
+
+/**
+ * Opens the file for rejected rows; a resumed import appends to it. Throws `CommandError` when it cannot be written, or is the file that the rows are read from.
+ */
+export async function openErrorsFile(
+  file: string,
+  resume: boolean,
+  source: FileIdentity | undefined,
+): Promise<ErrorsFile> {
+  const handle = await open(file, 'a', 0o600).catch(cannotWrite(file)); // mode 0600, as rejected rows may hold e-mail addresses
+  const { dev, ino, ...stats } = await handle.stat({ bigint: true });
+  if (dev === source?.dev && ino === source.ino) {
+    await handle.close();
+    throw new CommandError(
+      `Cannot write rejected rows to '${file}': it must be another file than the one that is imported`,
+    );
+  }
+  if (!resume && stats.size > 0n) await handle.truncate(0).catch(cannotWrite(file));
   return {
-    keep: (rows) => keepLines(file, handle, rows),
-    write: (row) => handle.appendFile(`${JSON.stringify(row)}\n`),
+    keep: (rows) => keepLines(file, handle, rows).catch(cannotWrite(file)),
+    write: (row) => handle.appendFile(`${JSON.stringify(row)}\n`).catch(cannotWrite(file)),
     close: () => handle.close(),
   };
 }
+
+const cannotWrite =
+  (file: string) =>
+  ({ code }: NodeJS.ErrnoException): never => {
+    throw new CommandError(
+      code === 'ENOSPC' || code === 'EDQUOT'
+        ? `Cannot write '${file}': its disk must have room for the rejected rows (${code}); the import stopped, run it again with --resume`
+        : `Cannot write '${file}': it must be a file that this user can write (${code})`,
+    );
+  };
 
 async function keepLines(file: string, handle: FileHandle, lines: number): Promise<void> {
   let [kept, bytes] = [0, 0];

@@ -92,7 +92,8 @@ async function runImport(
   const started = performance.now();
   const shown: RejectedRow[] = [];
   const resume = options.resume === true;
-  const errorsFile = options.errors === undefined ? undefined : await openErrorsFile(options.errors, resume);
+  const errorsFile =
+    options.errors === undefined ? undefined : await openErrorsFile(options.errors, resume, source.identity);
   const onRejected = async (row: RejectedRow): Promise<void> => {
     if (shown.length < shownMax) shown.push(row);
     await errorsFile?.write(row);

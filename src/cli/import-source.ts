@@ -1,9 +1,10 @@
-import { createReadStream, createWriteStream, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, fstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { ImportFormat } from '../import/read-good-rows.ts';
 import { CommandError, UsageError } from './error.ts';
+import type { FileIdentity } from './errors-file.ts';
 
 /** Where an import reads from: a file, or standard input. */
 export interface ImportSource {
@@ -12,6 +13,8 @@ export interface ImportSource {
   /** Size in bytes, when it is known. */
   readonly bytes: number | undefined;
   readonly format: ImportFormat;
+  /** The file that the rows are read from. */
+  readonly identity: FileIdentity | undefined;
   /** Opens it from the beginning, told of each chunk's size; standard input opens once unless it was kept. */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
   /** Removes what was kept. */
@@ -39,24 +42,31 @@ export async function openImportSource(
       name: 'standard input',
       bytes: undefined,
       format: known,
+      identity: fstatSync(0, { bigint: true }),
       open: (onBytes) => counted(process.stdin, onBytes),
       dispose: () => undefined,
     };
   const folder = mkdtempSync(join(tmpdir(), 'subreport-import-'));
   const kept = join(folder, 'input');
   await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }));
-  return { ...fileSource(kept, known), name: 'standard input', dispose: () => rmSync(folder, { recursive: true }) };
+  return {
+    ...fileSource(kept, known),
+    name: 'standard input',
+    identity: fstatSync(0, { bigint: true }),
+    dispose: () => rmSync(folder, { recursive: true }),
+  };
 }
 
 function fileSource(file: string, format: ImportFormat): ImportSource {
   try {
-    const stats = statSync(file);
+    const stats = statSync(file, { bigint: true });
     if (stats.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
-    const bytes = stats.isFile() ? stats.size : undefined; // a pipe has no size
+    const bytes = stats.isFile() ? Number(stats.size) : undefined; // a pipe has no size
     return {
       name: file,
       bytes,
       format,
+      identity: stats,
       open: (onBytes) => counted(createReadStream(file), onBytes),
       dispose: () => undefined,
     };

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -325,6 +325,26 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       expect(written).toHaveLength(50);
       expect(written[49]).toEqual({ line: 50, errors: expect.any(Array), raw: '{"id":"49"}' });
       expect(statSync(errors).mode & 0o777).toBe(0o600);
+    });
+
+    test('--errors onto the source is refused, under any name of it, and the source stays whole (T7)', async () => {
+      const source = fileOf('precious.ndjson', lines(good, '{}'));
+      const [hard, symbolic] = [join(folder, 'hard.ndjson'), join(folder, 'symbolic.ndjson')];
+      linkSync(source, hard);
+      symlinkSync(source, symbolic);
+      for (const errors of [source, hard, symbolic]) {
+        const { code, stderr } = await run(['import', source, '--tenant', 'acme', '--errors', errors]);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+        expect(stderr).toContain('must be another file');
+      }
+      expect(readFileSync(source, 'utf8')).toBe(lines(good, '{}'));
+    });
+
+    test.runIf(existsSync('/dev/full'))('--errors onto a full disk ends with 1 and a sentence (T7)', async () => {
+      const args = ['import', '-', '--format', 'ndjson', '--tenant', 'acme', '--errors', '/dev/full'];
+      const { code, stderr } = await run(args, { input: lines('{}', good) });
+      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect(stderr).toContain('ENOSPC');
     });
 
     test.each([
