@@ -7,11 +7,11 @@ export const knownStatuses = ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED'] as con
 
 /** Identifier of a subscription: URL-safe base64-like text, `=` padding allowed (`spec.md` "Subscription record"). */
 export const SubscriptionId = Type.String({
-  pattern: '^[A-Za-z0-9_-]{1,128}={0,2}$',
+  pattern: '^[A-Za-z0-9_-]{1,255}={0,2}$',
   minLength: 1,
-  maxLength: 130,
+  maxLength: 257,
   description: 'Opaque subscription identifier, URL-safe base64-like text',
-  'x-rule': '1 to 128 of the characters A-Z a-z 0-9 _ - with at most two = at the end',
+  'x-rule': '1 to 255 of the characters A-Z a-z 0-9 _ - with at most two = at the end',
   examples: ['c3Vic2NyaXB0aW9uLTAwMDE='],
 });
 

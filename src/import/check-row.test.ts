@@ -54,6 +54,8 @@ describe('a row that is right', () => {
     [true, 'true'],
     [false, 'false'],
     ['false', 'false'],
+    ['TRUE', 'true'],
+    ['False', 'false'],
   ])('auto_renew %j is the word %j', (given, word) => {
     expect(JSON.parse(rowOf({ ...right, auto_renew: given }).record)).toHaveProperty('auto_renew', word);
   });
@@ -77,6 +79,17 @@ describe('a row that is right', () => {
     expect(row.createdDate).toBe(Date.parse(written) / 1000);
   });
 
+  test('a status and a unit in lower case are the words of the contract (M7)', () => {
+    const row = rowOf({ ...right, status: 'active', product: { ...right.product, period_unit: 'Days' } });
+    expect([row.status, row.record]).toEqual(['ACTIVE', JSON.stringify(right)]);
+  });
+
+  test('an id may have 255 characters, and padding (M7)', () => {
+    const id = `${'a'.repeat(255)}==`;
+    expect(rowOf({ ...right, id }).id).toBe(id);
+    expect(faultsOf({ ...right, id: `a${id}` })).toMatchObject([{ field: 'id' }]);
+  });
+
   test('an e-mail that is absent or null is none', () => {
     expect(rowOf(right).email).toBeNull();
     expect(rowOf({ ...right, email: null }).email).toBeNull();
@@ -91,8 +104,9 @@ describe('a row that is wrong', () => {
   test.each([
     ['id', 'a b', '"a b"'],
     ['id', 5, '5'],
-    ['id', `${'a'.repeat(200)}`, `"${'a'.repeat(79)}…`],
-    ['status', 'active', '"active"'],
+    ['id', `${'a'.repeat(300)}`, `"${'a'.repeat(79)}…`],
+    ['status', 'in use', '"in use"'],
+    ['status', 'straße', '"straße"'],
     ['status', 7, '7'],
     ['createdDate', '2024-02-30T00:00:00Z', '"2024-02-30T00:00:00Z"'],
     ['createdDate', 1_714_521_600, '1714521600'],
@@ -149,7 +163,7 @@ describe('a row that is wrong', () => {
   test('all are told when every field has the wrong form', () => {
     const product = { id: '', name: 5, period: 'x', period_unit: 5, plan_id: {} };
     const dates = { activationDate: 'x', expirationDate: 5, createdDate: '2024-02-30T00:00:00Z' };
-    const row = { id: ' ', status: 'gone', ...dates, product, iccid: 'x', device_id: 5, auto_renew: 'yes', email: 5 };
+    const row = { id: ' ', status: 'gone!', ...dates, product, iccid: 'x', device_id: 5, auto_renew: 'yes', email: 5 };
     const fields = faultsOf(row).map(({ field }) => field);
     const { product: _product, ...others } = row;
     expect(fields.toSorted()).toEqual(

@@ -20,8 +20,8 @@ const validator = Compile(Subscription);
 const dateNames = Object.values(dateFields);
 
 /**
- * Checks one row against the contract and finishes it: dates in the one written form, a boolean `auto_renew` as its word, `null` as absent, the fields in
- * the order of the contract. A row is a record as the report returns it, with the subscriber's `email` beside it.
+ * Checks one row against the contract and finishes it: dates in the one written format, `auto_renew` as its word, a status and a unit in upper case, a `null`
+ * status as absent, the fields in the order of the contract. A row is a record as the report returns it, with the subscriber's `email` beside it.
  */
 export function checkRow(value: unknown): CheckedRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -69,10 +69,34 @@ function normalise(fields: Record<string, unknown>, seconds: readonly (number | 
     const date = seconds[index];
     if (date !== undefined && !isWritten(fields[name])) candidate[name] = formatInstant(date);
   }
-  if (typeof candidate.auto_renew === 'boolean') candidate.auto_renew = String(candidate.auto_renew);
   if (candidate.status === null) delete candidate.status;
+  for (const [name, rewrite] of rewritten) if (name in candidate) candidate[name] = rewrite(candidate[name]);
   return candidate;
 }
+
+/** The word on the wire for a boolean, or for its word in any case; any other value as it is. */
+function booleanWord(value: unknown): unknown {
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'string' && /^(true|false)$/i.test(value) ? value.toLowerCase() : value;
+}
+
+/** A word in upper case, when it is one of ASCII characters: others have upper cases of several letters. */
+function upperCaseWord(value: unknown): unknown {
+  return typeof value === 'string' && /^[a-z0-9_]+$/i.test(value) ? value.toUpperCase() : value;
+}
+
+function withUpperCaseUnit(product: unknown): unknown {
+  const { period_unit } = (product ?? {}) as { period_unit?: unknown };
+  const unit = upperCaseWord(period_unit);
+  return unit === period_unit ? product : { ...(product as object), period_unit: unit };
+}
+
+/** Fields that have more than one spelling (`docs/decisions/lenient-import.md`). */
+const rewritten = [
+  ['auto_renew', booleanWord],
+  ['status', upperCaseWord],
+  ['product', withUpperCaseUnit],
+] as const;
 
 /** Whether a date that could be read stands in the one written form already, as most do: `yyyy-MM-ddTHH:mm:ssZ`, and no leap second. */
 const isWritten = (date: unknown): boolean =>

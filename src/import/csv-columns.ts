@@ -41,7 +41,6 @@ export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
     else value[column] = revealText(cell);
   }
   if (typeof product.period === 'string' && /^\d{1,9}$/.test(product.period)) product.period = Number(product.period);
-  if (typeof value.auto_renew === 'string') value.auto_renew = value.auto_renew.toLowerCase(); // spreadsheets write TRUE and FALSE
   return { ...value, product };
 }
 

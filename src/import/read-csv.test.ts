@@ -33,7 +33,7 @@ const value = {
   product: { id: 'p', name: 'Europe, "big"', period: 30, period_unit: 'DAYS', plan_id: 'plan' },
   iccid: '8944500102198304826',
   device_id: '',
-  auto_renew: 'true',
+  auto_renew: 'TRUE',
 };
 
 async function read(text: string | Buffer): Promise<SourceRow[]> {
@@ -76,7 +76,7 @@ describe('CSV', () => {
     ['blank lines', `${header}\n\n${lineOf()}\n\n`],
     [
       'its columns in any order',
-      `auto_renew,${header.replace(',auto_renew', '')}\ntrue,${lineOf().replace(',TRUE', '')}`,
+      `auto_renew,${header.replace(',auto_renew', '')}\nTRUE,${lineOf().replace(',TRUE', '')}`,
     ],
   ])('may have %s', async (_title, text) => {
     expect((await read(text)).map(({ content }) => content)).toEqual([{ value }]);
