@@ -12,8 +12,8 @@ describe('the page cache', () => {
   });
 
   test('keeps no more bytes than allowed: pages used longest ago make room', () => {
-    const cache = createPageCache(100_000);
-    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) cache.set(key, page(10_000)); // 12,048 each with what an entry costs
+    const cache = createPageCache(90_000);
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) cache.set(key, page(10_000)); // some 10,500 each with what an entry costs
     expect(cache.get('a')).toBeDefined();
     cache.set('i', page(10_000));
     expect([cache.get('a') !== undefined, cache.get('b')]).toEqual([true, undefined]);
@@ -28,8 +28,22 @@ describe('the page cache', () => {
 
   test('a page larger than an eighth of it is not kept', () => {
     const cache = createPageCache(100_000);
-    cache.set('a', page(11_000));
+    cache.set('a', page(12_500));
     expect(cache.get('a')).toBeUndefined();
+  });
+
+  test('counts keys and headers, not bodies alone', () => {
+    const cache = createPageCache(90_000);
+    const headers = { link: 'x'.repeat(5_000) };
+    for (let n = 0; n < 20; n += 1) cache.set(`${n} ${'k'.repeat(5_000)}`, { ...page(0), headers });
+    const kept = Array.from({ length: 20 }, (_, n) => cache.get(`${n} ${'k'.repeat(5_000)}`)).filter(Boolean);
+    expect(kept).toHaveLength(8);
+  });
+
+  test('keeps a body in memory of its own, not as a part of a larger one', () => {
+    const cache = createPageCache(100_000);
+    cache.set('a', { ...page(0), body: Buffer.alloc(10_000).subarray(0, 10) });
+    expect(cache.get('a')?.body.buffer.byteLength).toBe(10);
   });
 
   test('of 0 bytes keeps nothing', () => {

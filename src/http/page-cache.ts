@@ -1,3 +1,5 @@
+import { BoundedMap } from '../storage/bounded-map.ts';
+
 /** A finished answer: bytes to send, and the headers that describe them. */
 export interface FinishedPage {
   readonly body: Buffer;
@@ -12,40 +14,29 @@ export interface PageCache {
   set(key: string, page: FinishedPage): void;
 }
 
-/** What an entry costs beside its body, in bytes: its key, its headers and the map's own share. */
-const entryBytes = 2_048;
+/** One page takes at most this part of all: a large one must not push everything else out. */
+const largestShare = 8;
 
 /**
- * Makes a cache of at most `bytesMax`; 0 keeps nothing. The key must name everything that the page depends on but the revision, which who asks compares: so a
- * newer page takes the place of the older one.
+ * Makes a cache of at most `bytesMax`, keys and headers counted; 0 keeps nothing. The key must name everything that the page depends on but the revision, which
+ * the caller compares: so a newer page takes the place of the older one.
  */
 export function createPageCache(bytesMax: number): PageCache {
-  const pages = new Map<string, FinishedPage>();
-  let bytes = 0;
-  const remove = (key: string, page: FinishedPage): void => {
-    pages.delete(key);
-    bytes -= costOf(page);
-  };
+  const pages = new BoundedMap<FinishedPage>({
+    entriesMax: Number.POSITIVE_INFINITY,
+    bytesMax,
+    entryBytesMax: bytesMax / largestShare,
+  });
   return {
-    get(key) {
-      const page = pages.get(key);
-      if (page === undefined) return undefined;
-      pages.delete(key);
-      pages.set(key, page); // the newest use is last
-      return page;
-    },
-    set(key, page) {
-      const before = pages.get(key);
-      if (before !== undefined) remove(key, before);
-      if (costOf(page) > bytesMax / 8) return; // one large page must not push everything else out
-      pages.set(key, page);
-      bytes += costOf(page);
-      for (const [oldest, oldestPage] of pages) {
-        if (bytes <= bytesMax) break;
-        remove(oldest, oldestPage);
-      }
-    },
+    get: (key) => pages.get(key),
+    set: (key, page) => void pages.set(key, { ...page, body: ownBytes(page.body) }),
   };
 }
 
-const costOf = ({ body }: FinishedPage): number => body.length + entryBytes;
+/** A body in memory of its own: a short one is part of a pool of 8 KiB, and a compressed one of the compressor's 16 KiB, which it would keep alive. */
+function ownBytes(body: Buffer): Buffer {
+  if (body.byteLength === body.buffer.byteLength) return body;
+  const own = Buffer.allocUnsafeSlow(body.byteLength);
+  body.copy(own);
+  return own;
+}

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Access } from '../auth/resource-server.ts';
-import { createRepeatedRequests } from './repeated-requests.ts';
+import { createRepeatedRequests, type RepeatedRequests } from './repeated-requests.ts';
 
 /** A server whose only route counts how often it was asked, and lets its answers be repeated. */
 describe('a request that is sent again', () => {
   let app: FastifyInstance;
   let url: string;
+  let repeated: RepeatedRequests;
   let asked = 0;
   let mark: number | undefined;
   let now = 0;
@@ -23,7 +25,7 @@ describe('a request that is sent again', () => {
     lines.length = 0;
     app = fastify();
     app.decorateRequest('access', null);
-    const repeated = createRepeatedRequests({
+    repeated = createRepeatedRequests({
       changeMark: () => mark,
       logger: { info: (line: object) => void lines.push({ ...line }) },
       now: () => now,
@@ -38,7 +40,7 @@ describe('a request that is sent again', () => {
         request.access = access;
         reply.headers({ etag: '"tag"', 'x-correlation-id': request.id, 'server-timing': 'run;dur=1' });
         const status = request.headers['if-none-match'] === undefined ? 200 : 304;
-        repeated.keep(request, reply, { status, body: () => body });
+        repeated.keep(request, reply, { status, body: () => body, heldBytes: 0 });
         return status === 304 ? reply.code(304).send() : reply.send(Buffer.from('answer'));
       },
     });
@@ -105,6 +107,20 @@ describe('a request that is sent again', () => {
     expect(await askedBy(get, get)).toBe(2);
     mark = 2;
     expect(await askedBy(get, get)).toBe(1);
+  });
+
+  test('sees a commit that came between two requests of one turn of the event loop (T10)', async () => {
+    await get();
+    const raw = { method: 'GET', url: '/report', httpVersion: '1.1', headers: {}, rawHeaders: [] };
+    const request = raw as unknown as IncomingMessage;
+    const response = { writeHead: () => undefined, end: () => undefined } as unknown as ServerResponse;
+    const sent = { raw: request, routeOptions: {}, access } as unknown as FastifyRequest;
+    const reply = { getHeaders: () => ({}) } as unknown as FastifyReply;
+    expect(repeated.answer(request, response)).toBe(false);
+    repeated.keep(sent, reply, { status: 200, body: () => body, heldBytes: 0 });
+    expect(repeated.answer(request, response)).toBe(true);
+    mark = 2;
+    expect(repeated.answer(request, response)).toBe(false);
   });
 
   test('is answered anew when the token has run out', async () => {

@@ -1,6 +1,9 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/resource-server.ts';
+import { BoundedMap } from '../storage/bounded-map.ts';
+import { estimateBytes } from '../storage/estimate-bytes.ts';
 import { logAccess } from './access-log.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 
@@ -9,6 +12,8 @@ export interface RepeatableAnswer {
   readonly status: 200 | 304;
   /** The bytes, for as long as they are kept; `undefined` once they are not. */
   readonly body: () => Buffer | undefined;
+  /** Bytes that `body` keeps in memory by itself. */
+  readonly heldBytes: number;
 }
 
 /** Requests that are sent again as they were, and their answers. */
@@ -37,7 +42,7 @@ interface Kept extends RepeatableAnswer {
   readonly access: Access;
 }
 
-const requestsMax = 2_000;
+const bounds = { entriesMax: 2_000, bytesMax: 8_388_608 };
 /** Longest text of a request that is kept, in characters; its token is the most of it. */
 const textLengthMax = 4_096;
 
@@ -49,14 +54,14 @@ const ownHeaders = new Set([correlationHeader.toLowerCase(), 'server-timing', 'c
 
 /** A request as it arrived, and the store's mark then. */
 interface Arrival {
-  readonly text: string;
+  readonly cacheKey: string;
   readonly mark: number;
 }
 
 /**
  * Makes the memory of requests that are sent again byte for byte, token and all: reading, checking and looking everything up again would end in the same answer
- * for as long as the store's mark stays (`changeMark`) and the token lives. The mark is read once for all requests that one turn of the event loop has
- * received: they had all been sent before it was read.
+ * for as long as the store's mark stays (`changeMark`) and the token lives. The mark is read for each request, after the last of its bytes has arrived. Requests
+ * are kept by their SHA-256, never in the clear, as they hold a token, and no longer than the token lives.
  */
 export function createRepeatedRequests({
   changeMark,
@@ -64,37 +69,28 @@ export function createRepeatedRequests({
   now,
   isDraining,
 }: RepeatedRequestsOptions): RepeatedRequests {
-  const kept = new Map<string, Kept>();
+  const kept = new BoundedMap<Kept>({
+    ...bounds,
+    bytesOf: ({ headers, heldBytes }) => estimateBytes(headers) + heldBytes,
+  });
   let keptMark: number | undefined;
   const arrivals = new WeakMap<IncomingMessage, Arrival>();
-  let isMarkOfTurn = false;
-  let turnMark: number | undefined;
-  const endTurn = (): void => {
-    isMarkOfTurn = false;
-  };
-  const readMark = (): number | undefined => {
-    if (!isMarkOfTurn) {
-      turnMark = changeMark();
-      isMarkOfTurn = true;
-      setImmediate(endTurn);
-    }
-    return turnMark;
-  };
 
   return {
     answer(request, response) {
       if (request.method !== 'GET' || isDraining()) return false;
       const started = performance.now();
-      const mark = readMark();
+      const mark = changeMark();
       if (mark === undefined || mark !== keptMark) kept.clear();
       keptMark = mark;
       if (mark === undefined) return false;
       const text = textOf(request);
       if (text === undefined) return false;
-      const known = kept.get(text);
+      const cacheKey = hash('sha256', text, 'base64url');
+      const known = kept.get(cacheKey);
       const body = known !== undefined && known.access.expiresAt > now() ? known.body() : undefined;
       if (known === undefined || body === undefined) {
-        arrivals.set(request, { text, mark });
+        arrivals.set(request, { cacheKey, mark });
         return false;
       }
       const id = correlationIdOf(request);
@@ -113,8 +109,8 @@ export function createRepeatedRequests({
       const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
         value === undefined || ownHeaders.has(name) ? [] : [name, String(value)],
       );
-      if (kept.size >= requestsMax) kept.delete(kept.keys().next().value ?? '');
-      kept.set(arrival.text, { ...answer, headers, route: request.routeOptions.url ?? null, access });
+      const route = request.routeOptions.url ?? null;
+      kept.set(arrival.cacheKey, { ...answer, headers, route, access }, (access.expiresAt - now()) * 1000);
     },
   };
 }

@@ -83,7 +83,7 @@ export function createCachedSender(
     reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
       reply.header('etag', etag);
-      if (answer.isOfItsMoment !== true) repeated?.keep(request, reply, { status: 304, body: noBody });
+      if (answer.isOfItsMoment !== true) repeated?.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
       return reply.code(304).send(); // the client has this answer already (RFC 9110 §15.4.5)
     };
     let page = cache.get(key);
@@ -106,8 +106,9 @@ export function createCachedSender(
     const coded = await inCoding(key, page, coding);
     reply.headers(coded.headers);
     if (isKnown && answer.isOfItsMoment !== true) {
-      const body = keptBody(coded === page ? key : codedKey(key, coding), coded.revision);
-      repeated?.keep(request, reply, { status: 200, body });
+      const bodyKey = coded === page ? key : codedKey(key, coding);
+      const body = keptBody(bodyKey, coded.revision);
+      repeated?.keep(request, reply, { status: 200, body, heldBytes: Buffer.byteLength(bodyKey) });
     }
     return reply.header('server-timing', serverTiming(timings)).send(coded.body);
   };
