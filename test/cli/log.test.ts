@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { freePort } from '../support/postgres-server.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+/** More lines than wait for a reader: each is about 500 bytes. */
+const requests = 4_000;
+let folder: string;
+let port: number;
+let child: ChildProcess | undefined;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-log-'));
+  port = await freePort();
+});
+afterEach(async () => {
+  if (child?.exitCode === null && child.signalCode === null) {
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts a service with a standard output that nobody has read yet, and waits until it answers. */
+async function startService(stdout: 'pipe' | number): Promise<ChildProcess> {
+  const environment = { PATH: process.env.PATH, DATA_DIR: join(folder, 'data'), PORT: `${port}`, MANAGEMENT_PORT: '0' };
+  child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', stdout, 'ignore'] });
+  await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200), {
+    timeout: 30_000,
+  });
+  return child;
+}
+
+/** Sends many requests over one connection and waits for all responses. */
+async function sendMany(): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  const request = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Correlation-ID: ${'x'.repeat(256)}\r\n`;
+  let answered = 0;
+  const ended = once(socket, 'close');
+  socket.on('data', (chunk: Buffer) => {
+    answered += chunk.toString('latin1').split('HTTP/1.1 200').length - 1;
+  });
+  for (let n = 1; n < requests; n += 1) socket.write(`${request}\r\n`);
+  socket.write(`${request}Connection: close\r\n\r\n`);
+  await ended;
+  expect(answered).toBeGreaterThan(requests * 0.95); // a status line may be cut by the end of a chunk
+}
+
+async function endOf(running: ChildProcess): Promise<number | null> {
+  running.kill('SIGTERM');
+  const [code] = (await once(running, 'exit')) as [number | null];
+  return code;
+}
+
+test('a service whose log nobody reads goes on, and SIGTERM ends it with 0 (O2)', async () => {
+  const running = await startService('pipe');
+  await sendMany();
+  expect(await endOf(running)).toBe(0);
+});
+
+test.runIf(process.platform === 'linux')(
+  'a service whose log is on a full disk goes on, and SIGTERM ends it with 0 (O2)',
+  async () => {
+    const running = await startService(openSync('/dev/full', 'w'));
+    await sendMany();
+    expect(await endOf(running)).toBe(0);
+  },
+);
+
+test('a log that is read late has every line, or says how many it dropped (O2)', async () => {
+  const running = await startService('pipe');
+  await sendMany();
+  const lines: { msg?: string; dropped?: number; correlation_id?: string }[] = [];
+  let rest = '';
+  running.stdout?.on('data', (chunk: Buffer) => {
+    const [last = '', ...others] = (rest + chunk).split('\n').toReversed();
+    rest = last;
+    lines.push(...others.toReversed().map((line) => JSON.parse(line)));
+  });
+  await vi.waitFor(() => expect(lines.some(({ dropped }) => dropped !== undefined)).toBe(true), { timeout: 30_000 });
+  const written = lines.filter(({ correlation_id: id }) => id?.startsWith('xxx')).length;
+  const dropped = lines.reduce((sum, line) => sum + (line.dropped ?? 0), 0);
+  expect([written + dropped, dropped > 0]).toEqual([requests, true]);
+  expect(await endOf(running)).toBe(0);
+});
