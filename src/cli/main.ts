@@ -12,6 +12,7 @@ import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addTenantCommand } from './tenant-command.ts';
+import { watchStandardOutput } from './watch-standard-output.ts';
 
 /** Builds the command line with all its commands. */
 export function buildProgram(output: Output): Command {
@@ -64,7 +65,7 @@ export async function runCommandLine(argv: readonly string[], output: Output): P
 }
 
 if (import.meta.main || process.argv[1]?.endsWith('subreport.mjs') || process.argv[1]?.endsWith('/.bin/subreport')) {
-  process.stdout.on('error', () => process.exit(0)); // the reader went away: nothing more to say
+  watchStandardOutput(process.argv[2]);
   const code = await runCommandLine(process.argv.slice(2), process);
   if (code !== 0) process.exitCode = code;
 }

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/run-command.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+let folder: string;
+let environment: Record<string, string>;
+let rows: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-output-'));
+  environment = { PATH: process.env.PATH ?? '', DATA_DIR: join(folder, 'data') };
+  rows = join(folder, 'bad.ndjson');
+  writeFileSync(rows, '{"id":"x"}\n');
+  await runCommand(['tenant', 'create', 'acme'], { environment });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs a command whose standard output is a full disk, or a pipe that its reader has closed. */
+async function runInto(sink: 'full disk' | 'closed pipe', args: readonly string[]) {
+  const full = sink === 'full disk' ? openSync('/dev/full', 'w') : undefined;
+  const child = spawn(process.execPath, [main, ...args], {
+    env: environment,
+    stdio: ['ignore', full ?? 'pipe', 'pipe'],
+  });
+  child.stdout?.destroy();
+  if (full !== undefined) closeSync(full);
+  const [stderr, [code]] = await Promise.all([text(child.stderr ?? []), once(child, 'exit')]);
+  return { code, stderr };
+}
+
+const importing = (): string[] => ['import', rows, '--tenant', 'acme', '--json'];
+const generating = ['generate', '--subscriptions', '20000', '--output', '-'];
+
+describe.runIf(process.platform === 'linux')('a result that a full disk does not take (T3)', () => {
+  test.each([
+    ['tenant create', () => ['tenant', 'create', 'unseen']],
+    ['client create, whose secret is lost', () => ['client', 'create', '--tenant', 'acme']],
+    ['config', () => ['config']],
+    ['import with a rejected row', importing],
+    ['generate', () => generating],
+  ])('is a sentence and exit code 1: %s', async (_command, args) => {
+    expect(await runInto('full disk', args())).toEqual({
+      code: 1,
+      stderr: 'Cannot write the result: standard output must take all of it: current value is ENOSPC\n',
+    });
+  });
+});
+
+describe('a reader that goes away (T3)', () => {
+  test.each([
+    ['0 of config', 0, () => ['config']],
+    ['0 of generate, which stops', 0, () => generating],
+    ['1 of an import with a rejected row', 1, importing],
+  ])('leaves the exit code as it is: %s', async (_command, code, args) => {
+    expect(await runInto('closed pipe', args())).toEqual({ code, stderr: '' });
+  });
+});
