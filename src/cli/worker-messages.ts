@@ -3,12 +3,14 @@ import type { Counters } from './counters.ts';
 /** What a worker tells the first process. */
 export type WorkerMessage =
   | { readonly kind: 'serving' }
+  | { readonly kind: 'alive' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question; readonly key: string };
 
 /** What the first process tells a worker. */
 export type PrimaryMessage =
   | { readonly kind: 'drain' }
+  | { readonly kind: 'alive?' }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown };
 
 type Question = keyof typeof answers;

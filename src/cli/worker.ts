@@ -23,6 +23,7 @@ const channel: PrimaryChannel = {
 let stop = (): void => process.exit(0); // told to stop before it serves: nothing is under way
 channel.on('message', ({ kind }) => {
   if (kind === 'drain') stop();
+  if (kind === 'alive?') channel.send({ kind: 'alive' });
 });
 try {
   await serveAsWorker();

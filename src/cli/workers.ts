@@ -8,6 +8,7 @@ import type { Config } from './config.ts';
 import { createCounters } from './counters.ts';
 import { describeFailure } from './describe-failure.ts';
 import { CommandError } from './error.ts';
+import { silenceMsMax, watchHeartbeat } from './heartbeat.ts';
 import { listenFailure } from './listen-failure.ts';
 import { stopDelayMs, stopMsMax } from './stop-service.ts';
 import { answerWorker, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
@@ -34,11 +35,14 @@ export class Workers {
   readonly #logger: Logger;
   readonly #counters;
   readonly #stopping = new AbortController();
+  readonly #silenceMs: number;
   #serving = 0;
 
-  constructor(config: Config, logger: Logger) {
+  /** A worker whose event loop stands still for `silenceMs` milliseconds is killed and replaced. */
+  constructor(config: Config, logger: Logger, silenceMs = silenceMsMax) {
     this.#config = config;
     this.#logger = logger;
+    this.#silenceMs = silenceMs;
     this.#counters = createCounters(config);
   }
 
@@ -87,7 +91,8 @@ export class Workers {
       worker.on('message', (message: WorkerMessage) => {
         if (message.kind === 'serving') resolve();
         else if (message.kind === 'failed') reject(new CommandError(message.message));
-        else void answerWorker(this.#counters, message).then((answer) => send(worker, answer));
+        else if (message.kind === 'ask')
+          void answerWorker(this.#counters, message).then((answer) => send(worker, answer));
       });
     });
     try {
@@ -100,7 +105,18 @@ export class Workers {
     worker.once('exit', () => {
       this.#serving -= 1;
     });
+    this.#watch(worker);
     return { worker, ended };
+  }
+
+  #watch(worker: Worker): void {
+    const { id, process } = worker;
+    const onSilent = (): void => {
+      const line = { worker: id, pid: process.pid, silent_ms: this.#silenceMs };
+      this.#logger.error(line, 'a worker does not answer any more; it is killed');
+      process.kill('SIGKILL');
+    };
+    watchHeartbeat(worker, this.#silenceMs, (message) => send(worker, message), onSilent);
   }
 
   /** Replaces whoever ends in one place, until all are to stop; whether the last one ended in order. */

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { freePort } from '../support/postgres-server.ts';
+import { type RunningCommand, startCommand, untilWritten } from '../support/run-command.ts';
+
+const script = fileURLToPath(new URL('../support/impatient-workers.ts', import.meta.url));
+const silenceMs = 2_000;
+let folder: string;
+let url: string;
+let command: RunningCommand;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-heartbeat-'));
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  const environment = { DATA_DIR: join(folder, 'data'), PORT: String(port) };
+  command = startCommand([String(silenceMs)], { environment, program: [process.execPath, script] });
+  await untilWritten(command, '"serving"');
+});
+afterEach(async () => {
+  command.child.kill('SIGKILL');
+  for (const pid of workerPids()) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // it ended with the first process
+    }
+  }
+  await command.ended;
+  rmSync(folder, { recursive: true });
+});
+
+const log = (): Record<string, unknown>[] =>
+  command
+    .stdout()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+const workerPids = (): number[] =>
+  log()
+    .filter(({ msg }) => String(msg).startsWith('listening at '))
+    .map(({ pid }) => Number(pid));
+
+test('a worker whose event loop stands still is killed, replaced and logged (O5)', async () => {
+  const [hung = 0] = workerPids();
+  process.kill(hung, 'SIGSTOP');
+  await vi.waitFor(() => expect(workerPids()).toHaveLength(3), { timeout: 50_000 });
+  const line = { level: 'error', pid: hung, msg: 'a worker does not answer any more; it is killed' };
+  expect(log()).toContainEqual(expect.objectContaining(line));
+  for (let n = 0; n < 10; n += 1) {
+    const response = await fetch(`${url}/healthz`, { headers: { connection: 'close' } });
+    expect(response.status).toBe(200);
+  }
+});
+
+test('workers are not blamed for a pause of the first process (O5)', async () => {
+  command.child.kill('SIGSTOP');
+  await sleep(2 * silenceMs);
+  command.child.kill('SIGCONT');
+  await sleep(silenceMs);
+  expect(command.stdout()).not.toContain('it is killed');
+  expect(workerPids()).toHaveLength(2);
+});

@@ -1,0 +1,11 @@
+import { readConfig } from '../../src/cli/config.ts';
+import { createLogger } from '../../src/cli/logger.ts';
+import { openReadyStore } from '../../src/cli/store-session.ts';
+import { Workers } from '../../src/cli/workers.ts';
+
+/** Two workers, each killed once its event loop stands still for so many milliseconds; prints a line when they serve. */
+const config = readConfig();
+await (await openReadyStore(config, () => undefined)).close();
+const logger = createLogger('info');
+await new Workers(config, logger, Number(process.argv[2])).start(2);
+logger.info('serving');
