@@ -64,8 +64,15 @@ export async function runCommandLine(argv: readonly string[], output: Output): P
   }
 }
 
+/** Stops this process, as SIGTERM does, when the launcher that started it over a channel (`subreport.mjs`) is gone. */
+function endWithLauncher(): void {
+  process.channel?.unref(); // it keeps nothing waiting
+  if (process.channel !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+}
+
 if (import.meta.main || process.argv[1]?.endsWith('subreport.mjs') || process.argv[1]?.endsWith('/.bin/subreport')) {
   watchStandardOutput(process.argv[2]);
+  endWithLauncher();
   const code = await runCommandLine(process.argv.slice(2), process);
   if (code !== 0) process.exitCode = code;
 }

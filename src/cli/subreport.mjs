@@ -43,7 +43,9 @@ if (isNewEnough && flags.length === 0) {
     );
     process.exit(1);
   }
-  const child = spawn(node, [...flags, main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  const child = spawn(node, [...flags, main, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'], // by the channel the command notices when this process is killed
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 1));
 }

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { runCommand } from '../support/run-command.ts';
+
+const launcher = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
+let folder: string;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-launcher-'));
+  environment = { PATH: process.env.PATH ?? '', DATA_DIR: join(folder, 'data') };
+  await runCommand(['tenant', 'create', 'acme'], { environment });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const childrenOf = ({ pid }: ChildProcess): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test.runIf(process.platform === 'linux')(
+  'kill -9 of the launcher ends the import that it started, and its lock (O8)',
+  async () => {
+    const args = [launcher, 'import', '-', '--tenant', 'acme', '--format', 'ndjson', '--json'];
+    const started = spawn(process.execPath, args, { env: environment, stdio: ['pipe', 'ignore', 'ignore'] });
+    const importOther = () =>
+      runCommand(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input: '\n' });
+    await vi.waitFor(async () => expect((await importOther()).stderr).toContain('another one is running'), {
+      timeout: 40_000,
+    });
+    const [running = 0] = childrenOf(started);
+    expect(isAlive(running)).toBe(true);
+    started.kill('SIGKILL');
+    await once(started, 'exit');
+    try {
+      await vi.waitFor(() => expect(isAlive(running)).toBe(false), { timeout: 15_000 });
+    } finally {
+      if (isAlive(running)) process.kill(running, 'SIGKILL');
+      started.stdin.destroy();
+    }
+    expect((await importOther()).stderr).not.toContain('another one is running');
+  },
+);
