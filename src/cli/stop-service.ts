@@ -65,9 +65,9 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', count);
 }
 
-/** Calls `stop` at the first SIGTERM or SIGINT, and `endNow` at a second one. */
+/** Calls `stop` at the first SIGTERM, SIGINT or SIGHUP (the terminal is gone), and `endNow` at a second one. */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void, endNow: () => never): void {
-  const signals = ['SIGTERM', 'SIGINT'] as const;
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   for (const signal of signals)
     process.once(signal, () => {
       for (const each of signals) process.removeAllListeners(each).once(each, endNow);

@@ -245,6 +245,23 @@ describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
   });
 });
 
+test.each(['SIGTERM', 'SIGHUP'] as const)(
+  'after %s one process says that it drains, at /readyz and on each connection, and ends with 0 (O9)',
+  async (signal) => {
+    const command = start(['serve'], { environment: { SHUTDOWN_DELAY_SECONDS: '2' } });
+    await untilWritten(command, '"serving"');
+    const ask = (path: string) => fetch(`http://127.0.0.1:${environment.PORT}${path}`);
+    expect((await ask('/readyz')).status).toBe(200);
+    command.child.kill(signal);
+    await untilWritten(command, '"stopping"');
+    const [ready, alive] = [await ask('/readyz'), await ask('/healthz')];
+    expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
+    expect([alive.status, alive.headers.get('connection')]).toEqual([200, 'close']);
+    const { code, stdout } = await command.ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('"stopped"')]);
+  },
+);
+
 test('a request that outlasts the wait after SIGTERM is answered, and its kept connection does not hold the process', async () => {
   const opened = await openPostgres(testRole);
   const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });

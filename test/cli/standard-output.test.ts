@@ -31,7 +31,7 @@ async function runInto(sink: 'full disk' | 'closed pipe', args: readonly string[
   });
   child.stdout?.destroy();
   if (full !== undefined) closeSync(full);
-  const [stderr, [code]] = await Promise.all([text(child.stderr ?? []), once(child, 'exit')]);
+  const [stderr, [code]] = await Promise.all([child.stderr === null ? '' : text(child.stderr), once(child, 'exit')]);
   return { code, stderr };
 }
 

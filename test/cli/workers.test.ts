@@ -216,7 +216,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     expect(workers.log()).toContainEqual(expect.objectContaining({ pid, level: 'warn', code: 0 }));
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)(
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     '%s under load: each request is answered, then it ends with 0',
     async (signal) => {
       const workers = await startWorkers(2);
