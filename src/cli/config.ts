@@ -36,6 +36,12 @@ export const settings = {
     true,
   ),
   DATABASE_POOL_SIZE: wholeNumber(1, 500, 10, 'Connections to PostgreSQL at most'),
+  REQUEST_SECONDS_MAX: wholeNumber(
+    1,
+    60,
+    7,
+    'Longest time for a request to wait for the store, all its waits together; then it gets 503',
+  ),
   MIGRATE_ON_START: oneOf(['true', 'false'], 'true', 'Whether commands bring the schema up to date before they begin'),
   PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records on a page when size is not given'),
   PAGE_SIZE_MAX: wholeNumber(1, 10_000, defaultPageLimits.sizeMax, 'Largest size; above it is a 400'),

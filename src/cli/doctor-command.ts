@@ -38,6 +38,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
         databaseUrl: config.DATABASE_URL,
         dataDir: config.DATA_DIR,
         poolSize: config.DATABASE_POOL_SIZE,
+        operationMs: countingMs,
         onConnectionError: () => undefined, // the statement under way fails by itself
       });
       try {
@@ -50,6 +51,9 @@ export function addDoctorCommand(program: Command, output: Output): void {
       }
     });
 }
+
+/** Longest time to count the records of one tenant, in milliseconds: every key is read. */
+const countingMs = 3_600_000;
 
 async function examine(store: Store, repair: boolean): Promise<readonly ReportedCheck[]> {
   const checks: ReportedCheck[] = [...(await store.examine())];

@@ -76,7 +76,8 @@ export async function serve(
       reportUrl: publicUrl + operations.listSubscriptions.path,
     },
     isDraining: () => draining,
-    checkReady: () => store.checkReady(),
+    checkReady: (deadline: number) => store.within(deadline).checkReady(),
+    requestMs: config.REQUEST_SECONDS_MAX * 1000,
     trustedProxies: config.TRUSTED_PROXIES,
     logger,
   };

@@ -12,6 +12,7 @@ export async function openReadyStore(config: Config, onConnectionError: (error: 
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
     onConnectionError,
+    operationMs: config.REQUEST_SECONDS_MAX * 1000,
   });
   try {
     if (config.MIGRATE_ON_START === 'true') await store.migrate();

@@ -12,6 +12,7 @@ import { createClientErrorHandler } from './client-error.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 import { defaultHeaders, type TransportPolicy } from './default-headers.ts';
 import { guardRequest, urlLengthMax } from './guard-request.ts';
+import { addRequestDeadline } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 
 /** What both listeners need. */
@@ -25,6 +26,8 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly answerUnrouted: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
   /** Time for a request to arrive whole, its body too, in milliseconds; 0 is no limit. */
   readonly requestTimeoutMs: number;
+  /** Time for a response to begin, in milliseconds, unless its route lifts the deadline. */
+  readonly requestMs: number;
 }
 
 /** Builds an HTTP server without routes: its limits, its error answers, the correlation id and the access log. */
@@ -35,6 +38,7 @@ export function buildBaseServer({
   answerUnrouted,
   requestTimeoutMs,
   isHttps,
+  requestMs,
 }: BaseServerOptions): FastifyInstance {
   const headers = defaultHeaders({ isHttps });
   const answerClientError = createClientErrorHandler(logger, headers);
@@ -62,6 +66,7 @@ export function buildBaseServer({
   });
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(answerUnrouted);
+  addRequestDeadline(app, requestMs);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...headers, [correlationHeader]: request.id });
     if (isDraining()) reply.header('connection', 'close');

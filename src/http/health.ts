@@ -7,8 +7,8 @@ import { retryAfterSeconds } from './send-error.ts';
 export interface Readiness {
   /** Whether the process is on its way out. */
   readonly isDraining: () => boolean;
-  /** Rejects when a report could not be answered now. */
-  readonly checkReady: () => Promise<void>;
+  /** Rejects when a report could not be answered now; the answer comes by the deadline, a time of `performance.now()`. */
+  readonly checkReady: (deadline: number) => Promise<void>;
 }
 
 /** `/healthz` (the process is alive, whatever the store does) and `/readyz` (a report could be answered now). */
@@ -17,7 +17,7 @@ export function addHealthRoutes(app: FastifyInstance, { isDraining, checkReady }
   app.get(operations.getHealth.path, async (_request, reply) => reply.header('cache-control', 'no-store').send(ok));
   app.get(operations.getReadiness.path, async (request, reply) => {
     if (isDraining()) throw notReady('the service is shutting down');
-    await checkReady().catch((error: unknown) => {
+    await checkReady(request.deadline).catch((error: unknown) => {
       request.log.warn({ err: error }, 'not ready');
       throw notReady('its store must be reachable and up to date');
     });

@@ -19,6 +19,7 @@ import { accessOf } from './access.ts';
 import { RequestError } from './error.ts';
 import { queryOf } from './query-of.ts';
 import { discardBody, readBody } from './read-body.ts';
+import { liftDeadline } from './request-deadline.ts';
 import { createSlots } from './slots.ts';
 
 /** What the operation needs. */
@@ -78,6 +79,7 @@ export function addLoadRoute(
         requirePacking(request);
       },
       handler: async (request, reply) => {
+        liftDeadline(request); // its body is bounded by its pauses, each batch by the store
         const how = readSwitches(queryOf(request));
         const { clientId, tenant } = accessOf(request);
         const started = performance.now();

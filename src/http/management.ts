@@ -5,7 +5,10 @@ import { addHealthRoutes, type Readiness } from './health.ts';
 import { addLoadRoute, type LoadRoute, loadPath } from './load-subscriptions.ts';
 
 /** What the operator's own listener opens to. */
-export interface ManagementOptions extends Readiness, LoadRoute, Pick<BaseServerOptions, 'logger' | 'trustedProxies'> {}
+export interface ManagementOptions
+  extends Readiness,
+    LoadRoute,
+    Pick<BaseServerOptions, 'logger' | 'trustedProxies' | 'requestMs'> {}
 
 /** Builds the HTTP server of the operator's own listener; it does not listen yet. */
 export function buildManagementServer(options: ManagementOptions): FastifyInstance {

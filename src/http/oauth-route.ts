@@ -3,10 +3,13 @@ import type { AuthContext } from '../auth/auth-context.ts';
 import { type AuthenticatedClient, authenticateClient } from '../auth/authenticate-client.ts';
 import { TokenError } from '../auth/error.ts';
 import { parseForm, repeatedNames } from '../contract/form.ts';
+import { withinRequest } from './request-deadline.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
 
 /** A form whose client is known. */
 export interface OauthRequest {
+  /** The context within the deadline of the request. */
+  readonly context: AuthContext;
   readonly form: ReadonlyMap<string, string>;
   readonly client: AuthenticatedClient;
 }
@@ -42,13 +45,14 @@ export function addOauthRoute(
         refuseUrlParameters(request);
         const form = readForm(request);
         checkForm?.(form);
-        const client = await authenticateClient(context, {
+        const bounded = withinRequest(context, request);
+        const client = await authenticateClient(bounded, {
           authorization: request.headers.authorization,
           clientId: form.get('client_id'),
           clientSecret: form.get('client_secret'),
           address: request.ip,
         });
-        return (await handle({ form, client })) ?? reply.type('application/json').send('');
+        return (await handle({ context: bounded, form, client })) ?? reply.type('application/json').send('');
       },
     });
   });

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChangesQuery } from '../report/changes-query.ts';
 import { changesKey, listChanges } from '../report/list-changes.ts';
 import { accessOf } from './access.ts';
+import { withinRequest } from './request-deadline.ts';
 import type { ReportSending } from './send-report.ts';
 
 /** Makes the function that answers what changed after a token, for the query that `parse` reads. */
@@ -14,7 +15,7 @@ export function createChangesSender({ report, sendCached }: Omit<ReportSending, 
     return sendCached(request, reply, {
       key: changesKey(report, query),
       load: async () => {
-        const { timings, ...answer } = await listChanges(report, tenant, query);
+        const { timings, ...answer } = await listChanges(withinRequest(report, request), tenant, query);
         return { ...answer, timings: { parse: parsed, ...timings } };
       },
     });

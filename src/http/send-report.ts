@@ -5,6 +5,7 @@ import { listSubscriptions, pageKey } from '../report/list-subscriptions.ts';
 import type { ReportContext } from '../report/report-context.ts';
 import type { ReportQuery } from '../report/report-query.ts';
 import { accessOf } from './access.ts';
+import { liftDeadline, withinRequest } from './request-deadline.ts';
 import type { CachedSender } from './send-cached.ts';
 import { sendExport } from './send-export.ts';
 import { createSlots, type ExportLimits } from './slots.ts';
@@ -27,7 +28,7 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
       key: pageKey(report, query),
       isOfItsMoment: query.expiresWithinSeconds !== undefined,
       load: async () => {
-        const { timings, ...page } = await listSubscriptions(report, tenant, query);
+        const { timings, ...page } = await listSubscriptions(withinRequest(report, request), tenant, query);
         return { ...page, timings: { parse, ...timings } };
       },
     });
@@ -38,7 +39,8 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
     const { clientId, tenant } = accessOf(request);
     const release = takeSlot(clientId);
     try {
-      const whole = await exportSubscriptions(report, tenant, query, exports.stallMs);
+      const whole = await exportSubscriptions(withinRequest(report, request), tenant, query, exports.stallMs);
+      liftDeadline(request); // `exports` bounds it from here on
       reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization, Accept', ...whole.headers });
       if (request.method !== 'HEAD') return sendExport(request, reply, whole, exports, release);
       await whole.close();

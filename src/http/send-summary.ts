@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { getSubscriptionSummary, summaryKey } from '../report/get-subscription-summary.ts';
 import type { SummaryQuery } from '../report/summary-query.ts';
 import { accessOf } from './access.ts';
+import { withinRequest } from './request-deadline.ts';
 import type { ReportSending } from './send-report.ts';
 
 /** Makes the function that answers a summary for the query that `parse` reads. */
@@ -15,7 +16,11 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
       key: summaryKey(query),
       isOfItsMoment: query.expiresWithinSeconds !== undefined,
       load: async () => {
-        const { timings, ...summary } = await getSubscriptionSummary(report.store, tenant, query);
+        const { timings, ...summary } = await getSubscriptionSummary(
+          withinRequest(report, request).store,
+          tenant,
+          query,
+        );
         return { ...summary, timings: { parse: parsed, ...timings } };
       },
     });

@@ -21,7 +21,7 @@ import { addTokenManagementRoutes } from './token-management.ts';
 export interface ServerOptions
   extends Readiness,
     SubscriptionRoutes,
-    Pick<BaseServerOptions, 'logger' | 'trustedProxies'> {
+    Pick<BaseServerOptions, 'logger' | 'trustedProxies' | 'requestMs'> {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
   /** Counts the requests of each client when `rateLimitPerMinute` limits them. */

@@ -15,6 +15,7 @@ import { RequestError } from './error.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
 import { queryOf } from './query-of.ts';
 import type { RepeatedRequests } from './repeated-requests.ts';
+import { withinRequest } from './request-deadline.ts';
 import { routePath } from './route-path.ts';
 import { createCachedSender } from './send-cached.ts';
 import { createChangesSender } from './send-changes.ts';
@@ -107,7 +108,7 @@ export function addSubscriptionRoutes(
       return sendCached(request, reply, {
         key: ['record', id],
         load: async () => {
-          const { record, revision } = await getSubscription(report, tenant, id);
+          const { record, revision } = await getSubscription(withinRequest(report, request), tenant, id);
           return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
         },
       });

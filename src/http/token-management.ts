@@ -10,13 +10,13 @@ import { addOauthRoute } from './oauth-route.ts';
 export function addTokenManagementRoutes(app: FastifyInstance, context: AuthContext, server: ResourceServer): void {
   addOauthRoute(app, context, {
     path: operations.revokeToken.path,
-    handle: async ({ client, form }) => {
-      await revokeToken(context, server, client, form.get('token'));
+    handle: async ({ context: bounded, client, form }) => {
+      await revokeToken(bounded, server, client, form.get('token'));
       return undefined;
     },
   });
   addOauthRoute(app, context, {
     path: operations.introspectToken.path,
-    handle: ({ client, form }) => introspectToken(context, server, client, form.get('token')),
+    handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),
   });
 }

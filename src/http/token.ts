@@ -9,6 +9,6 @@ export function addTokenRoute(app: FastifyInstance, context: AuthContext): void 
   addOauthRoute(app, context, {
     path: operations.issueToken.path,
     checkForm: chooseGrant,
-    handle: ({ client, form }) => answerTokenRequest(context, client, form),
+    handle: ({ context: bounded, client, form }) => answerTokenRequest(bounded, client, form),
   });
 }

@@ -1,4 +1,5 @@
-import { openPostgresStore, type PostgresOptions } from './postgres.ts';
+import { openPostgresStore } from './postgres.ts';
+import type { PostgresOptions } from './postgres-connections.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { Store } from './store.ts';
 
@@ -10,5 +11,7 @@ export interface StoreOptions extends Omit<PostgresOptions, 'url'> {
 
 /** Opens the store that the settings choose. Fails with `StorageError` `UNUSABLE` when the folder cannot be used. */
 export function openStore({ databaseUrl, dataDir, ...options }: StoreOptions): Store {
-  return databaseUrl === undefined ? openSqliteStore(dataDir) : openPostgresStore({ url: databaseUrl, ...options });
+  return databaseUrl === undefined
+    ? openSqliteStore(dataDir, options.operationMs)
+    : openPostgresStore({ url: databaseUrl, ...options });
 }

@@ -11,7 +11,7 @@ export interface BatchStatement {
 /**
  * Runs statements one after the other and gives the rows of each. They go to the server in one write and its answers come in one: the protocol's Sync, behind
  * which the server writes what it has to say, stands behind the last of them alone (PostgreSQL, "Extended Query"), where the driver puts one behind each. Once
- * one has failed, the server leaves out all that follow: a transaction that began with the batch is open still, and must be rolled back. One batch at a time:
+ * one has failed, the server leaves out all that follow, and a transaction that began with the batch is open still: close the connection. One batch at a time:
  * what the next one takes for prepared would not be, if this one failed before it came to it.
  */
 export function runBatch(

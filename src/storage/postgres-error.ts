@@ -43,3 +43,10 @@ export function withAddress(error: unknown, url: string): unknown {
 export function isFromDriver(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
 }
+
+/** Whether an operation failed because its connection is dead, so that it may succeed on another one. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof StorageError) || error.code !== 'UNAVAILABLE') return false;
+  const { severity } = (error.cause ?? {}) as { severity?: string };
+  return error.cause !== undefined && (severity === undefined || severity === 'FATAL' || severity === 'PANIC');
+}

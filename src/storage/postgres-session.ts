@@ -18,6 +18,13 @@ export const sessionOptions = [distributedOption, ...plannerOptions.map((option)
 /** All statements of a reader see one moment. */
 export const beginReading = 'begin isolation level repeatable read read only';
 
+/**
+ * Sets the server's time limits for one transaction, in milliseconds; 0 is none. Beside the start-up options, as those of a role or of a pooler may be in force.
+ */
+export const limitTime = (statementMs: number, idleMs: number): string =>
+  `select set_config('statement_timeout', '${statementMs}', true), set_config('lock_timeout', '${Math.ceil(statementMs * 0.75)}', true),
+     set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`;
+
 /** What a tenant's transaction opens with: it steps down where the role that we connect as walks past row-level security, and says whose rows are let through. */
 export function tenantOpening(
   begin: string,

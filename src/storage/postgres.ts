@@ -1,12 +1,13 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { setRevision, someTombstone } from './change-sql.ts';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
+import { changeMsMax } from './deadline.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { type ImportMark, markStatement } from './import-mark.ts';
 import { countLoaded, type LoadCounts } from './load-counts.ts';
 import { listMigrations, pendingMigrations } from './migrations.ts';
-import { type BatchStatement, parserOf, runBatch } from './postgres-batch.ts';
+import { type BatchStatement, runBatch } from './postgres-batch.ts';
 import {
   announceChange,
   begin,
@@ -16,17 +17,17 @@ import {
   removeTombstones,
   upsertRows,
 } from './postgres-change-sql.ts';
+import { PostgresConnections, type PostgresOptions, type Use } from './postgres-connections.ts';
 import { countOnPostgres } from './postgres-count.ts';
-import { isFromDriver, toStorageError, withAddress } from './postgres-error.ts';
 import { examinePostgres } from './postgres-examine.ts';
 import { lockImportOnPostgres } from './postgres-import-lock.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
 import { openPostgresReplacement } from './postgres-replacement.ts';
 import { bypassesRowSecurity } from './postgres-role.ts';
-import { beginReading, distributedOption, sessionOptions, tenantOpening } from './postgres-session.ts';
+import { beginReading, limitTime, tenantOpening } from './postgres-session.ts';
 import { openPostgresSnapshot } from './postgres-snapshot.ts';
-import { inOneWrite, inTransaction, runTransaction } from './postgres-transaction.ts';
+import { inOneWrite, inTransaction } from './postgres-transaction.ts';
 import type { Replacement } from './replacement.ts';
 import type {
   DirectorySql,
@@ -46,28 +47,17 @@ import type { SubscriptionRow } from './subscription-row.ts';
 import { toCountedRow } from './subscription-span.ts';
 import { removeOldTombstones, setSweptRevision } from './tombstone.ts';
 
-/** How to reach PostgreSQL, and what to do when a pooled connection breaks while idle. */
-export interface PostgresOptions {
-  readonly url: string;
-  /** Connections at most, at least 1. */
-  readonly poolSize: number;
-  /** Told of each broken idle connection; the pool replaces it by itself. */
-  readonly onConnectionError: (error: Error) => void;
-}
-
-/** Opens the store on PostgreSQL 15 to 18. Connects at first use; each statement and each wait for a connection is bounded in time. */
+/** Opens the store on PostgreSQL 15 to 18. Connects at first use; whatever an operation waits for is bounded in time. */
 export function openPostgresStore(options: PostgresOptions): Store {
-  return new PostgresStore(options);
+  const { url } = options;
+  const listener = new PostgresListener({
+    connectionString: url,
+    keepAlive: true,
+    application_name: 'subreport-listen',
+  });
+  const connections = new PostgresConnections(options);
+  return new PostgresStore({ url, connections, listener, names: new Map(), stepDown: undefined }, undefined);
 }
-
-/** Milliseconds; statement < query, so that the server cancels what it runs before we stop waiting for it; a batch has the time of one query in all. */
-const timeouts = {
-  connectionTimeoutMillis: 5_000,
-  statement_timeout: 10_000,
-  query_timeout: 12_000,
-  lock_timeout: 8_000,
-  idle_in_transaction_session_timeout: 15_000,
-} as const;
 
 type Client = pg.ClientBase;
 
@@ -79,45 +69,39 @@ interface Changed<T> {
   readonly mark?: ImportMark | 'finished';
 }
 
+/** What the views of one store on its requests (`within`) have in common. */
+interface SharedParts {
+  readonly url: string;
+  readonly connections: PostgresConnections;
+  readonly listener: PostgresListener;
+  /** Names of statements, by their text. */
+  readonly names: Map<string, string>;
+  stepDown: Promise<boolean> | undefined;
+}
+
 class PostgresStore implements Store {
   readonly engine = 'postgres';
-  readonly #pool: pg.Pool;
-  readonly #listener: PostgresListener;
-  readonly #url: string;
-  readonly #names = new Map<string, string>();
-  #stepDown: Promise<boolean> | undefined;
+  readonly #shared: SharedParts;
+  readonly #deadline: number | undefined;
 
-  constructor({ url, poolSize, onConnectionError }: PostgresOptions) {
-    this.#url = url;
-    this.#listener = new PostgresListener({
-      connectionString: url,
-      keepAlive: true,
-      application_name: 'subreport-listen',
-    });
-    this.#pool = new pg.Pool({
-      connectionString: url,
-      max: poolSize,
-      ...timeouts,
-      idleTimeoutMillis: 30_000,
-      keepAlive: true,
-      pipeline: true, // statements that do not wait for each other share a round trip
-      application_name: 'subreport',
-      options: sessionOptions,
-      types: { getTypeParser: parserOf },
-    });
-    // Without a listener one killed backend would end the process: the pool listens for idle connections, a connection in use has none of its own.
-    this.#pool.on('error', onConnectionError);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined)); // its statements fail with the same error
+  constructor(shared: SharedParts, deadline: number | undefined) {
+    this.#shared = shared;
+    this.#deadline = deadline;
+  }
+
+  within(deadline: number): Store {
+    return new PostgresStore(this.#shared, deadline);
   }
 
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
-    return this.#withClient((client) => {
+    const read = (client: Client): Promise<T> => {
       let committing: Promise<unknown> | undefined;
       const all: TenantReader['all'] = (sql, values = []) => this.#query(client, sql, [tenant, ...values]);
       const last: TenantReader['all'] = (sql, values) =>
         inOneWrite(client, () => {
           const reading = all(sql, values);
           committing = client.query('commit');
+          committing.catch(() => undefined); // it is awaited unless a statement before it fails
           return reading;
         });
       return this.#inTenant(
@@ -127,38 +111,40 @@ class PostgresStore implements Store {
         () => work({ all, last }),
         () => committing,
       );
-    });
+    };
+    return this.#use(read, { tenant, reads: true });
   }
 
   readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
-    return this.#withClient(async (client) => {
+    const read = async (client: Client): Promise<readonly (readonly Row[])[]> => {
       const opening = tenantOpening(beginReading, tenant, await this.#mustStepDown(client)).map(([text, values]) =>
         this.#prepared(text, values),
       );
       const asked = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
-      const results = await runTransaction(client, [...opening, ...asked, this.#prepared('commit')]);
+      const results = await runBatch(client, [...opening, ...asked, this.#prepared('commit')]);
       return results.slice(opening.length, -1);
-    });
+    };
+    return this.#use(read, { tenant, reads: true });
   }
 
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
-    return openPostgresSnapshot(this.#url, tenant, pauseMsMax);
+    return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax);
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {
-    const replacement = await openPostgresReplacement(this.#url, tenant);
+    const replacement = await openPostgresReplacement(this.#shared.url, tenant);
     return {
       ...replacement,
       finish: async (dryRun) => {
         const counts = await replacement.finish(dryRun);
-        this.#listener.noteOwnChange();
+        this.#shared.listener.noteOwnChange();
         return counts;
       },
     };
   }
 
   lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
-    return lockImportOnPostgres(this.#url, tenant);
+    return lockImportOnPostgres(this.#shared.url, tenant);
   }
 
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts> {
@@ -186,8 +172,8 @@ class PostgresStore implements Store {
     }));
   }
 
-  async sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
-    const removed = await this.#withTenant(begin, tenant, async (client) => {
+  sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
+    return this.#change(tenant, async (client) => {
       const [locked] = await this.#query(client, lockTenant, [tenant]);
       const rows = await this.#query(client, removeOldTombstones, [tenant, revision, limit]);
       if (rows.length === 0) return 0;
@@ -195,12 +181,10 @@ class PostgresStore implements Store {
       await client.query(announceChange);
       return rows.length;
     });
-    this.#listener.noteOwnChange();
-    return removed;
   }
 
   recountSubscriptions(tenant: TenantId): Promise<void> {
-    return this.#withMigrator((client) =>
+    return this.#shared.connections.useUnbounded((client) =>
       this.#inTenant(client, begin, tenant, async () => {
         const [locked] = await this.#query(client, lockTenant, [tenant]);
         await countOnPostgres((text, values) => this.#query(client, text, values), tenant, recount());
@@ -224,7 +208,7 @@ class PostgresStore implements Store {
     }: { readonly change: string; readonly values: readonly unknown[]; readonly unbury?: unknown },
     read: (rows: readonly Row[]) => Changed<T>,
   ): Promise<T> {
-    const done = await this.#withTenant(begin, tenant, async (client) => {
+    return this.#change(tenant, async (client) => {
       const [[locked], buried] = await Promise.all([
         this.#query(client, lockTenant, [tenant]),
         this.#query(client, someTombstone, [tenant]),
@@ -247,7 +231,19 @@ class PostgresStore implements Store {
       ]);
       return result;
     });
-    this.#listener.noteOwnChange();
+  }
+
+  /** A transaction that changes a tenant's rows. It may take longer than what a request waits for. */
+  async #change<T>(tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
+    const limit = limitTime(changeMsMax, changeMsMax);
+    const change = (client: Client): Promise<T> =>
+      this.#inTenant(client, begin, tenant, async () => {
+        const limiting = this.#query(client, limit, []); // on its way before the first statement of the work
+        const [result] = await Promise.all([work(client), limiting]);
+        return result;
+      });
+    const done = await this.#use(change, { tenant, longestMs: changeMsMax });
+    this.#shared.listener.noteOwnChange();
     return done;
   }
 
@@ -255,40 +251,40 @@ class PostgresStore implements Store {
     sql: DirectorySql<S>,
     values: readonly SqlValue[] = [],
   ): Promise<readonly Row[]> {
-    return this.#withClient((client) => this.#query(client, sql, values));
+    return this.#use((client) => this.#query(client, sql, values), { reads: true });
   }
 
   async writeDirectory(
     statements: readonly DirectoryStatement[],
     { announce } = { announce: false },
   ): Promise<readonly (readonly Row[])[]> {
-    const written = await this.#withClient(async (client) => {
+    const written = await this.#use(async (client) => {
       const asked = statements.map(({ sql, values }) => this.#prepared(sql, values));
       if (asked.length === 1 && !announce) return runBatch(client, asked);
       const opening = ['begin', ...(announce ? [announceChange] : [])].map((text) => this.#prepared(text));
-      const results = await runTransaction(client, [...opening, ...asked, this.#prepared('commit')]);
+      const results = await runBatch(client, [...opening, ...asked, this.#prepared('commit')]);
       return results.slice(opening.length, -1);
     });
-    if (announce) this.#listener.noteOwnChange();
+    if (announce) this.#shared.listener.noteOwnChange();
     return written;
   }
 
   watch(): void {
-    this.#listener.start();
+    this.#shared.listener.start();
   }
 
   changeMark(): number | undefined {
-    return this.#listener.mark();
+    return this.#shared.listener.mark();
   }
 
   migrate(): Promise<MigrationResult> {
-    return this.#withMigrator((client) =>
+    return this.#shared.connections.useUnbounded((client) =>
       inTransaction(client, [client.query('begin')], () => migratePostgres(client)),
     );
   }
 
   async checkReady(): Promise<void> {
-    const applied = await this.#withClient((client) => appliedMigrations(client));
+    const applied = await this.#use((client) => appliedMigrations(client), { reads: true });
     if (pendingMigrations(listMigrations('postgres'), applied).length > 0) {
       throw new StorageError(
         'UNUSABLE',
@@ -298,20 +294,20 @@ class PostgresStore implements Store {
   }
 
   async examine(): Promise<readonly StoreCheck[]> {
-    const others = await this.#withClient(examinePostgres);
+    const others = await this.#use(examinePostgres, { reads: true });
     return [await checkThat('schema', 'This version can work with the schema', () => this.checkReady()), ...others];
   }
 
   async close(): Promise<void> {
-    await this.#listener.close();
-    await this.#pool.end();
+    await this.#shared.listener.close();
+    await this.#shared.connections.close();
+  }
+
+  #use<T>(work: (client: Client) => Promise<T>, how: Omit<Use, 'deadline'> = {}): Promise<T> {
+    return this.#shared.connections.use(work, { ...how, deadline: this.#deadline });
   }
 
   /** A transaction in which row-level security lets one tenant's rows through, whatever role we connected as. */
-  async #withTenant<T>(begin: string, tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
-    return this.#withClient((client) => this.#inTenant(client, begin, tenant, () => work(client)));
-  }
-
   async #inTenant<T>(
     client: Client,
     begin: string,
@@ -328,49 +324,11 @@ class PostgresStore implements Store {
 
   /** Whether the role we connected as would walk past row-level security; asked once. */
   #mustStepDown(client: Client): Promise<boolean> {
-    this.#stepDown ??= bypassesRowSecurity(client).catch((error: unknown) => {
-      this.#stepDown = undefined;
+    this.#shared.stepDown ??= bypassesRowSecurity(client).catch((error: unknown) => {
+      this.#shared.stepDown = undefined;
       throw error;
     });
-    return this.#stepDown;
-  }
-
-  async #withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw withAddress(toStorageError(error), this.#url);
-    });
-    try {
-      const result = await work(client);
-      client.release();
-      return result;
-    } catch (error) {
-      const translated = isFromDriver(error) ? toStorageError(error) : error;
-      client.release(translated instanceof StorageError && translated.code === 'UNAVAILABLE');
-      throw translated;
-    }
-  }
-
-  /** A connection of its own without bounds in time: a migration of a large table, or the wait for another migrator, takes as long as it takes. */
-  async #withMigrator<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const { connectionTimeoutMillis } = timeouts;
-    const client = new pg.Client({
-      connectionString: this.#url,
-      connectionTimeoutMillis,
-      pipeline: true,
-      options: distributedOption,
-      application_name: 'subreport-migrate',
-    });
-    client.on('error', () => undefined); // a broken connection also rejects the query that was under way
-    try {
-      await client.connect().catch((error: unknown) => {
-        throw withAddress(toStorageError(error), this.#url);
-      });
-      return await work(client);
-    } catch (error) {
-      throw isFromDriver(error) ? toStorageError(error) : error;
-    } finally {
-      await client.end();
-    }
+    return this.#shared.stepDown;
   }
 
   async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
@@ -384,10 +342,10 @@ class PostgresStore implements Store {
 
   /** The name under which each connection prepares a statement. */
   #nameOf(text: string): string {
-    const known = this.#names.get(text);
+    const known = this.#shared.names.get(text);
     if (known !== undefined) return known;
-    const name = `s${this.#names.size + 1}`;
-    this.#names.set(text, name);
+    const name = `s${this.#shared.names.size + 1}`;
+    this.#shared.names.set(text, name);
     return name;
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectRevision, setRevision, someTombstone } from './change-sql.ts';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
+import { changeMsMax, operationMsDefault } from './deadline.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { markStatement } from './import-mark.ts';
@@ -39,32 +40,51 @@ import { removeOldTombstones, setSweptRevision } from './tombstone.ts';
 
 /** Readers at once; each holds one snapshot, and all run on this one thread, so more would only wait for each other. */
 const readersMax = 8;
-/** How long a write waits for another process's write before it gives up, in milliseconds; SQLite itself must not wait, it would stop all readers. */
-const writeWaitMs = 10_000;
 const openWaitMs = 5_000;
 
 /**
  * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so that what was acknowledged survives a crash of the
  * process and a loss of power. Several processes may share the folder.
  */
-export function openSqliteStore(folder: string): Store {
-  return new SqliteStore(prepareFolder(folder));
+export function openSqliteStore(folder: string, operationMs = operationMsDefault): Store {
+  return new SqliteStore(openShared(prepareFolder(folder), operationMs), undefined);
+}
+
+/** What the views of one store on its requests (`within`) have in common. */
+interface SharedConnections {
+  readonly file: string;
+  /** How long a write without a deadline waits for another process's write; SQLite itself must not wait, it would stop all readers. */
+  readonly operationMs: number;
+  readonly writer: SqliteConnection;
+  readonly idleReaders: SqliteConnection[];
+  readonly waiting: ((reader: SqliteConnection) => void)[];
+  readerCount: number;
+  watcher: SqliteConnection | undefined;
+}
+
+function openShared(file: string, operationMs: number): SharedConnections {
+  const writer = new SqliteConnection(file, openWaitMs);
+  writer.run('pragma journal_mode = wal');
+  writer.run('pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 0');
+  return { file, operationMs, writer, idleReaders: [], waiting: [], readerCount: 0, watcher: undefined };
 }
 
 class SqliteStore implements Store {
   readonly engine = 'sqlite';
+  readonly #shared: SharedConnections;
+  readonly #deadline: number | undefined;
   readonly #file: string;
   readonly #writer: SqliteConnection;
-  readonly #idleReaders: SqliteConnection[] = [];
-  readonly #waiting: ((reader: SqliteConnection) => void)[] = [];
-  #readerCount = 0;
-  #watcher: SqliteConnection | undefined;
 
-  constructor(file: string) {
-    this.#file = file;
-    this.#writer = new SqliteConnection(file, openWaitMs);
-    this.#writer.run('pragma journal_mode = wal');
-    this.#writer.run('pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 0');
+  constructor(shared: SharedConnections, deadline: number | undefined) {
+    this.#shared = shared;
+    this.#deadline = deadline;
+    this.#file = shared.file;
+    this.#writer = shared.writer;
+  }
+
+  within(deadline: number): Store {
+    return new SqliteStore(this.#shared, deadline);
   }
 
   async readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
@@ -110,7 +130,7 @@ class SqliteStore implements Store {
       const next = mark?.(counts);
       if (next !== undefined) this.#writer.change(...markStatement(tenant, next));
       return counts;
-    });
+    }, changeMsMax);
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {
@@ -129,7 +149,7 @@ class SqliteStore implements Store {
       const changes = removed.map((row) => ({ before: toCountedRow(row) }));
       this.#keepChanges(tenant, changes, revision);
       return removed.length;
-    });
+    }, changeMsMax);
   }
 
   async sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
@@ -165,12 +185,12 @@ class SqliteStore implements Store {
   }
 
   watch(): void {
-    this.#watcher ??= new SqliteConnection(this.#file, openWaitMs);
+    this.#shared.watcher ??= new SqliteConnection(this.#file, openWaitMs);
   }
 
   /** SQLite counts the commits of all other connections, of this process and of others; reading the count takes microseconds. */
   changeMark(): number | undefined {
-    const [row] = this.#watcher?.all('pragma data_version', []) ?? [];
+    const [row] = this.#shared.watcher?.all('pragma data_version', []) ?? [];
     return row === undefined ? undefined : Number(row.data_version);
   }
 
@@ -218,8 +238,8 @@ class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    for (const reader of this.#idleReaders.splice(0)) reader.close();
-    this.#watcher?.close();
+    for (const reader of this.#shared.idleReaders.splice(0)) reader.close();
+    this.#shared.watcher?.close();
     this.#writer.close();
   }
 
@@ -252,8 +272,8 @@ class SqliteStore implements Store {
   }
 
   /** Runs `work` in one writing transaction. It is never interrupted, as it awaits nothing; waiting for another process's lock blocks no reader. */
-  async #write<T>(work: () => T): Promise<T> {
-    const deadline = performance.now() + writeWaitMs;
+  async #write<T>(work: () => T, waitMsMax = this.#shared.operationMs): Promise<T> {
+    const deadline = this.#deadline ?? performance.now() + waitMsMax;
     for (let waitMs = 1; !this.#beginWrite(deadline); waitMs = Math.min(waitMs * 2, 20)) await sleep(waitMs);
     try {
       const result = work();
@@ -286,18 +306,18 @@ class SqliteStore implements Store {
   }
 
   async #takeReader(): Promise<SqliteConnection> {
-    const idle = this.#idleReaders.pop();
+    const idle = this.#shared.idleReaders.pop();
     if (idle !== undefined) return idle;
-    if (this.#readerCount >= readersMax) return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.#shared.readerCount >= readersMax) return new Promise((resolve) => this.#shared.waiting.push(resolve));
     const reader = new SqliteConnection(this.#file, openWaitMs);
-    this.#readerCount += 1;
+    this.#shared.readerCount += 1;
     reader.run('pragma query_only = on');
     return reader;
   }
 
   #returnReader(reader: SqliteConnection): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#idleReaders.push(reader);
+    const next = this.#shared.waiting.shift();
+    if (next === undefined) this.#shared.idleReaders.push(reader);
     else next(reader);
   }
 }

@@ -75,6 +75,11 @@ export interface MigrationResult {
  */
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
+  /**
+   * The same store for one request: whatever an operation waits for (a connection, a lock, a statement, the commit), it ends by `deadline`, a time of
+   * `performance.now()`, or rejects with `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has a time of its own.
+   */
+  within(deadline: number): Store;
   /** Runs `work` with a reader of one tenant at one consistent moment; nothing can be written through it. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T>;
   /** Rows of each of some statements, as `readTenant` would read them one after another, at the least cost. */

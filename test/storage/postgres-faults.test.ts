@@ -60,23 +60,89 @@ describe('when PostgreSQL fails', () => {
   test.each([
     ['a statement of several', () => opened.store.readTenant(tenant, (reader) => reader.all(slow))],
     ['a whole transaction', () => opened.store.readTenantOnce(tenant, [{ sql: slow, values: [] }])],
-  ])('a connection killed in flight fails %s as UNAVAILABLE, and the next one works', async (_what, read) => {
-    const flight = read();
-    const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
-    await expect
-      .poll(
-        async () =>
-          (
-            await superuser.query(
-              "select 1 from pg_stat_activity where datname = $1 and query like '%pg_sleep(20)%' and state = 'active'",
-              [database()],
-            )
-          ).rowCount,
-      )
-      .toBe(1);
-    await killBackends();
-    await failed;
-    await expect.poll(count).toBe(0);
+  ])(
+    '%s whose connection is killed is read once more on a fresh connection, and no oftener (O11)',
+    async (_what, read) => {
+      const flight = read();
+      const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+      const pidOfSleeper = async (): Promise<number | undefined> => {
+        const { rows } = await superuser.query(
+          "select pid from pg_stat_activity where datname = $1 and query like '%pg_sleep(20)%' and state = 'active'",
+          [database()],
+        );
+        return rows[0]?.pid;
+      };
+      let killed: number | undefined;
+      for (let round = 0; round < 2; round += 1) {
+        await expect.poll(pidOfSleeper).toSatisfy((pid: number | undefined) => pid !== undefined && pid !== killed);
+        killed = await pidOfSleeper();
+        await superuser.query('select pg_terminate_backend($1)', [killed]);
+      }
+      await failed;
+      expect(await count()).toBe(0);
+    },
+  );
+
+  test('a read whose connection is killed while it waits for a lock succeeds by itself (O11)', async () => {
+    const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await other.connect();
+    await other.query('begin');
+    await other.query('lock table subscription_span');
+    const counting = count();
+    const kill = async () =>
+      (
+        await superuser.query(
+          "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",
+          [database()],
+        )
+      ).rowCount;
+    await expect.poll(kill).toBe(1);
+    await other.query('rollback');
+    await other.end();
+    expect(await counting).toBe(0);
+  });
+
+  /** A store with few connections of its own. */
+  const openSmall = (poolSize: number) =>
+    openStore({
+      databaseUrl: opened.environment.DATABASE_URL,
+      dataDir: '',
+      poolSize,
+      onConnectionError: () => undefined,
+    });
+
+  test('a statement that runs beyond the deadline frees its connection at once, without a rollback (O11)', async () => {
+    const store = openSmall(1);
+    const soon = performance.now() + 200;
+    await expect(store.within(soon).readTenant(tenant, (reader) => reader.all(slow))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('before the deadline'),
+    });
+    expect(await store.readDirectory('select 1 as one')).toEqual([{ one: 1 }]); // the first connection still sleeps
+    await expect(store.within(performance.now()).readDirectory('select 1 as one')).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
+    await store.close();
+  });
+
+  test('a tenant whose statements hang leaves connections to the other tenants (O11)', async () => {
+    await insertTenant(opened.store, 'hanging', 1);
+    const hanging = (await findTenant(opened.store, 'hanging'))?.tenant as TenantId;
+    const store = openSmall(4);
+    const end = performance.now() + 2_000;
+    let isOver = false;
+    const stuck = Array.from({ length: 12 }, () =>
+      store
+        .within(end)
+        .readTenant(hanging, (reader) => reader.all(slow))
+        .catch(() => {
+          isOver = true;
+        }),
+    );
+    expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(0);
+    expect(isOver).toBe(false);
+    await Promise.all(stuck);
+    await store.close();
   });
 
   /** Does `work` while a table is locked, and kills its connection once it waits for that. */
@@ -165,18 +231,18 @@ describe('when PostgreSQL fails', () => {
   });
 
   test('a pool whose connections are all taken is UNAVAILABLE after its time, not a hang', async () => {
-    const store = openStore({
-      databaseUrl: opened.environment.DATABASE_URL,
-      dataDir: '',
-      poolSize: 1,
-      onConnectionError: () => undefined,
-    });
+    const store = openSmall(1);
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const holder = store.readTenant(tenant, () => held);
-    await expect(store.readDirectory('select 1 as one')).rejects.toMatchObject({
+    const taken = Promise.withResolvers<void>();
+    const holder = store.readTenant(tenant, () => {
+      taken.resolve();
+      return held;
+    });
+    await taken.promise;
+    await expect(store.within(performance.now() + 100).readDirectory('select 1 as one')).rejects.toMatchObject({
       name: 'StorageError',
       code: 'UNAVAILABLE',
     });
