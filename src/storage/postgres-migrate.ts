@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { StorageError } from './error.ts';
 import {
   type AppliedMigration,
   listMigrations,
@@ -8,17 +10,54 @@ import {
   toAppliedMigration,
 } from './migrations.ts';
 import { hasCitus, prepareForWorkers, requireCoordinator } from './postgres-citus.ts';
+import { toStorageError } from './postgres-error.ts';
 import { bypassesRowSecurity, ensureTenantRole, sessionRole, tenantRole } from './postgres-role.ts';
+import { inTransaction } from './postgres-transaction.ts';
 import type { MigrationResult } from './store.ts';
 
-/** Brings the schema to what this version needs, inside a transaction and under a lock that it holds to its end. */
+/** How long an attempt waits for a table. Requests queue behind it meanwhile, and the server looks for deadlocks after 1 s. */
+const lockMs = 500;
+const pauseMs = 1_000;
+/** How long attempts are repeated, in milliseconds. */
+const attemptsMs = 10 * 60_000;
+
+/**
+ * Brings the schema to what this version needs, in one transaction. An attempt that cannot have a table is given up and
+ * repeated, so that requests go on while a whole report or an import uses it. Throws `StorageError` `BUSY` after 10
+ * minutes of that.
+ */
 export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
+  for (const deadline = performance.now() + attemptsMs; ; ) {
+    try {
+      return await inTransaction(client, [client.query('begin')], () => migrateOnce(client));
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      if (performance.now() > deadline)
+        throw new StorageError(
+          'BUSY',
+          `Cannot migrate: each table to change must be free for ${lockMs} ms within 10 minutes: current value is a table in use by a whole report, an import or another transaction; run 'subreport migrate' when there are none`,
+          error,
+        );
+      await sleep(pauseMs);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const translated = toStorageError(error);
+  return translated instanceof StorageError && translated.code === 'BUSY';
+}
+
+async function migrateOnce(client: pg.ClientBase): Promise<MigrationResult> {
   const known = listMigrations('postgres');
-  await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
+  await client.query(`select pg_advisory_xact_lock(${migrationLock})`); // another migrator takes as long as it takes
+  await client.query(`set local lock_timeout = ${lockMs}`);
   const distributed = await hasCitus(client);
   if (distributed) await requireCoordinator(client);
   await client.query(createMigrationTable);
   const pending = pendingMigrations(known, await appliedMigrations(client));
+  const isChange = pending.length > 0 && pending.length < known.length;
+  if (isChange && !distributed) await client.query(lockWriters);
   for (const migration of pending) {
     for (const statement of migration.statements) await client.query(statement);
     const [sql, values] = recordMigration(migration);
@@ -40,6 +79,9 @@ export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedM
 
 /** Any number that nothing else in the database takes an advisory lock on. */
 const migrationLock = 7_236_119_410;
+
+/** Each write of records locks its tenant first. With this lock before all others, none of them can hold what a migration needs; reads go on. */
+const lockWriters = 'lock table tenant in exclusive mode';
 
 const createMigrationTable = `create table if not exists schema_migration
   (name text collate "C" not null primary key, checksum text not null)`;

@@ -278,9 +278,7 @@ class PostgresStore implements Store {
   }
 
   migrate(): Promise<MigrationResult> {
-    return this.#shared.connections.useUnbounded((client) =>
-      inTransaction(client, [client.query('begin')], () => migratePostgres(client)),
-    );
+    return this.#shared.connections.useUnbounded(migratePostgres);
   }
 
   async checkReady(): Promise<void> {

@@ -50,8 +50,10 @@ function realVersion(folder: string): NewerVersion {
 /** What an additive migration may do to each table: a column that may be null, one with a default, an index; and a new table. */
 function additions(engine: string): string {
   const dump = readFileSync(join(root, `src/storage/schema.${engine}.sql`), 'utf8');
-  const tables = [...dump.matchAll(/^create table (\w+)/gim)].map(([, table]) => table);
-  const added = tables.map(
+  const found = [...dump.matchAll(/^create table (\w+)/gim)].map(([, table]) => table);
+  const tables = new Set(['tenant', 'subscription', ...found]); // the order in which requests use them (CONTRIBUTING.md)
+  const added = Array.from(
+    tables,
     (table) => `alter table ${table} add column newer_text text;
 alter table ${table} add column newer_number bigint not null default 7;
 create index ${table}_newer on ${table} (newer_text);

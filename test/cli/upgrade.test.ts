@@ -1,0 +1,225 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createClient } from '../../src/auth/manage-clients.ts';
+import { readConfig } from '../../src/cli/config.ts';
+import { openReadyStore } from '../../src/cli/store-session.ts';
+import { checkCounts } from '../../src/storage/check-counts.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { type Balancer, startBalancer } from '../support/balancer.ts';
+import { engines, openPostgres, type TestStore } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
+import { currentSchema, makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
+
+// Two versions on one store (docs/decisions/upgrades.md): this one, and one with a further migration.
+
+const programOf = (version: NewerVersion) => [process.execPath, version.main] as const;
+let compatible: NewerVersion;
+let incompatible: NewerVersion;
+beforeAll(() => {
+  compatible = makeNewerVersion({ compatible: true });
+  incompatible = makeNewerVersion({ compatible: false });
+});
+afterAll(() => {
+  compatible.remove();
+  incompatible.remove();
+});
+
+describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  beforeEach(async () => {
+    opened = await openTestStore();
+  });
+  afterEach(() => opened.close());
+  const runNewer = (version: NewerVersion, args: readonly string[], more: Record<string, string> = {}) =>
+    runCommand(args, { environment: { ...opened.environment, ...more }, program: programOf(version) });
+  /** Opens the store as each command of this version does. */
+  const openOlder = async (migrateOnStart: string): Promise<void> => {
+    const config = readConfig({ ...opened.environment, MIGRATE_ON_START: migrateOnStart });
+    await (await openReadyStore(config, () => undefined)).close();
+  };
+
+  test('the older one stays ready, starts and migrates nothing on a newer schema that names it (O3)', async () => {
+    expect((await runNewer(compatible, ['migrate'])).code).toBe(0);
+    await opened.store.checkReady();
+    for (const value of ['true', 'false']) await openOlder(value);
+    expect(await opened.store.migrate()).toEqual({ applied: [], current: currentSchema });
+    expect((await opened.store.examine()).filter(({ ok }) => !ok)).toEqual([]);
+  });
+
+  test('the older one refuses a newer schema that does not name it, with a sentence (O3)', async () => {
+    expect((await runNewer(incompatible, ['migrate'])).code).toBe(0);
+    const refused = {
+      code: 'UNUSABLE',
+      message: expect.stringMatching(
+        `^Cannot use the database: it was migrated by a newer version .* must know the schema '${incompatible.schema}': current value is '${currentSchema}'; [^\n]+$`,
+      ),
+    };
+    await expect(opened.store.checkReady()).rejects.toMatchObject(refused);
+    for (const value of ['true', 'false']) await expect(openOlder(value)).rejects.toMatchObject(refused);
+  });
+
+  test('the newer one with MIGRATE_ON_START=false refuses the older schema and says what to run', async () => {
+    const { code, stderr } = await runNewer(compatible, ['tenant', 'list'], { MIGRATE_ON_START: 'false' });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("run 'subreport migrate'")]);
+    await opened.store.checkReady();
+  });
+});
+
+test('a killed worker of the older version is replaced on the newer schema (O3)', async () => {
+  const opened = await openPostgres(testRole);
+  const environment = { ...opened.environment, PORT: String(await freePort()) };
+  const command = startCommand(['serve', '--workers', '2'], { environment });
+  const pids = () =>
+    [...command.stdout().matchAll(/"pid":(\d+)[^\n]*"msg":"listening at/g)].map(([, pid]) => Number(pid));
+  try {
+    await untilWritten(command, '"serving"');
+    expect((await runCommand(['migrate'], { environment, program: programOf(compatible) })).code).toBe(0);
+    expect(pids()).toHaveLength(2);
+    process.kill(pids()[0] ?? 0, 'SIGKILL');
+    await vi.waitFor(() => expect(pids()).toHaveLength(3), { timeout: 30_000, interval: 50 });
+    expect((await fetch(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
+  } finally {
+    command.child.kill('SIGTERM');
+    await command.ended;
+    await opened.close();
+  }
+});
+
+describe('an upgrade of a service behind a load balancer, on one PostgreSQL', () => {
+  /** Upgrades and returns; `UPGRADE_ROUNDS=20` makes it a drill of some minutes. */
+  const rounds = Number(process.env.UPGRADE_ROUNDS ?? 1);
+  let opened: TestStore;
+  let balancer: Balancer;
+  const running = new Map<string, RunningCommand>();
+  beforeAll(async () => {
+    opened = await openPostgres(testRole);
+    balancer = await startBalancer();
+  });
+  afterAll(async () => {
+    for (const { child, ended } of running.values()) {
+      child.kill('SIGKILL');
+      await ended;
+    }
+    await balancer.close();
+    await opened.close();
+  });
+
+  /** Starts a process of a version behind the load balancer; its URL. */
+  async function start(version?: NewerVersion): Promise<string> {
+    const port = String(await freePort());
+    const command = startCommand(['serve'], {
+      environment: {
+        ...opened.environment,
+        PORT: port,
+        PUBLIC_URL: balancer.url,
+        SHUTDOWN_DELAY_SECONDS: '3',
+        DATABASE_POOL_SIZE: '4',
+      },
+      ...(version !== undefined && { program: programOf(version) }),
+    });
+    const url = `http://127.0.0.1:${port}`;
+    running.set(url, command);
+    await untilWritten(command, '"serving"');
+    balancer.add(url);
+    return url;
+  }
+
+  async function stop(url: string): Promise<void> {
+    const command = running.get(url);
+    command?.child.kill('SIGTERM');
+    expect((await command?.ended)?.code).toBe(0);
+    running.delete(url);
+  }
+
+  test(
+    'fails no request, there and back, while reports are read and records are written (O3)',
+    async () => {
+      const load = await startLoad(opened.store, balancer.url);
+      let older = await start();
+      await balancer.untilReady(older);
+      load.begin();
+      for (let round = 0; round < rounds; round += 1) {
+        const newer = await start(compatible);
+        await balancer.untilReady(older, newer);
+        await load.untilMore(20);
+        await stop(older);
+        await balancer.untilReady(newer);
+        await load.untilMore(20);
+        older = await start();
+        await balancer.untilReady(older, newer);
+        await stop(newer);
+        await balancer.untilReady(older);
+        await load.untilMore(20);
+      }
+      const { failures, requests, written } = await load.end();
+      if (rounds > 1)
+        console.info(`${rounds} rounds: ${requests} requests, ${failures.length} failed, ${written} rows written`);
+      expect(failures).toEqual([]);
+      expect(await opened.store.readTenant(load.tenant, checkCounts)).toEqual({ rows: written, problems: [] });
+    },
+    120_000 * rounds,
+  );
+});
+
+/** Readers of tokens and reports, and a writer, until told to end. */
+interface Load {
+  readonly tenant: TenantId;
+  begin(): void;
+  /** Resolves when that many more requests have been answered. */
+  untilMore(count: number): Promise<void>;
+  end(): Promise<{ readonly failures: readonly string[]; readonly requests: number; readonly written: number }>;
+}
+
+async function startLoad(store: Store, url: string): Promise<Load> {
+  await insertTenant(store, 'acme', 1);
+  const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+  const client = await createClient(store, 1, { tenant });
+  const failures: string[] = [];
+  let [requests, written, isOver] = [0, 0, false];
+  const ask = async (path: string, init?: RequestInit): Promise<Response> => {
+    const response = await fetch(url + path, init);
+    requests += 1;
+    if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response;
+  };
+  const read = async (): Promise<void> => {
+    const body = new URLSearchParams({ grant_type: 'client_credentials', ...client });
+    const { access_token: token } = (await (await ask('/oauth2/token', { method: 'POST', body })).json()) as Record<
+      string,
+      string
+    >;
+    const headers = { authorization: `Bearer ${token}` };
+    for (let page = 0; page < 5; page += 1)
+      await (await ask('/connect-api/v1/subscription?size=5', { headers })).json();
+  };
+  const write = async (): Promise<void> => {
+    await store.loadSubscriptions(tenant, [subscriptionRow({ id: `id${written}`, createdDate: written })]);
+    written += 1;
+  };
+  const repeat = async (work: () => Promise<void>): Promise<void> => {
+    while (!isOver) {
+      await work().catch((error: unknown) => failures.push(`${error} ${(error as Error).cause ?? ''}`));
+      await sleep(10);
+    }
+  };
+  await write();
+  let working: Promise<unknown> = Promise.resolve();
+  return {
+    tenant,
+    begin() {
+      working = Promise.all([read, read, read, write].map(repeat));
+    },
+    async untilMore(count) {
+      for (const wanted = requests + count; requests < wanted; ) await sleep(20);
+    },
+    async end() {
+      isOver = true;
+      await working;
+      return { failures, requests, written };
+    },
+  };
+}

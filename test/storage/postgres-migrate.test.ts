@@ -1,0 +1,70 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TenantId } from '../../src/storage/store.ts';
+import { insertTenant } from '../../src/storage/tenant.ts';
+import { openPostgres, type TestStore } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
+import { makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { type RunningCommand, startCommand } from '../support/run-command.ts';
+
+describe('a migration on PostgreSQL while the tables are in use', () => {
+  let newer: NewerVersion;
+  let opened: TestStore;
+  let user: pg.Client;
+  let migrating: RunningCommand | undefined;
+  beforeAll(() => {
+    newer = makeNewerVersion({ compatible: true });
+  });
+  afterAll(() => newer.remove());
+  beforeEach(async () => {
+    opened = await openPostgres(testRole);
+    await insertTenant(opened.store, 'acme', 1);
+    user = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await user.connect();
+  });
+  afterEach(async () => {
+    migrating?.child.kill('SIGKILL');
+    await user.end();
+    await opened.close();
+  });
+
+  /** Starts the migration and waits until it waits for a table that `user` holds. */
+  async function startMigrating(): Promise<RunningCommand> {
+    migrating = startCommand(['migrate'], {
+      environment: opened.environment,
+      program: [process.execPath, newer.main],
+    });
+    const waiting = `select 1 from pg_locks where not granted and relation is not null
+      and database = (select oid from pg_database where datname = current_database())`;
+    await vi.waitFor(async () => expect((await user.query(waiting)).rows).toHaveLength(1), {
+      timeout: 30_000,
+      interval: 10,
+    });
+    return migrating;
+  }
+
+  test('lets reports be read while it waits for a whole report to end (O3)', async () => {
+    await user.query('begin; select 1 from subscription');
+    const { ended, child } = await startMigrating();
+    const read = () =>
+      opened.store.readTenant('acme' as TenantId, (reader) =>
+        reader.all('select id from subscription where tenant_id = $1'),
+      );
+    for (let times = 0; times < 3; times += 1) expect(await read()).toEqual([]);
+    expect(child.exitCode).toBeNull();
+    await user.query('commit');
+    expect((await ended).code).toBe(0);
+  });
+
+  test('waits for a writer of records before it takes any table, so that neither ends in a deadlock (O3)', async () => {
+    await user.query("begin; select id from tenant where id = 'acme' for update"); // as every write of records begins
+    const { ended } = await startMigrating();
+    await user.query("select set_tenant('acme')");
+    expect((await user.query("delete from subscription where tenant_id = 'acme'")).rowCount).toBe(0);
+    await user.query('commit');
+    expect((await ended).code).toBe(0);
+    const loaded = await opened.store.loadSubscriptions('acme' as TenantId, [subscriptionRow({ id: 'a' })]);
+    expect(loaded.inserted).toBe(1);
+  });
+});
