@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { checkRow } from './check-row.ts';
+import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
 import type { Resumption } from './resume-import.ts';
@@ -32,6 +33,8 @@ export interface SourceOptions {
   readonly unpackedBytesMax?: number;
   /** Told of each row that is rejected, in the order of the source; rows behind it are durable only when it has resolved. */
   readonly onRejected: (row: RejectedRow) => Promise<void> | void;
+  /** Most rows that may be rejected; one more ends the reading. */
+  readonly rejectedMax?: number;
   /** Told now and then how many rows have been read. */
   readonly onProgress?: (read: number) => void;
 }
@@ -49,10 +52,10 @@ export interface GoodRow {
   readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
 }
 
-/** The rows of a source that can be loaded, but for those that a resumed import is past; counts all rows, and tells the rejected ones. */
+/** The rows of a source that can be loaded, but for those that a resumed import is past; counts all rows, and reports the rejected ones. */
 export async function* readGoodRows(
   source: AsyncIterable<Buffer>,
-  { format, onRejected }: SourceOptions,
+  { format, onRejected, rejectedMax = Number.POSITIVE_INFINITY }: SourceOptions,
   tally: Tally,
   resumption?: Resumption,
   onRow?: (bytesBefore: number) => void,
@@ -68,6 +71,7 @@ export async function* readGoodRows(
       } else {
         tally.rejected += 1;
         await onRejected({ line: sourceRow.line, errors: checked.faults, raw: sourceRow.raw });
+        if (tally.rejected > rejectedMax) throw tooManyRejected(sourceRow.line, rejectedMax);
       }
       onRow?.(before.bytes);
     }
@@ -78,6 +82,12 @@ export async function* readGoodRows(
     }
   }
 }
+
+const tooManyRejected = (line: number, max: number): ImportError =>
+  new ImportError(
+    'BAD_ROWS',
+    `Cannot go on past line ${line}: at most ${max} rows may be rejected; mend the source first`,
+  );
 
 /** The bytes of a source as they were before they were packed. */
 export const unpacked = (source: AsyncIterable<Buffer>, { unpackedBytesMax = unpackedGibMax * gib }: SourceOptions) =>

@@ -4,7 +4,6 @@ import {
   createGunzip,
   createZstdDecompress,
   type Gunzip,
-  gzipSync,
   type ZstdDecompress,
   zstdCompressSync,
 } from 'node:zlib';
@@ -15,24 +14,33 @@ interface Packing {
   readonly name: string;
   readonly magic: Buffer;
   readonly create: () => Gunzip | ZstdDecompress;
-  /** The seal as a member or frame of its own. */
-  readonly packedSeal: Buffer;
+  /** What must come out last, and the frame that holds it, which stands behind the source. */
+  readonly seal: { readonly content: Buffer; readonly frame: Buffer };
 }
 
+const nothing = Buffer.alloc(0);
+
 /**
- * Stands behind every packed source. Node's zstd decompressor drops up to three last bytes in silence, and both stop in silence at bytes that belong to no frame.
- * The source was whole when all bytes were consumed and the seal came out last. The frame needs its checksum: behind it, a cut block that takes the frame for its
- * own content cannot end with the seal.
+ * Node's zstd decompressor drops up to three last bytes in silence. The source was whole when all bytes were consumed and the content of our frame came out last.
+ * The frame needs its checksum: a cut block that takes the frame for its own content then ends with other bytes. gzip needs no such frame.
  */
-const seal = Buffer.from('\u0000end of the source\u0000');
+const zstdSeal = Buffer.from('\u0000end of the source\u0000');
 
 const packings: readonly Packing[] = [
-  { name: 'gzip', magic: Buffer.from([0x1f, 0x8b]), create: () => createGunzip(), packedSeal: gzipSync(seal) },
+  {
+    name: 'gzip',
+    magic: Buffer.from([0x1f, 0x8b]),
+    create: () => createGunzip(),
+    seal: { content: nothing, frame: nothing },
+  },
   {
     name: 'zstd',
     magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
     create: () => createZstdDecompress(),
-    packedSeal: zstdCompressSync(seal, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
+    seal: {
+      content: zstdSeal,
+      frame: zstdCompressSync(zstdSeal, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
+    },
   },
 ];
 const magicBytes = 4;
@@ -79,7 +87,7 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
 }
 
 /** Unpacks a source with the seal behind it, and takes the seal away; throws an error of zlib when not all bytes were unpacked. */
-async function* unpackSealed({ create, packedSeal }: Packing, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* unpackSealed({ create, seal }: Packing, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let fed = 0;
   const unpacked = create();
   const packed = Readable.from(
@@ -88,21 +96,21 @@ async function* unpackSealed({ create, packedSeal }: Packing, source: AsyncItera
         fed += chunk.length;
         yield chunk;
       }
-      fed += packedSeal.length;
-      yield packedSeal;
+      fed += seal.frame.length;
+      yield seal.frame;
     })(),
   );
   packed.on('error', (error) => unpacked.destroy(error));
   packed.pipe(unpacked);
-  let last = Buffer.alloc(0);
+  let last = nothing;
   try {
     for await (const chunk of unpacked as AsyncIterable<Buffer>) {
       const bytes = Buffer.concat([last, chunk]);
-      const end = Math.max(0, bytes.length - seal.length);
+      const end = Math.max(0, bytes.length - seal.content.length);
       last = bytes.subarray(end);
       if (end > 0) yield bytes.subarray(0, end);
     }
-    if (!last.equals(seal) || unpacked.bytesWritten !== fed)
+    if (!last.equals(seal.content) || unpacked.bytesWritten !== fed)
       throw Object.assign(new Error('bytes follow that are no whole part of it'), { code: 'Z_DATA_ERROR' });
   } finally {
     packed.destroy();

@@ -203,6 +203,18 @@ describe.each(servicesOnEngines)(
       expect((await stateOf()).ids).toEqual([]);
     });
 
+    test('the 10,001st rejected row ends a load, and what is behind it is not read (S14)', async () => {
+      await begin();
+      const bomb = gzipSync(`${ndjson(rows.slice(0, 3))}${'{}\n'.repeat(200_000)}`);
+      for (const query of ['', '?strict=true', '?replace=true', '?dry-run=true']) {
+        const refused = await put(bomb, query, { 'content-encoding': 'gzip' });
+        const { messages } = (await refused.json()) as { messages: string[] };
+        expect([refused.status, messages[0]]).toEqual([400, expect.stringContaining('past line 10004')]);
+        expect(messages[1]).toContain('line 4: ');
+      }
+      expect((await stateOf()).problems).toEqual([]);
+    });
+
     test('a strict load that finds another one running is told before its body is taken, and leaves no file', async () => {
       await begin();
       const lock = await service.store.lockImport(tenant);
