@@ -42,6 +42,12 @@ export const settings = {
     7,
     'Longest time for a request to wait for the store, all its waits together; then it gets 503',
   ),
+  SPOOL_MAX_MIB: wholeNumber(
+    1,
+    1_048_576,
+    1_024,
+    'Room in DATA_DIR for the sources of strict loads, which are read twice, in MiB and for each process',
+  ),
   MIGRATE_ON_START: oneOf(['true', 'false'], 'true', 'Whether commands bring the schema up to date before they begin'),
   PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records on a page when size is not given'),
   PAGE_SIZE_MAX: wholeNumber(1, 10_000, defaultPageLimits.sizeMax, 'Largest size; above it is a 400'),

@@ -9,6 +9,7 @@ import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { openErrorsFile } from './errors-file.ts';
 import { type ImportSource, openImportSource } from './import-source.ts';
+import { openSpool } from './open-spool.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { requireTenant, withStore } from './store-session.ts';
@@ -53,14 +54,16 @@ export function addImportCommand(program: Command, output: Output): void {
     )
     .action(async (file: string, options: CommandOptions) => {
       requireSense(options);
-      const source = await openImportSource(file, options.format, options.strict === true);
+      const config = readConfig();
+      const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
+      const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
       try {
-        const failed = await withStore(readConfig(), async (store) =>
+        const failed = await withStore(config, async (store) =>
           runImport(store, await requireTenant(store, options.tenant), source, options, output),
         );
         if (failed) process.exitCode = 1;
       } finally {
-        source.dispose();
+        await source.dispose();
       }
     });
 }
@@ -135,7 +138,11 @@ async function runImport(
         `Cannot import '${source.name}' strictly: every row must be right: ${summary.rejected} of ${summary.read} are not; nothing was loaded`,
       );
     }
-    if (strict && refused === undefined && !dryRun) summary = await pass(false, failOnChange);
+    if (strict && refused === undefined && !dryRun) {
+      const { read } = summary;
+      summary = await pass(false, failOnChange);
+      if (summary.read !== read) throw changedWhileRead(`it had ${read} rows, then ${summary.read}`);
+    }
     const seconds = (performance.now() - started) / 1000;
     if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
     const { removed, ...others } = summary;
@@ -187,11 +194,14 @@ async function readSource<T>(
 
 /** For the second pass of a strict import, whose rows were all right in the first. */
 function failOnChange({ line }: RejectedRow): never {
-  throw new ImportError(
-    'BAD_ROWS',
-    `Cannot go on with the strict import: the source must not change while it is read: line ${line} was right before`,
-  );
+  throw changedWhileRead(`line ${line} was right before`);
 }
+
+const changedWhileRead = (difference: string): ImportError =>
+  new ImportError(
+    'BAD_ROWS',
+    `Cannot go on with the strict import: the source must not change while it is read: ${difference}`,
+  );
 
 function rejectedText({ line, errors }: RejectedRow): string {
   const faults = errors.map(({ field, value, rule }) => {

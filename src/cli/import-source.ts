@@ -1,8 +1,7 @@
-import { createReadStream, createWriteStream, fstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { createReadStream, fstatSync, statSync } from 'node:fs';
+import { extname } from 'node:path';
 import type { ImportFormat } from '../import/read-good-rows.ts';
+import type { Spool } from '../import/spool.ts';
 import { CommandError, UsageError } from './error.ts';
 import type { FileIdentity } from './errors-file.ts';
 
@@ -10,65 +9,61 @@ import type { FileIdentity } from './errors-file.ts';
 export interface ImportSource {
   /** Name for people. */
   readonly name: string;
-  /** Size in bytes, when it is known. */
+  /** Size in bytes of a file that can be read again; `undefined` of standard input and pipes. */
   readonly bytes: number | undefined;
   readonly format: ImportFormat;
   /** The file that the rows are read from. */
   readonly identity: FileIdentity | undefined;
-  /** Opens it from the beginning, told of each chunk's size; standard input opens once unless it was kept. */
+  /** Opens it from the beginning, told of each chunk's size; standard input and pipes open once unless they were kept. */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
   /** Removes what was kept. */
-  dispose(): void;
+  dispose(): Promise<void>;
 }
 
 const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
-/** Finds a source and its format: as said, or by the end of the file's name. With `twice`, standard input is kept in a file so that it can be read again. */
+/**
+ * Finds a source and its format: as said, or by the end of the file's name. With `twice`, what can be read only once, such as standard input or a pipe, is kept
+ * in the spool.
+ */
 export async function openImportSource(
   file: string,
   format: ImportFormat | undefined,
-  twice: boolean,
+  twice: Spool | undefined,
 ): Promise<ImportSource> {
-  const unpackedName = file.replace(/\.(gz|gzip|zst|zstd)$/i, '');
-  const known = format ?? extensions[extname(unpackedName).toLowerCase()];
-  if (known === undefined) {
-    throw new UsageError(
-      `Cannot tell the format of '${file}': its name must end in .csv, .ndjson or .jsonl, packed ones with .gz or .zst behind it, or --format must say csv or ndjson`,
-    );
-  }
-  if (file !== '-') return fileSource(file, known);
-  if (!twice)
-    return {
-      name: 'standard input',
-      bytes: undefined,
-      format: known,
-      identity: fstatSync(0, { bigint: true }),
-      open: (onBytes) => counted(process.stdin, onBytes),
-      dispose: () => undefined,
-    };
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-import-'));
-  const kept = join(folder, 'input');
-  await pipeline(process.stdin, createWriteStream(kept, { mode: 0o600 }));
-  return {
-    ...fileSource(kept, known),
-    name: 'standard input',
-    identity: fstatSync(0, { bigint: true }),
-    dispose: () => rmSync(folder, { recursive: true }),
-  };
+  const source = findSource(file, formatOf(file, format));
+  if (twice === undefined || source.bytes !== undefined) return source;
+  await twice.sweep();
+  const kept = await twice.keep(source.open());
+  return { ...source, open: (onBytes) => counted(kept.open(), onBytes), dispose: () => kept.close() };
 }
 
-function fileSource(file: string, format: ImportFormat): ImportSource {
+function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
+  const unpackedName = file.replace(/\.(gz|gzip|zst|zstd)$/i, '');
+  const known = format ?? extensions[extname(unpackedName).toLowerCase()];
+  if (known !== undefined) return known;
+  throw new UsageError(
+    `Cannot tell the format of '${file}': its name must end in .csv, .ndjson or .jsonl, packed ones with .gz or .zst behind it, or --format must say csv or ndjson`,
+  );
+}
+
+function findSource(file: string, format: ImportFormat): ImportSource {
+  const dispose = async (): Promise<void> => undefined;
+  if (file === '-') {
+    const identity = fstatSync(0, { bigint: true });
+    const open: ImportSource['open'] = (onBytes) => counted(process.stdin, onBytes);
+    return { name: 'standard input', bytes: undefined, format, identity, open, dispose };
+  }
   try {
     const stats = statSync(file, { bigint: true });
     if (stats.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
-    const bytes = stats.isFile() ? Number(stats.size) : undefined; // a pipe has no size
     return {
       name: file,
-      bytes,
+      bytes: stats.isFile() ? Number(stats.size) : undefined, // a pipe has no size
       format,
       identity: stats,
       open: (onBytes) => counted(createReadStream(file), onBytes),
-      dispose: () => undefined,
+      dispose,
     };
   } catch (error) {
     throw new CommandError(

@@ -15,6 +15,7 @@ import type { Config } from './config.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { listenFailure } from './listen-failure.ts';
+import { openSpool } from './open-spool.ts';
 import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
@@ -98,11 +99,14 @@ export async function serve(
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
   });
+  const spool = openSpool(config);
+  await spool.sweep();
   const management =
     config.MANAGEMENT_PORT === 0
       ? undefined
       : buildManagementServer({
           ...shared,
+          spool,
           authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
           bodyStallMs,
         });

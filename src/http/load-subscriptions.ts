@@ -1,8 +1,3 @@
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/resource-server.ts';
 import { parseForm } from '../contract/form.ts';
@@ -12,6 +7,7 @@ import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportSummary, importRecords } from '../import/import-records.ts';
 import type { RejectedRow } from '../import/read-good-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
+import type { Spool } from '../import/spool.ts';
 import { nameFaults } from '../report/parse.ts';
 import { refuse } from '../report/refuse.ts';
 import type { ReportContext } from '../report/report-context.ts';
@@ -27,6 +23,8 @@ export interface LoadRoute {
   readonly report: Pick<ReportContext, 'store'>;
   /** Checks the `Authorization` header for the scope of writing. */
   readonly authorizeWrite: (header: string | undefined) => Promise<Access>;
+  /** Where a body is kept that is read twice. */
+  readonly spool: Spool;
   /** Longest wait for the next bytes of a body, in milliseconds. */
   readonly bodyStallMs: number;
 }
@@ -64,10 +62,8 @@ const unpackedBytesMax = 8 * 2 ** 30;
 type ShownRow = Pick<RejectedRow, 'line' | 'errors'>;
 
 /** `PUT /operator/v1/tenants/{tenant}/subscriptions`: an import over HTTP, with the guarantees of one from a file (docs/operator.md). */
-export function addLoadRoute(
-  app: FastifyInstance,
-  { report: { store }, authorizeWrite, bodyStallMs }: LoadRoute,
-): void {
+export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
+  const { authorizeWrite, bodyStallMs } = options;
   const takeSlot = createSlots(loadLimits, 'load');
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -92,7 +88,7 @@ export function addLoadRoute(
         };
         const release = takeSlot(clientId);
         const body = readBody(request.raw, bodyStallMs);
-        const summary = await load(store, tenant, body, how, onRejected)
+        const summary = await load(options, tenant, body, how, onRejected)
           .catch((error: unknown) => {
             discardBody(request.raw, bodyStallMs);
             throw error instanceof ImportError ? toRequestError(error, shown) : error;
@@ -148,7 +144,7 @@ function readSwitches(query: string): Switches {
 }
 
 async function load(
-  store: LoadRoute['report']['store'],
+  { report: { store }, spool }: LoadRoute,
   tenant: Access['tenant'],
   body: AsyncIterable<Buffer>,
   how: Switches,
@@ -166,8 +162,9 @@ async function load(
   if (how.replace) return replaceRecords(store, tenant, body, { ...options, allowEmpty });
   if (!how.strict) return importRecords(store, tenant, body, options);
   await requireNoImport(store, tenant); // said before the body has been taken in, not after it
-  return keptInFile(body, async (again) => {
-    const checked = await importRecords(store, tenant, again(), { ...options, dryRun: true });
+  const kept = await spool.keep(body);
+  try {
+    const checked = await importRecords(store, tenant, kept.open(), { ...options, dryRun: true });
     if (checked.rejected > 0) {
       const refused = new ImportError(
         'BAD_ROWS',
@@ -175,40 +172,16 @@ async function load(
       );
       return { ...checked, refused };
     }
-    return dryRun ? checked : importRecords(store, tenant, again(), options);
-  });
-}
-
-/** Keeps a body in a file, as arrived, so that it can be read twice. */
-async function keptInFile<T>(
-  body: AsyncIterable<Buffer>,
-  work: (open: () => AsyncIterable<Buffer>) => Promise<T>,
-): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'subreport-load-'));
-  const opened: ReadStream[] = [];
-  try {
-    const file = join(folder, 'body');
-    await pipeline(body, createWriteStream(file, { mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error;
-      throw new RequestError(
-        'UNAVAILABLE',
-        'Cannot load strictly now: the service must have room for the body, which is read twice; send it without strict=true',
-        { 'retry-after': '60' },
-      );
-    });
-    return await work(() => {
-      const stream = createReadStream(file);
-      opened.push(stream);
-      return stream;
-    });
+    return dryRun ? checked : await importRecords(store, tenant, kept.open(), options);
   } finally {
-    for (const stream of opened) stream.destroy(); // one that was never read, too: its file would stay
-    await rm(folder, { recursive: true });
+    await kept.close();
   }
 }
 
 function toRequestError(error: ImportError, rejected: readonly ShownRow[] = []): unknown {
   if (error.code === 'BUSY') return new RequestError('UNAVAILABLE', error.message, { 'retry-after': '10' });
+  if (error.code === 'NO_ROOM') return new RequestError('UNAVAILABLE', error.message, { 'retry-after': '60' });
+  if (error.code === 'TOO_LARGE') return new RequestError('PAYLOAD_TOO_LARGE', error.message);
   const rows = rejected.map(({ line, errors }) => {
     const faults = errors.map(({ field, rule }) => `${field === '' ? 'the row' : field} must be ${rule}`);
     return `line ${line}: ${faults.join('; ')}`.slice(0, messageMax);

@@ -44,7 +44,7 @@ describe.each(servicesOnEngines)(
     beforeAll(async () => {
       const port = await freePort();
       management = `http://127.0.0.1:${port}`;
-      service = await start(await openTestStore(), { MANAGEMENT_PORT: String(port) });
+      service = await start(await openTestStore(), { MANAGEMENT_PORT: String(port), SPOOL_MAX_MIB: '1' });
     });
     afterAll(() => service.close());
 
@@ -231,7 +231,14 @@ describe.each(servicesOnEngines)(
           return []; // the one that lists them
         }
       });
-      expect(open.filter((file) => file.includes('subreport-load-'))).toEqual([]);
+      expect(open.filter((file) => file.includes('/spool/'))).toEqual([]);
+    });
+
+    test('a strict load of more than SPOOL_MAX_MIB is a 413, and nothing of it is loaded (S13)', async () => {
+      await begin();
+      const refused = await put(ndjson([...rows, ...rows]), '?strict=true');
+      expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('SPOOL_MAX_MIB')]);
+      expect((await stateOf()).ids).toEqual([]);
     });
 
     test.runIf(processes === 1)('two loads of a client at once are the most', async () => {

@@ -1,0 +1,62 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, expect, test } from 'vitest';
+import { Spool } from './spool.ts';
+
+const parent = mkdtempSync(join(tmpdir(), 'subreport-test-'));
+const folder = join(parent, 'spool');
+afterAll(() => rmSync(parent, { recursive: true }));
+
+const sourceOf = (...texts: string[]) => Readable.from(texts.map((text) => Buffer.from(text)));
+const textOf = async (source: AsyncIterable<Buffer>) => Buffer.concat(await Array.fromAsync(source)).toString();
+
+test('a kept source is read as often as wanted, and its file has no name (S13)', async () => {
+  const spool = new Spool(folder, 1_000_000);
+  const text = 'x'.repeat(200_000);
+  const kept = await spool.keep(sourceOf(text, 'end'));
+  expect(readdirSync(folder)).toEqual([]);
+  for (let n = 0; n < 2; n += 1) expect(await textOf(kept.open())).toBe(`${text}end`);
+  await kept.close();
+});
+
+test('kept sources have their bytes together at most, and give them back (S13)', async () => {
+  const spool = new Spool(folder, 10);
+  await expect(spool.keep(sourceOf('12345', '678901'))).rejects.toMatchObject({ code: 'TOO_LARGE' });
+  const first = await spool.keep(sourceOf('123456'));
+  await expect(spool.keep(sourceOf('12345'))).rejects.toMatchObject({ code: 'NO_ROOM' });
+  await first.close();
+  const second = await spool.keep(sourceOf('1234567890'));
+  expect(await textOf(second.open())).toBe('1234567890');
+  await second.close();
+});
+
+test('a source that fails is told, and keeps no room', async () => {
+  const spool = new Spool(folder, 10);
+  const broken = (async function* () {
+    yield Buffer.from('1234567890');
+    throw new Error('the client went away');
+  })();
+  await expect(spool.keep(broken)).rejects.toThrow('the client went away');
+  await (await spool.keep(sourceOf('1234567890'))).close();
+});
+
+test('what a killed process left is swept (S13)', async () => {
+  const spool = new Spool(folder, 10);
+  const kept = await spool.keep(sourceOf('mine'));
+  writeFileSync(join(folder, 'left'), 'personal data');
+  await spool.sweep();
+  expect(readdirSync(folder)).toEqual([]);
+  expect(await textOf(kept.open())).toBe('mine');
+  await kept.close();
+  await new Spool(join(parent, 'never-used'), 10).sweep();
+});
+
+test('a folder that cannot be made is a reason that says so', async () => {
+  writeFileSync(join(parent, 'file'), '');
+  await expect(new Spool(join(parent, 'file', 'spool'), 10).keep(sourceOf('x'))).rejects.toMatchObject({
+    code: 'NO_ROOM',
+    message: expect.stringContaining('ENOTDIR'),
+  });
+});

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ImportError } from './error.ts';
+
+const readBytes = 65_536;
+
+/** A source that is kept on disk. */
+export interface KeptSource {
+  /** Reads it from its beginning. */
+  open(): AsyncIterable<Buffer>;
+  /** Removes it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps sources that must be read twice in files of a folder. A file loses its name as soon as it is open, so the operating system removes it with the process,
+ * however that ends. All sources that are kept at once have at most `bytesMax` bytes together.
+ */
+export class Spool {
+  readonly #folder: string;
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(folder: string, bytesMax: number) {
+    this.#folder = folder;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Removes what a process left that was killed between opening a file and removing its name. Files that are in use have no name, or lose it here. */
+  async sweep(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []); // nothing was kept yet
+    await Promise.all(names.map((name) => rm(join(this.#folder, name), { force: true })));
+  }
+
+  /** Reads a source to its end and keeps it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and what the source throws. */
+  async keep(source: AsyncIterable<Buffer>): Promise<KeptSource> {
+    const handle = await this.#openFile();
+    let size = 0;
+    const close = async (): Promise<void> => {
+      this.#bytes -= size;
+      size = 0;
+      await handle.close();
+    };
+    try {
+      for await (const chunk of source) {
+        size += chunk.length;
+        this.#bytes += chunk.length;
+        if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
+        if (this.#bytes > this.#bytesMax) throw noRoom('other sources are kept now');
+        await handle.writeFile(chunk).catch(failOnFullDisk);
+      }
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    return { open: () => readFrom(handle), close };
+  }
+
+  async #openFile(): Promise<FileHandle> {
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      const file = join(this.#folder, randomUUID());
+      const handle = await open(file, 'wx+', 0o600); // records are personal data
+      await rm(file, { force: true });
+      return handle;
+    } catch (error) {
+      throw noRoom(
+        `'${this.#folder}' is no folder that this user can write (${(error as NodeJS.ErrnoException).code})`,
+      );
+    }
+  }
+}
+
+async function* readFrom(handle: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(readBytes), 0, readBytes, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+function failOnFullDisk(error: NodeJS.ErrnoException): never {
+  throw error.code === 'ENOSPC' || error.code === 'EDQUOT' ? noRoom(`its disk is full (${error.code})`) : error;
+}
+
+const tooLarge = (bytesMax: number): ImportError =>
+  new ImportError(
+    'TOO_LARGE',
+    `Cannot keep the source to read it twice: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); import it without strict`,
+  );
+
+const noRoom = (reason: string): ImportError =>
+  new ImportError(
+    'NO_ROOM',
+    `Cannot keep the source to read it twice: DATA_DIR must have room for it: ${reason}; import it without strict, or later`,
+  );

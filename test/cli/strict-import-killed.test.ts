@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-strict-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The files that a process has open, as Linux shows them. */
+const openFiles = (pid = 0): string[] =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${name}`)];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+
+test.runIf(process.platform === 'linux')(
+  'a strict import from standard input that is killed leaves no record on the disk (S13)',
+  async () => {
+    const [data, temporary] = [join(folder, 'data'), join(folder, 'tmp')];
+    mkdirSync(temporary);
+    const child = spawn(process.execPath, [main, 'import', '-', '--strict', '--format', 'ndjson', '--tenant', 'acme'], {
+      env: { PATH: process.env.PATH ?? '', DATA_DIR: data, TMPDIR: temporary },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    child.stdin.write(`${JSON.stringify({ email: 'ada@example.com' })}\n`.repeat(1_000));
+    const used = () =>
+      openFiles(child.pid).some((file) => /spool.*deleted/.test(file)) || readdirSync(temporary).length > 0;
+    await vi.waitFor(() => expect(used()).toBe(true), { timeout: 50_000, interval: 20 });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(readdirSync(join(data, 'spool'))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+  },
+);
