@@ -32,6 +32,7 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
       return await inTransaction(client, [client.query('begin')], () => migrateOnce(client));
     } catch (error) {
       if (!isBusy(error)) throw error;
+      await client.query('rollback');
       if (performance.now() > deadline)
         throw new StorageError(
           'BUSY',

@@ -54,7 +54,7 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
     for (let times = 0; times < 3; times += 1) expect(await read()).toEqual([]);
     expect(child.exitCode).toBeNull();
     await user.query('commit');
-    expect((await ended).code).toBe(0);
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('waits for a writer of records before it takes any table, so that neither ends in a deadlock (O3)', async () => {
@@ -63,7 +63,7 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
     await user.query("select set_tenant('acme')");
     expect((await user.query("delete from subscription where tenant_id = 'acme'")).rowCount).toBe(0);
     await user.query('commit');
-    expect((await ended).code).toBe(0);
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
     const loaded = await opened.store.loadSubscriptions('acme' as TenantId, [subscriptionRow({ id: 'a' })]);
     expect(loaded.inserted).toBe(1);
   });
