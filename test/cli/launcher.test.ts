@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,9 @@ test.runIf(process.platform === 'linux')(
   'kill -9 of the launcher ends the import that it started, and its lock (O8)',
   async () => {
     const args = [launcher, 'import', '-', '--tenant', 'acme', '--format', 'ndjson', '--json'];
-    const started = spawn(process.execPath, args, { env: environment, stdio: ['pipe', 'ignore', 'ignore'] });
+    execFileSync('mkfifo', [join(folder, 'rows')]);
+    const source = openSync(join(folder, 'rows'), 'r+'); // it does not end when the launcher does
+    const started = spawn(process.execPath, args, { env: environment, stdio: [source, 'ignore', 'ignore'] });
     const importOther = () =>
       runCommand(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input: '\n' });
     await vi.waitFor(async () => expect((await importOther()).stderr).toContain('another one is running'), {
@@ -47,7 +49,7 @@ test.runIf(process.platform === 'linux')(
       await vi.waitFor(() => expect(isAlive(running)).toBe(false), { timeout: 15_000 });
     } finally {
       if (isAlive(running)) process.kill(running, 'SIGKILL');
-      started.stdin.destroy();
+      closeSync(source);
     }
     expect((await importOther()).stderr).not.toContain('another one is running');
   },
