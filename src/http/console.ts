@@ -25,7 +25,7 @@ export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
       decorateReply: true,
       root: built,
       prefix: '/console/static/',
-      allowedPath: (path) => path.endsWith('.js'), // the types beside them would be served as video/mp2t
+      allowedPath: (path) => !path.endsWith('.d.ts'), // the types beside them would be served as video/mp2t
     });
     for (const url of ['/console', '/console/'])
       scope.get(url, async (_request, reply) => reply.sendFile('index.html', page));
