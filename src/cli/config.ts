@@ -28,6 +28,12 @@ export const settings = {
     'https://reports.example.com',
     'URL under which clients reach the service: the issuer of tokens, and the beginning of every link; http://HOST:PORT when not set',
   ),
+  ALLOW_HTTP: oneOf(
+    ['true', 'false'],
+    'false',
+    'Whether serve starts although clients of other machines reach it by http, which shows tokens and secrets to the network',
+  ),
+  CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console'),
   DATA_DIR: text('./data', 'a folder, such as /var/lib/subreport', 'Folder of the embedded store (mode 0700)'),
   DATABASE_URL: url(
     ['postgres', 'postgresql'],
@@ -119,6 +125,12 @@ export const settings = {
     3_650,
     90,
     'Days for which a removed subscription is told to clients that follow the changes; an older change token is a 410; 0 keeps all for ever',
+  ),
+  CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
+    1,
+    100_000,
+    2_000,
+    'Open connections of one address (of one /64 network with IPv6) to each process; any number for TRUSTED_PROXIES',
   ),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(
     0,

@@ -6,6 +6,7 @@ import { operations } from '../contract/operations.ts';
 import { deleteDeadFamilies } from '../storage/refresh-family.ts';
 import type { Store } from '../storage/store.ts';
 import { sweepTombstones } from '../storage/tombstone.ts';
+import { isLoopback, requireSecureTransport, warnOfOpenTransport } from './check-transport.ts';
 import { type Config, readConfig } from './config.ts';
 import { type DemoClient, prepareDemo } from './demo.ts';
 import { keyRingOptions } from './key-ring-options.ts';
@@ -42,6 +43,7 @@ export function addServeCommand(program: Command, output: Output): void {
     )
     .action(async ({ demo = false, workers, json = false }: ServeOptions) => {
       const config = readConfig();
+      requireSecureTransport(config);
       const logger = createLogger(config.LOG_LEVEL);
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 }; // beside workers this process reads and writes little
       const store = await openReadyStore(own, (error) =>
@@ -123,13 +125,8 @@ interface Announcement {
 }
 
 function announce({ config, demo, json, workers }: Announcement, logger: Logger, output: Output): void {
-  const { publicUrl, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
-  if (publicUrl.startsWith('http://') && !isLoopback(publicUrl)) {
-    logger.warn(
-      { public_url: publicUrl },
-      'PUBLIC_URL is http: tokens and secrets travel in the clear (RFC 6749 section 10.9); put TLS in front and set PUBLIC_URL to https',
-    );
-  }
+  const { publicUrl, CONSOLE, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
+  warnOfOpenTransport(config, logger);
   if (config.KEY_ENCRYPTION_SECRET === undefined && isProduction(config)) {
     logger.warn(
       'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are in the store in the clear, and whoever reads it or a backup of it can make tokens; set it to what openssl rand -base64 32 prints',
@@ -138,7 +135,7 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
   const places = {
     report: publicUrl + operations.listSubscriptions.path,
     token: publicUrl + operations.issueToken.path,
-    console: `${publicUrl}/console`,
+    ...(CONSOLE === 'true' && { console: `${publicUrl}/console` }),
     docs: `${publicUrl}/docs`,
   };
   const management = MANAGEMENT_PORT > 0 && { management: `${MANAGEMENT_HOST}:${MANAGEMENT_PORT}` };
@@ -146,23 +143,22 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
   else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
 }
 
-const isLoopback = (publicUrl: string): boolean =>
-  ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(publicUrl).hostname);
-
 /** Whether real clients are served: those of other machines, or from a database server. */
 const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
   DATABASE_URL !== undefined || !isLoopback(publicUrl);
 
 /** What a newcomer needs, with a command to paste. */
-function demoText({ client_id, client_secret, tenant }: DemoClient, places: Readonly<Record<string, string>>): string {
+function demoText(
+  { client_id, client_secret, tenant }: DemoClient,
+  places: Readonly<Record<string, string | undefined>>,
+): string {
   const { report, token } = places;
   return `
 subreport is running with demo data (tenant ${tenant}). Stop it with Ctrl-C.
 
   Report   ${report}
   Token    ${token}
-  Console  ${places.console}
-  Docs     ${places.docs}
+${places.console === undefined ? '' : `  Console  ${places.console}\n`}  Docs     ${places.docs}
 
 Paste this to read a report:
 

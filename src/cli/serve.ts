@@ -80,6 +80,7 @@ export async function serve(
     checkReady: (deadline: number) => store.within(deadline).checkReady(),
     requestMs: config.REQUEST_SECONDS_MAX * 1000,
     trustedProxies: config.TRUSTED_PROXIES,
+    connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
     logger,
   };
   const app = await buildServer({
@@ -96,6 +97,7 @@ export async function serve(
       stallMs: config.EXPORT_STALL_SECONDS * 1000,
       durationMs: config.EXPORT_SECONDS_MAX * 1000,
     },
+    hasConsole: config.CONSOLE === 'true',
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
   });

@@ -12,6 +12,7 @@ import { createClientErrorHandler } from './client-error.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 import { defaultHeaders, type TransportPolicy } from './default-headers.ts';
 import { guardRequest, urlLengthMax } from './guard-request.ts';
+import { limitConnections } from './limit-connections.ts';
 import { addRequestDeadline } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 
@@ -20,6 +21,8 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly logger: FastifyBaseLogger;
   /** Addresses or networks of proxies whose `X-Forwarded-For` says where a request came from. */
   readonly trustedProxies: readonly string[];
+  /** Most connections that an address may have open, unless it is one of the trusted proxies. */
+  readonly connectionsPerAddressMax: number;
   /** Whether the process is on its way out. */
   readonly isDraining: () => boolean;
   /** Answers what no route takes. */
@@ -30,10 +33,17 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly requestMs: number;
 }
 
+/**
+ * Longest time for which a connection stays open without a request, in milliseconds. A proxy must be the first to close, or it sends requests into
+ * connections that are being closed: common balancers close after 60 s.
+ */
+const idleMs = { clients: 15_000, proxies: 72_000 };
+
 /** Builds an HTTP server without routes: its limits, its error answers, the correlation id and the access log. */
 export function buildBaseServer({
   logger,
   trustedProxies,
+  connectionsPerAddressMax,
   isDraining,
   answerUnrouted,
   requestTimeoutMs,
@@ -57,6 +67,7 @@ export function buildBaseServer({
     rewriteUrl: ({ url = '' }) => withoutSlash(url),
     routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) }, // operations read the query string themselves
     requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: trustedProxies.length > 0 ? idleMs.proxies : idleMs.clients,
     http: {
       headersTimeout: 5_000,
       connectionsCheckingInterval: 1_000, // with Node's 30 s, stalled connections were held for over a minute
@@ -75,6 +86,14 @@ export function buildBaseServer({
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnrouted(request, reply) : undefined)); // before a body is read
   app.server.on('checkExpectation', app.routing); // an expectation may be ignored (RFC 9110 §10.1.1)
   app.server.on('connect', (_request, socket: Socket) => answerClientError(new Error('CONNECT'), socket));
+  limitConnections(app.server, {
+    max: connectionsPerAddressMax,
+    exempt: trustedProxies,
+    refuse: (socket) => {
+      answerClientError(Object.assign(new Error(), { code: 'TOO_MANY_CONNECTIONS' }), socket);
+      socket.destroySoon(); // or a request that follows would be handled
+    },
+  });
   addAccessLog(app);
   return app;
 }

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type ErrorCode, errorTable } from '../contract/error.ts';
 import { buildProblem } from '../contract/problem.ts';
 import { correlationHeader } from './correlation.ts';
+import { retryAfterSeconds } from './send-error.ts';
 
 /** What Node's parser reports of bytes that are not a request. */
 export interface ClientError extends Error {
@@ -16,7 +17,7 @@ export interface ClientError extends Error {
 
 type Refusal = readonly [ErrorCode, string];
 
-/** What Node's parser reports before there is a request, by its error code. */
+/** What Node's parser and `limitConnections` report before there is a request, by its error code. */
 const codes: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: [
     'HEADERS_TOO_LARGE',
@@ -25,6 +26,10 @@ const codes: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: [
     'REQUEST_TIMEOUT',
     'Cannot read the request: it must arrive within 10 seconds, its headers within 5',
+  ],
+  TOO_MANY_CONNECTIONS: [
+    'TOO_MANY_REQUESTS',
+    'Cannot take another connection: an address must have no more open than CONNECTIONS_PER_ADDRESS_MAX; reuse those that are open',
   ],
 };
 const otherwise: Refusal = ['INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1'];
@@ -48,13 +53,15 @@ export function createClientErrorHandler(
       'content-type': 'application/problem+json',
       'content-length': Buffer.byteLength(body),
       'cache-control': 'no-store',
+      ...(code === 'TOO_MANY_REQUESTS' && { 'retry-after': retryAfterSeconds }),
       ...headers,
       [correlationHeader]: correlationId,
     };
     const head = [`HTTP/1.1 ${status} ${title}`, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
     const { remoteAddress: address = null } = socket;
-    logger.info({ correlation_id: correlationId, status, reason: error.code, address }, 'unreadable request');
+    const what = code === 'TOO_MANY_REQUESTS' ? 'connection refused' : 'unreadable request';
+    logger.info({ correlation_id: correlationId, status, reason: error.code, address }, what);
   };
 }
 

@@ -8,7 +8,7 @@ import { addLoadRoute, type LoadRoute, loadPath } from './load-subscriptions.ts'
 export interface ManagementOptions
   extends Readiness,
     LoadRoute,
-    Pick<BaseServerOptions, 'logger' | 'trustedProxies' | 'requestMs'> {}
+    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs'> {}
 
 /** Builds the HTTP server of the operator's own listener; it does not listen yet. */
 export function buildManagementServer(options: ManagementOptions): FastifyInstance {

@@ -21,13 +21,15 @@ import { addTokenManagementRoutes } from './token-management.ts';
 export interface ServerOptions
   extends Readiness,
     SubscriptionRoutes,
-    Pick<BaseServerOptions, 'logger' | 'trustedProxies' | 'requestMs'> {
+    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs'> {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
   /** Counts the requests of each client when `rateLimitPerMinute` limits them. */
   readonly requests: RequestCounter;
   readonly openApi: object;
   readonly publicUrl: string;
+  /** Whether the web console is served. */
+  readonly hasConsole: boolean;
 }
 
 /** Builds the HTTP server; it does not listen yet. */
@@ -45,7 +47,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addTokenManagementRoutes(app, options.auth, options.resourceServer);
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
-  await addConsoleRoutes(app);
+  if (options.hasConsole) await addConsoleRoutes(app);
   await addDocsRoutes(app, options.openApi, options.publicUrl);
   return app;
 }

@@ -148,12 +148,21 @@ describe('warnings at the start', () => {
       .map(({ msg }) => msg);
   };
 
-  test('7 (RFC 6749 §3.2, §10.9): a public URL that is http is told, as tokens travel in the clear', async () => {
-    expect(await warnings({ PUBLIC_URL: 'http://reports.example.com' })).toContainEqual(
+  test('7 (RFC 6749 §3.2, §10.9): a public URL that is http is refused where others reach it, unless it is allowed (12.2.1)', async () => {
+    const PUBLIC_URL = 'http://reports.example.com';
+    const { code, stderr } = await start(['serve'], { environment: { PUBLIC_URL } }).ended;
+    expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    for (const named of ['PUBLIC_URL', 'ALLOW_HTTP=true', PUBLIC_URL]) expect(stderr).toContain(named);
+    expect(await warnings({ PUBLIC_URL, ALLOW_HTTP: 'true' })).toContainEqual(
       expect.stringMatching(/^PUBLIC_URL is http: tokens and secrets travel in the clear/),
     );
-    const right = { PUBLIC_URL: 'https://reports.example.com', PORT: String(await freePort()) };
-    expect((await warnings(right)).join()).not.toContain('PUBLIC_URL');
+  });
+
+  test("the operator's listener on an address that others reach is told, as it is plain http (12.3.3)", async () => {
+    const MANAGEMENT_PORT = String(await freePort());
+    const told = expect.stringMatching(/^MANAGEMENT_HOST is not of this machine alone/);
+    expect(await warnings({ MANAGEMENT_PORT, MANAGEMENT_HOST: '0.0.0.0' })).toContainEqual(told);
+    expect(await warnings({ MANAGEMENT_PORT: String(await freePort()), PORT: String(await freePort()) })).toEqual([]);
   });
 
   test('keys in the clear are told where real clients are served, and not on a laptop', async () => {
