@@ -1,27 +1,30 @@
-import { type ClientRow, findClient } from '../storage/client.ts';
+import { type ClientRow, findClientOfToken } from '../storage/client.ts';
 import { createFreshCache } from '../storage/fresh-cache.ts';
-import { listRevokedFamilies } from '../storage/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
-import { clockToleranceSeconds, type TokenClaims } from './verify-token.ts';
+import type { TokenClaims } from './verify-token.ts';
 
-/** Looks up who a good token belongs to now: the client, or `undefined` when it was disabled or the token was revoked. */
+/** Looks up who a valid token belongs to now: the client, or `undefined` when it was disabled or the token was revoked. */
 export type FindTokenClient = (claims: TokenClaims) => Promise<ClientRow | undefined>;
 
 /**
- * Makes the check that a token which was good when it was issued still is: its client is there and active, its refresh family was not revoked. Both are
- * kept in memory for as long as the store is known not to have changed (`Store.changeMark`).
+ * Makes the check that a token which was valid when it was issued still is: its client is there and active, and neither the
+ * token's refresh family nor all tokens of the client until then were revoked. What the store says is kept in memory for as
+ * long as the store is known not to have changed (`Store.changeMark`).
  */
-export function createActiveCheck({ store, settings, now }: AuthContext): FindTokenClient {
-  const clientOf = createFreshCache(store, (clientId) => findClient(store, clientId));
-  const revokedFamilies = createFreshCache(store, () =>
-    listRevokedFamilies(store, now() - settings.accessTokenSeconds - clockToleranceSeconds),
-  );
-  return async ({ clientId, family }) => {
-    const [client, revoked] = await Promise.all([
-      clientOf(clientId),
-      family === undefined ? undefined : revokedFamilies('all'),
-    ]);
-    const ended = family !== undefined && revoked?.has(family) === true;
-    return client === undefined || client.disabledAt !== null || ended ? undefined : client;
+export function createActiveCheck({ store }: Pick<AuthContext, 'store'>): FindTokenClient {
+  const find = createFreshCache(store, (key) => {
+    const [family = '', clientId = ''] = key.split(/ (.*)/s, 2); // a family is a random id without blanks
+    return findClientOfToken(store, clientId, family === '' ? undefined : family);
+  });
+  return async (claims) => {
+    const found = await find(`${claims.family ?? ''} ${claims.clientId}`);
+    if (found === undefined || found.familyRevoked || found.client.disabledAt !== null) return undefined;
+    return isRevoked(claims, found.client) ? undefined : found.client;
   };
+}
+
+/** Whether a token is older than what was revoked, or than the client that has its id now. */
+function isRevoked({ issuedAt, isOwn }: TokenClaims, { tokensRevokedAt, createdAt }: ClientRow): boolean {
+  if (tokensRevokedAt !== null && issuedAt <= tokensRevokedAt) return true;
+  return isOwn && issuedAt < createdAt;
 }

@@ -1,3 +1,4 @@
+import type { RefreshTokenUse } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
 import type { FailureBudget } from './failure-budget.ts';
 import type { FamilyLimit } from './family-limit.ts';
@@ -18,6 +19,8 @@ export interface AuthSettings {
   readonly refreshFamilySeconds: number;
   /** How long the refresh token just replaced still gets the same successor; 0 is strict. */
   readonly refreshGraceSeconds: number;
+  /** What becomes of a used refresh token, for clients that were not given a use of their own. */
+  readonly refreshTokenUse: RefreshTokenUse;
   /** Whether token answers carry what clients of Keycloak expect beside RFC 6749: `session_state` and `not-before-policy`. */
   readonly keycloakMembers: boolean;
 }

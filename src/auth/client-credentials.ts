@@ -1,7 +1,8 @@
+import type { ClientRow } from '../storage/client.ts';
 import { insertRefreshFamily, type RefreshFamily } from '../storage/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import type { Grant } from './grant.ts';
-import { issueToken } from './issue-token.ts';
+import { issueTime, issueToken } from './issue-token.ts';
 import { randomId } from './random-id.ts';
 import { chooseScopes } from './scope.ts';
 
@@ -14,23 +15,26 @@ export const clientCredentialsGrant: Grant = {
   async handle(context, client, { scope }) {
     const scopes = chooseScopes(scope, client.scopes);
     const refreshable = client.grants.includes('refresh_token');
-    const family = refreshable ? await startFamily(context, client.clientId, scopes) : undefined;
-    return issueToken(context, client.clientId, scopes, family);
+    const family = refreshable ? await startFamily(context, client, scopes) : undefined;
+    return issueToken(context, client, scopes, family);
   },
 };
 
-async function startFamily(context: AuthContext, clientId: string, scopes: readonly string[]): Promise<RefreshFamily> {
+async function startFamily(context: AuthContext, client: ClientRow, scopes: readonly string[]): Promise<RefreshFamily> {
   const { store, settings } = context;
-  const now = context.now();
-  const family: RefreshFamily = {
+  const { clientId } = client;
+  const now = issueTime(context, client);
+  const family = {
     id: randomId(),
     clientId,
     scope: scopes.join(' '),
     generation: 1,
+    startedAt: now,
     rotatedAt: now,
     expiresAt: now + Math.min(settings.refreshTokenSeconds, settings.refreshFamilySeconds),
     capAt: now + settings.refreshFamilySeconds,
     revokedAt: null,
+    accessEndsAt: now + settings.accessTokenSeconds,
   };
   await insertRefreshFamily(store, family, context.families.dueNow(clientId));
   return family;

@@ -76,7 +76,9 @@ export function readExternalClaims(
   return {
     clientId,
     scopes: allowed ? defaultScopes : [],
+    issuedAt: payload.iat ?? 0,
     expiresAt: payload.exp ?? 0,
+    isOwn: false,
     ...(requiredScope !== anyScope && { scopeName: requiredScope }),
   };
 }

@@ -3,7 +3,10 @@ import type { ClientRow } from '../storage/client.ts';
 import { findRefreshFamily } from '../storage/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { AccessError, TokenError } from './error.ts';
+import { refreshUseOf } from './issue-token.ts';
 import { readOwnRefreshToken } from './read-own-refresh-token.ts';
+import { isOver } from './refresh-token.ts';
+import type { RefreshTokenContent } from './refresh-token-text.ts';
 import type { ResourceServer } from './resource-server.ts';
 
 /** Exactly this for every token that is not good, whatever the reason (RFC 7662 §2.2). */
@@ -25,18 +28,17 @@ export async function introspectToken(
     const family = await findRefreshFamily(context.store, client.clientId, content.family);
     const alive =
       family !== undefined &&
-      family.revokedAt === null &&
-      family.expiresAt > context.now() &&
-      family.generation === content.generation;
+      !isOver(family, client, context.now()) &&
+      (family.generation === content.generation || isReusable(context, client, content));
     if (!alive) return inactive;
-    const { scope, expiresAt, id } = family;
+    const { scope, id } = family;
     return {
       active: true,
       token_type: 'refresh_token',
       client_id: client.clientId,
       sub: client.clientId,
       scope,
-      exp: expiresAt,
+      exp: content.expiresAt ?? family.expiresAt,
       sid: id,
     };
   }
@@ -50,3 +52,7 @@ export async function introspectToken(
   const known = { iss, sub, aud, exp, iat, jti, scope, sid };
   return { active: true, token_type: 'Bearer', client_id: claims.clientId, ...known } as IntrospectionResponse;
 }
+
+/** Whether a refresh token that is not the newest one of its family may be used all the same. */
+const isReusable = (context: AuthContext, client: ClientRow, { expiresAt }: RefreshTokenContent): boolean =>
+  refreshUseOf(context, client) === 'reuse' && expiresAt !== undefined && expiresAt > context.now();

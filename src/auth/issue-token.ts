@@ -1,44 +1,60 @@
 import { SignJWT } from 'jose';
 import type { TokenResponse } from '../contract/token.ts';
+import type { ClientRow, RefreshTokenUse } from '../storage/client.ts';
 import type { RefreshFamily } from '../storage/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { randomId } from './random-id.ts';
 import { writeRefreshToken } from './refresh-token-text.ts';
 
 /**
- * Issues an access token (RFC 9068 §2) for a client, with the living refresh token of its family when it has one, as a token answer (RFC 6749 §5.1).
+ * Issues an access token (RFC 9068 §2) for a client, with the newest refresh token of its family when it has one, as a token response (RFC 6749 §5.1).
  */
 export async function issueToken(
   context: AuthContext,
-  clientId: string,
+  client: ClientRow,
   scopes: readonly string[],
   family: RefreshFamily | undefined,
 ): Promise<TokenResponse> {
-  const { settings, keys, now } = context;
-  const issuedAt = now();
+  const { settings, keys } = context;
+  const issuedAt = issueTime(context, client);
   const scope = scopes.join(' ');
   const key = await keys.signingKey();
-  const accessToken = await new SignJWT({ client_id: clientId, scope, ...(family && { sid: family.id }) })
+  const accessToken = await new SignJWT({ client_id: client.clientId, scope, ...(family && { sid: family.id }) })
     .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt' })
     .setIssuer(settings.issuer)
     .setAudience(settings.audience)
-    .setSubject(clientId)
+    .setSubject(client.clientId)
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + settings.accessTokenSeconds)
     .setJti(randomId())
     .sign(key.privateKey);
+  const [secret] = await keys.refreshSecrets();
   return {
     access_token: accessToken,
     token_type: 'Bearer',
     expires_in: settings.accessTokenSeconds,
-    ...(family && {
-      refresh_token: writeRefreshToken(
-        { family: family.id, generation: family.generation },
-        (await keys.refreshSecrets())[0],
-      ),
-    }),
-    refresh_expires_in: family === undefined ? 0 : family.expiresAt - issuedAt,
+    ...(family && { refresh_token: writeRefreshToken(contentOf(context, client, family), secret) }),
+    refresh_expires_in: family === undefined ? 0 : Math.max(0, family.expiresAt - issuedAt),
     scope,
     ...(settings.keycloakMembers && { 'not-before-policy': 0, ...(family && { session_state: family.id }) }),
   };
+}
+
+/**
+ * The time that a new token carries: now, but after the time until which the client's tokens are revoked, and not before
+ * the client was made; whole seconds and the clock of another machine would else make it revoked from the start.
+ */
+export function issueTime({ now }: Pick<AuthContext, 'now'>, { tokensRevokedAt, createdAt }: ClientRow): number {
+  return Math.max(now(), createdAt, (tokensRevokedAt ?? -1) + 1);
+}
+
+/** What becomes of the refresh tokens of a client once they were used. */
+export function refreshUseOf({ settings }: Pick<AuthContext, 'settings'>, client: ClientRow): RefreshTokenUse {
+  return client.refreshTokenUse ?? settings.refreshTokenUse;
+}
+
+/** A token that stays valid beside its successors carries its own expiry, as the family keeps only that of the newest one. */
+function contentOf(context: AuthContext, client: ClientRow, { id, generation, expiresAt }: RefreshFamily) {
+  const content = { family: id, generation };
+  return refreshUseOf(context, client) === 'reuse' ? { ...content, expiresAt } : content;
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type GrantType, grantTypes, type Scope } from '../contract/token.ts';
-import { disableClient, findClient, insertClient, replaceSecret } from '../storage/client.ts';
-import { revokeRefreshFamilies } from '../storage/refresh-family.ts';
+import { disableClient, findClient, insertClient, type RefreshTokenUse, replaceSecret } from '../storage/client.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
 
@@ -13,6 +12,8 @@ export interface NewClient {
   readonly secret?: string;
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
+  /** What becomes of its used refresh tokens; as the service does it for all when left out. */
+  readonly refreshTokenUse?: RefreshTokenUse;
 }
 
 /** The credentials of a client; the secret is told once and kept only as a hash. */
@@ -57,14 +58,14 @@ export async function createExternalClient(
 }
 
 /**
- * Gives a client a new secret; the old one stays good for `overlapSeconds` more, and so do its refresh tokens unless they are to be revoked (RFC 9700
- * §4.14.2). Fails with `ClientError` when there is no such client, or it can have no secret.
+ * Gives a client a new secret; the old one stays good for `overlapSeconds` more, and so do its tokens: `revokeTokens` (`revoke-client-tokens.ts`) ends them
+ * (RFC 9700 §4.14.2). Fails with `ClientError` when there is no such client, or it can have no secret.
  */
 export async function rotateClientSecret(
   store: Store,
   nowSeconds: number,
   clientId: string,
-  options: { secret?: string; overlapSeconds: number; revokeTokens: boolean },
+  options: { secret?: string; overlapSeconds: number },
 ): Promise<ClientCredentialsOnce> {
   const client = await findClient(store, clientId);
   if (client === undefined) throw unknownClient(clientId);
@@ -75,7 +76,6 @@ export async function rotateClientSecret(
   }
   const { secret, hash } = await chooseSecret(options.secret);
   await replaceSecret(store, clientId, hash, nowSeconds, nowSeconds + options.overlapSeconds);
-  if (options.revokeTokens) await revokeRefreshFamilies(store, clientId, nowSeconds);
   return { client_id: clientId, client_secret: secret };
 }
 
@@ -106,12 +106,13 @@ async function insertNew(
     createdAt: nowSeconds,
     disabledAt: null,
     lastUsedAt: null,
+    ...(wanted.refreshTokenUse !== undefined && { refreshTokenUse: wanted.refreshTokenUse }),
   };
   if (await insertClient(store, client, secretHash)) return;
   throw new ClientError(`Cannot create the client: its id must not be in use: current value is '${wanted.clientId}'`);
 }
 
-const unknownClient = (clientId: string) =>
+export const unknownClient = (clientId: string) =>
   new ClientError(
     `Cannot find the client: its id must be one that 'subreport client list' shows: current value is '${clientId}'`,
   );

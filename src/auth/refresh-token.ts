@@ -1,3 +1,4 @@
+import type { ClientRow } from '../storage/client.ts';
 import {
   findRefreshFamily,
   type RefreshFamily,
@@ -7,13 +8,15 @@ import {
 import type { AuthContext } from './auth-context.ts';
 import { TokenError } from './error.ts';
 import type { Grant } from './grant.ts';
-import { issueToken } from './issue-token.ts';
+import { issueTime, issueToken, refreshUseOf } from './issue-token.ts';
 import { readOwnRefreshToken } from './read-own-refresh-token.ts';
+import type { RefreshTokenContent } from './refresh-token-text.ts';
 import { chooseScopes } from './scope.ts';
 
 /**
- * The refresh grant (RFC 6749 §6, `spec.md` "Authentication" items 5 and 6). Each use replaces the refresh token; a dead one ends its whole family
- * (RFC 9700 §4.14.2), except that the one just replaced gets the same successor again for a short grace, so that a lost answer can be asked for again.
+ * The refresh grant (RFC 6749 §6, `spec.md` "Authentication" items 5 and 6). With `rotate`, each use replaces the refresh token; a dead one ends its whole
+ * family (RFC 9700 §4.14.2), except that the one just replaced gets the same successor again for a short grace, so that a lost response can be asked for
+ * again. With `reuse`, a used refresh token stays valid until its own expiry.
  */
 export const refreshTokenGrant: Grant = {
   grantType: 'refresh_token',
@@ -22,45 +25,54 @@ export const refreshTokenGrant: Grant = {
       throw new TokenError('invalid_request', 'Cannot refresh: refresh_token must be given');
     }
     const content = await readOwnRefreshToken(context, refreshToken);
-    if (content === undefined) throw refused();
-    const key = { clientId: client.clientId, id: content.family, generation: content.generation };
+    if (content === undefined || (content.expiresAt ?? Infinity) <= context.now()) throw refused();
     const scopesOf = ({ scope: granted }: RefreshFamily) =>
       chooseScopes(
         scope,
         granted.split(' ').filter((each) => client.scopes.includes(each)),
       );
-    if (scope !== undefined) scopesOf(await livingFamily(context, key)); // before the rotation: a refused scope must not use the token up
-    const family = await nextGeneration(context, key);
-    return issueToken(context, client.clientId, scopesOf(family), family);
+    if (scope !== undefined) scopesOf(await livingFamily(context, client, content.family)); // before the rotation: a refused scope must not use the token up
+    const family = await nextGeneration(context, client, content);
+    return issueToken(context, client, scopesOf(family), family);
   },
 };
 
-async function livingFamily(
-  { store, now }: AuthContext,
-  key: { clientId: string; id: string },
-): Promise<RefreshFamily> {
-  const family = await findRefreshFamily(store, key.clientId, key.id);
-  if (family === undefined || isOver(family, now())) throw refused();
+async function livingFamily(context: AuthContext, client: ClientRow, id: string): Promise<RefreshFamily> {
+  const family = await findRefreshFamily(context.store, client.clientId, id);
+  if (family === undefined || isOver(family, client, context.now())) throw refused();
   return family;
 }
 
-/** The family with its living generation after the one presented was used: rotated now, or a moment ago by the same client. */
+/** The family with its newest generation after the token was used: now, or a moment ago by the same client. */
 async function nextGeneration(
   context: AuthContext,
-  key: { clientId: string; id: string; generation: number },
+  client: ClientRow,
+  { family: id, generation, expiresAt }: RefreshTokenContent,
 ): Promise<RefreshFamily> {
   const { store, settings } = context;
-  const now = context.now();
-  const rotated = await rotateRefreshFamily(store, key, now, now + settings.refreshTokenSeconds);
+  const nowSeconds = issueTime(context, client);
+  const isReusing = refreshUseOf(context, client) === 'reuse';
+  const rotated = await rotateRefreshFamily(store, {
+    clientId: client.clientId,
+    id,
+    generation,
+    nowSeconds,
+    expiresAt: nowSeconds + settings.refreshTokenSeconds,
+    accessEndsAt: nowSeconds + settings.accessTokenSeconds,
+    revokedUntil: client.tokensRevokedAt,
+    reuse: isReusing && expiresAt !== undefined, // a token without an expiry of its own was issued to rotate
+  });
   if (rotated !== undefined) return rotated;
-  const family = await livingFamily(context, key);
-  const justReplaced = family.generation === key.generation + 1;
-  if (justReplaced && now - family.rotatedAt < settings.refreshGraceSeconds) return family;
-  await revokeRefreshFamily(store, key.clientId, key.id, now);
+  const family = await livingFamily(context, client, id);
+  const justReplaced = family.generation === generation + 1;
+  if (justReplaced && nowSeconds - family.rotatedAt < settings.refreshGraceSeconds) return family;
+  if (!isReusing) await revokeRefreshFamily(store, client.clientId, id, nowSeconds);
   throw refused();
 }
 
-const isOver = (family: RefreshFamily, now: number): boolean => family.revokedAt !== null || family.expiresAt <= now;
+/** Whether a family can no longer be refreshed. */
+export const isOver = ({ revokedAt, expiresAt, startedAt }: RefreshFamily, client: ClientRow, now: number): boolean =>
+  revokedAt !== null || expiresAt <= now || (startedAt !== null && startedAt <= (client.tokensRevokedAt ?? -1));
 
 /** One text for every reason, so that it tells nothing to somebody who found or made the token. */
 const refused = () =>

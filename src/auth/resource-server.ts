@@ -57,10 +57,10 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
           scopeName,
         );
       }
-      const isOurs = 'kid' in claims; // nothing outside the store has a say in it
-      const expiresAt = isOurs ? claims.expiresAt + clockToleranceSeconds : 0;
+      // nothing outside the store has a say in a token of ours
+      const expiresAt = claims.isOwn ? claims.expiresAt + clockToleranceSeconds : 0;
       const access = { clientId: client.clientId, tenant: client.tenant, expiresAt };
-      if (isOurs) decision.keep(access, claims.expiresAt);
+      if (claims.isOwn) decision.keep(access, claims.expiresAt);
       return access;
     },
   };

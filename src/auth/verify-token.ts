@@ -9,7 +9,10 @@ export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: readonly string[];
   /** UTC epoch seconds. */
+  readonly issuedAt: number;
   readonly expiresAt: number;
+  /** Whether this service issued it. */
+  readonly isOwn: boolean;
   /** The refresh family of ours that it belongs to, when there is one. */
   readonly family?: string;
   /** What an external issuer calls the scope of the report, where it has another name there. */
@@ -63,13 +66,15 @@ async function verify(token: string, keys: AuthContext['keys'], options: JWTVeri
 }
 
 function toClaims(payload: JWTPayload, kid: string): OwnTokenClaims {
-  const { client_id: clientId, scope, exp, jti, sub, sid } = payload;
+  const { client_id: clientId, scope, exp, iat, jti, sub, sid } = payload;
   const texts = [clientId, scope, jti, sub].every((claim) => typeof claim === 'string');
-  if (!texts || exp === undefined) throw invalid();
+  if (!texts || exp === undefined || iat === undefined) throw invalid();
   return {
     clientId: String(clientId),
     scopes: String(scope).split(' '),
+    issuedAt: iat,
     expiresAt: exp,
+    isOwn: true,
     ...(typeof sid === 'string' && { family: sid }),
     kid,
     payload,

@@ -1,9 +1,19 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient, createExternalClient, disableClientById, rotateClientSecret } from '../auth/manage-clients.ts';
+import { revokeTokens } from '../auth/revoke-client-tokens.ts';
 import { formatInstant } from '../contract/instant.ts';
-import { type GrantType, grantTypes, scopes as knownScopes, type Scope } from '../contract/token.ts';
+import {
+  type GrantType,
+  grantTypes,
+  scopes as knownScopes,
+  type RefreshTokenUse,
+  refreshTokenUses,
+  type Scope,
+} from '../contract/token.ts';
 import { listClients } from '../storage/client.ts';
+import { clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
+import { addClientTokenCommands } from './client-tokens-command.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
@@ -11,20 +21,19 @@ import { nowSeconds, requireTenant, withStore } from './store-session.ts';
 
 const daySeconds = 86_400;
 
-/** `subreport client create|list|rotate|disable`. */
+/** `subreport client create|list|rotate|disable|sessions|revoke-tokens`. */
 export function addClientCommand(program: Command, output: Output): void {
   const client = program.command('client').description('make and manage clients: who may ask for a token');
   addCreate(client, output);
   addList(client, output);
   addRotate(client, output);
   addDisable(client, output);
+  addClientTokenCommands(client, output);
 }
 
 const tenantOption = () => new Option('--tenant <tenant>', 'the tenant it belongs to').makeOptionMandatory();
-const clientIdOption = () => new Option('--client-id <id>', 'id of the client');
 const secretOption = () =>
   new Option('--secret-stdin', 'read the secret from standard input instead of generating one');
-const jsonOption = () => new Option('--json', 'print JSON');
 
 interface CreateOptions {
   readonly tenant: string;
@@ -32,6 +41,7 @@ interface CreateOptions {
   readonly secretStdin?: boolean;
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
+  readonly refreshTokenUse?: RefreshTokenUse;
   readonly external?: boolean;
   readonly json?: boolean;
 }
@@ -57,9 +67,15 @@ function addCreate(client: Command, output: Output): void {
     )
     .addOption(
       new Option(
+        '--refresh-token-use <use>',
+        'rotate: a used refresh token is dead; reuse: it stays valid until it expires (REFRESH_TOKEN_USE when left out)',
+      ).choices(refreshTokenUses),
+    )
+    .addOption(
+      new Option(
         '--external',
         'a client that the external issuer (OIDC_ISSUER) knows under --client-id: no secret, no token from here',
-      ).conflicts(['secretStdin', 'grants', 'scopes']),
+      ).conflicts(['secretStdin', 'grants', 'scopes', 'refreshTokenUse']),
     )
     .addOption(jsonOption())
     .addHelpText(
@@ -67,7 +83,7 @@ function addCreate(client: Command, output: Output): void {
       '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external\n  subreport client create --tenant acme --client-id acme-provisioning --scopes subscription:write',
     )
     .action(async (options: CreateOptions) => {
-      const { tenant, clientId, secretStdin, grants, scopes, external, json = false } = options;
+      const { tenant, clientId, secretStdin, grants, scopes, refreshTokenUse, external, json = false } = options;
       if (external === true) {
         await createExternal(options, output);
         return;
@@ -80,6 +96,7 @@ function addCreate(client: Command, output: Output): void {
           ...(secret !== undefined && { secret }),
           ...(grants !== undefined && { grants }),
           ...(scopes !== undefined && { scopes }),
+          ...(refreshTokenUse !== undefined && { refreshTokenUse }),
         }),
       );
       writeResult(output, json, created, credentialsText('The client was created', created));
@@ -140,10 +157,10 @@ function addRotate(client: Command, output: Output): void {
     .command('rotate')
     .description('give a client a new secret and print it once; the old one stays good for a while')
     .addOption(clientIdOption().makeOptionMandatory())
-    .option('--tenant <tenant>', 'the tenant it must belong to')
+    .addOption(ownerOption())
     .addOption(secretOption())
     .option('--overlap-hours <hours>', 'how long the old secret stays good; 0 ends it at once', parseHours, 24)
-    .option('--revoke-tokens', 'end every refresh token of the client, and its access tokens with them')
+    .option('--revoke-tokens', 'revoke every token that the client has now')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -161,11 +178,12 @@ function addRotate(client: Command, output: Output): void {
         const secret = options.secretStdin === true ? await readSecret() : undefined;
         const rotated = await withStore(readConfig(), async (store) => {
           await requireOwnClient(store, options);
-          return rotateClientSecret(store, nowSeconds(), options.clientId, {
+          const credentials = await rotateClientSecret(store, nowSeconds(), options.clientId, {
             overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
-            revokeTokens: options.revokeTokens === true,
             ...(secret !== undefined && { secret }),
           });
+          if (options.revokeTokens === true) await revokeTokens(store, nowSeconds(), options.clientId); // by the clock once the old secret has ended
+          return credentials;
         });
         writeResult(
           output,
@@ -182,7 +200,7 @@ function addDisable(client: Command, output: Output): void {
     .command('disable')
     .description('shut a client out: no new token, and its access tokens end within a second')
     .addOption(clientIdOption().makeOptionMandatory())
-    .option('--tenant <tenant>', 'the tenant it must belong to')
+    .addOption(ownerOption())
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
     .action(async (options: { clientId: string; tenant?: string; json?: boolean }) => {
@@ -197,18 +215,6 @@ function addDisable(client: Command, output: Output): void {
         `The client ${options.clientId} was disabled.`,
       );
     });
-}
-
-/** Makes sure that a client belongs to the tenant that was named with it. */
-async function requireOwnClient(
-  store: Parameters<typeof listClients>[0],
-  { clientId, tenant }: { clientId: string; tenant?: string },
-): Promise<void> {
-  if (tenant === undefined) return;
-  const clients = await listClients(store, await requireTenant(store, tenant));
-  if (clients.every((each) => each.clientId !== clientId)) {
-    throw new UsageError(`Cannot use the client: it must belong to tenant '${tenant}': current value is '${clientId}'`);
-  }
 }
 
 const credentialsText = (

@@ -10,6 +10,8 @@ import { signingAlgorithms } from '../auth/signing-key.ts';
 import { apiPath } from '../contract/operations.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/query.ts';
 import { didYouMean } from '../contract/suggest.ts';
+import { refreshTokenUses } from '../contract/token.ts';
+import { accessTokenSecondsMax } from '../storage/refresh-family.ts';
 import { UsageError } from './error.ts';
 import { issuerUrl, listOf, networks, oneOf, type Setting, secret, text, url, wholeNumber, word } from './setting.ts';
 
@@ -79,7 +81,7 @@ export const settings = {
     3_600,
     'Longest time for a whole report; as long, the store keeps what was replaced meanwhile',
   ),
-  ACCESS_TOKEN_SECONDS: wholeNumber(10, 86_400, 300, 'Lifetime of access tokens'),
+  ACCESS_TOKEN_SECONDS: wholeNumber(10, accessTokenSecondsMax, 300, 'Lifetime of access tokens'),
   REFRESH_TOKEN_SECONDS: wholeNumber(10, 2_592_000, 1_800, 'Lifetime of a refresh token that is not used'),
   REFRESH_FAMILY_SECONDS: wholeNumber(
     10,
@@ -92,6 +94,11 @@ export const settings = {
     300,
     10,
     'Time in which a refresh that is repeated gets the same answer again; 0 is strict',
+  ),
+  REFRESH_TOKEN_USE: oneOf(
+    refreshTokenUses,
+    'rotate',
+    'What becomes of a used refresh token, unless its client was given a use of its own: rotate ends it, reuse leaves it valid until it expires, for clients that keep their first one',
   ),
   REFRESH_FAMILIES_MAX: wholeNumber(
     1,

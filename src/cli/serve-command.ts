@@ -171,11 +171,11 @@ Paste this to read a report:
 
 /** Removes what has ended, now and from time to time; what cannot be removed now is removed the next time. */
 function sweepRegularly(store: Store, config: Config, logger: Logger): void {
-  const { ACCESS_TOKEN_SECONDS, TOMBSTONE_DAYS: days } = config;
+  const { TOMBSTONE_DAYS: days } = config;
   const attempt = (sweep: Promise<unknown>, left: string) =>
     sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
   const sweep = async () => {
-    await attempt(deleteDeadFamilies(store, nowSeconds() - 2 * ACCESS_TOKEN_SECONDS), 'dead refresh families');
+    await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
     if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
   };
   void sweep();

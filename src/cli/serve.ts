@@ -63,6 +63,7 @@ export async function serve(
       refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
       refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
       refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
+      refreshTokenUse: config.REFRESH_TOKEN_USE,
       keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
     },
   };

@@ -5,6 +5,10 @@ import { printableAscii } from './schema.ts';
 export const grantTypes = ['client_credentials', 'refresh_token'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
+/** What becomes of a refresh token that was used: `rotate` ends it, `reuse` leaves it valid until it expires. */
+export const refreshTokenUses = ['rotate', 'reuse'] as const;
+export type RefreshTokenUse = (typeof refreshTokenUses)[number];
+
 /** The scopes that exist: what an access token may allow (RFC 6749 §3.3). */
 export const scopes = ['subscription:read', 'subscription:write'] as const;
 export type Scope = (typeof scopes)[number];

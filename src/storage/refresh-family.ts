@@ -6,31 +6,64 @@ export interface RefreshFamily {
   readonly clientId: string;
   /** Space-separated scopes that were granted; a narrower refresh does not change them (RFC 6749 §6). */
   readonly scope: string;
-  /** Generation of the one refresh token that is alive, from 1. */
+  /** Generation of the newest refresh token, from 1. */
   readonly generation: number;
+  /** When it began; `null` when that was before the column was there. */
+  readonly startedAt: number | null;
   readonly rotatedAt: number;
-  /** When the living token ends unless it is used before. */
+  /** When the newest refresh token expires unless it is used before; 0 when the family was trimmed. */
   readonly expiresAt: number;
   /** When the whole family ends, however often it is used. */
   readonly capAt: number;
   readonly revokedAt: number | null;
 }
 
-/** Starts a family. With `familiesMax`, of those that the client has already only the ones used last stay, so that so many live at once. */
-export async function insertRefreshFamily(store: Store, family: RefreshFamily, familiesMax?: number): Promise<void> {
-  const { clientId, id, scope, generation, rotatedAt, expiresAt, capAt } = family;
+/** Which refresh token is used, and when. Times are UTC epoch seconds. */
+export interface RefreshUse {
+  readonly clientId: string;
+  readonly id: string;
+  readonly generation: number;
+  readonly nowSeconds: number;
+  /** When the next refresh token expires unless the family ends before. */
+  readonly expiresAt: number;
+  /** When the access token that is issued with it expires. */
+  readonly accessEndsAt: number;
+  /** Families of the client that began until then are revoked. */
+  readonly revokedUntil: number | null;
+  /** Whether an older generation is as good as the newest one. */
+  readonly reuse: boolean;
+}
+
+/** The longest that an access token may live, in seconds: the bound of `ACCESS_TOKEN_SECONDS`. */
+export const accessTokenSecondsMax = 86_400;
+
+/** How long a family stays after its last access token, in seconds: its grace (at most 300) may have issued another one. */
+const keptSeconds = 360;
+
+const sweepRowsMax = 500;
+
+/**
+ * Starts a family. With `familiesMax`, only the families of the client that were used last can still be refreshed, so that
+ * many at most; access tokens of the others stay valid, and their rows stay so that they can be revoked.
+ */
+export async function insertRefreshFamily(
+  store: Store,
+  family: RefreshFamily & { readonly accessEndsAt: number },
+  familiesMax?: number,
+): Promise<void> {
+  const { clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt } = family;
   const insert = directoryStatement(
-    `insert into refresh_family (client_id, id, scope, generation, rotated_at, expires_at, cap_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [clientId, id, scope, generation, rotatedAt, expiresAt, capAt],
+    `insert into refresh_family (client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, access_ends_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
   );
   if (familiesMax === undefined) {
     await store.writeDirectory([insert]);
     return;
   }
   const trim = directoryStatement(
-    `delete from refresh_family where client_id = $1 and id in (
-       select id from refresh_family where client_id = $1 and id <> $2 and revoked_at is null
+    `update refresh_family set expires_at = 0 where client_id = $1 and id in (
+       select id from refresh_family where client_id = $1 and id <> $2 and revoked_at is null and expires_at > 0
        order by rotated_at desc, id limit 1000 offset $3)`,
     [clientId, id, familiesMax - 1],
   );
@@ -38,22 +71,28 @@ export async function insertRefreshFamily(store: Store, family: RefreshFamily, f
 }
 
 /**
- * Moves a family from one generation to the next in one statement, so that of many at once exactly one succeeds: the family as it then is, or
- * `undefined` when this generation is not the living one, or the family is over.
+ * Moves a family from one generation to the next in one statement, so that of many at once exactly one succeeds, or each
+ * with `reuse`: the family as it then is, or `undefined` when the generation is not the newest one, or the family is over.
  */
-export async function rotateRefreshFamily(
-  store: Store,
-  key: { clientId: string; id: string; generation: number },
-  nowSeconds: number,
-  expiresAt: number,
-): Promise<RefreshFamily | undefined> {
+export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
   const [rows] = await store.writeDirectory([
     directoryStatement(
       `update refresh_family set generation = generation + 1, rotated_at = $4,
-         expires_at = case when cap_at < $5 then cap_at else $5 end
-       where client_id = $1 and id = $2 and generation = $3 and revoked_at is null and expires_at > $4
-       returning client_id, id, scope, generation, rotated_at, expires_at, cap_at, revoked_at`,
-      [key.clientId, key.id, key.generation, nowSeconds, expiresAt],
+         expires_at = case when cap_at < $5 then cap_at else $5 end,
+         access_ends_at = case when access_ends_at > $6 then access_ends_at else $6 end
+       where client_id = $1 and id = $2 and (generation = $3 or (generation > $3 and $8 = 1))
+         and revoked_at is null and expires_at > $4 and (started_at is null or started_at > $7)
+       returning client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at`,
+      [
+        use.clientId,
+        use.id,
+        use.generation,
+        use.nowSeconds,
+        use.expiresAt,
+        use.accessEndsAt,
+        use.revokedUntil ?? -1,
+        use.reuse ? 1 : 0,
+      ],
     ),
   ]);
   return rows?.[0] === undefined ? undefined : toFamily(rows[0]);
@@ -66,55 +105,64 @@ export async function findRefreshFamily(
   id: string,
 ): Promise<RefreshFamily | undefined> {
   const [row] = await store.readDirectory(
-    `select client_id, id, scope, generation, rotated_at, expires_at, cap_at, revoked_at
+    `select client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at
      from refresh_family where client_id = $1 and id = $2`,
     [clientId, id],
   );
   return row === undefined ? undefined : toFamily(row);
 }
 
-/** Ends a family for good. */
+/** The families of a client that can be refreshed, the one used last first. */
+export async function listLiveFamilies(
+  store: Store,
+  clientId: string,
+  nowSeconds: number,
+): Promise<readonly RefreshFamily[]> {
+  const rows = await store.readDirectory(
+    `select client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at
+     from refresh_family where client_id = $1 and revoked_at is null and expires_at > 0 and expires_at > $2
+     order by rotated_at desc, id`,
+    [clientId, nowSeconds],
+  );
+  return rows.map(toFamily);
+}
+
+/** Revokes a family with its access tokens for good; `false` when there was none to revoke. */
 export async function revokeRefreshFamily(
   store: Store,
   clientId: string,
   id: string,
   nowSeconds: number,
-): Promise<void> {
-  await store.writeDirectory(
+): Promise<boolean> {
+  const [revoked] = await store.writeDirectory(
     [
       directoryStatement(
-        'update refresh_family set revoked_at = $3 where client_id = $1 and id = $2 and revoked_at is null',
+        'update refresh_family set revoked_at = $3 where client_id = $1 and id = $2 and revoked_at is null returning id',
         [clientId, id, nowSeconds],
       ),
     ],
     { announce: true },
   );
+  return revoked?.length === 1;
 }
 
-/** Ends all families of a client for good. */
-export async function revokeRefreshFamilies(store: Store, clientId: string, nowSeconds: number): Promise<void> {
-  await store.writeDirectory(
-    [
-      directoryStatement('update refresh_family set revoked_at = $2 where client_id = $1 and revoked_at is null', [
-        clientId,
-        nowSeconds,
-      ]),
-    ],
-    { announce: true },
-  );
-}
-
-/** Ids of the families that were revoked after a moment: their access tokens may not have ended yet. */
-export async function listRevokedFamilies(store: Store, afterSeconds: number): Promise<ReadonlySet<string>> {
-  const rows = await store.readDirectory('select id from refresh_family where revoked_at > $1', [afterSeconds]);
-  return new Set(rows.map(({ id }) => String(id)));
-}
-
-/** Removes the families that ended before a moment, so that the table does not grow for ever. */
-export async function deleteDeadFamilies(store: Store, beforeSeconds: number): Promise<void> {
-  await store.writeDirectory([
-    directoryStatement('delete from refresh_family where cap_at < $1 or expires_at < $1', [beforeSeconds]),
-  ]);
+/**
+ * Removes the families that can no longer be refreshed and whose last access token has expired, so that the table does not
+ * grow for ever; in transactions of a bounded number of rows.
+ */
+export async function deleteDeadFamilies(store: Store, nowSeconds: number): Promise<void> {
+  for (let removed = sweepRowsMax; removed === sweepRowsMax; ) {
+    const [rows] = await store.writeDirectory([
+      directoryStatement(
+        `delete from refresh_family where (client_id, id) in (
+           select client_id, id from refresh_family
+           where expires_at < $1 and coalesce(access_ends_at, rotated_at + $2) < $3 limit $4)
+         returning id`,
+        [nowSeconds, accessTokenSecondsMax, nowSeconds - keptSeconds, sweepRowsMax],
+      ),
+    ]);
+    removed = rows?.length ?? 0;
+  }
 }
 
 function toFamily(row: Row): RefreshFamily {
@@ -123,6 +171,7 @@ function toFamily(row: Row): RefreshFamily {
     clientId: String(row.client_id),
     scope: String(row.scope),
     generation: Number(row.generation),
+    startedAt: row.started_at === null ? null : Number(row.started_at),
     rotatedAt: Number(row.rotated_at),
     expiresAt: Number(row.expires_at),
     capAt: Number(row.cap_at),

@@ -15,7 +15,9 @@ create table client (
   scopes text not null,
   created_at bigint not null,
   disabled_at bigint,
-  last_used_at bigint
+  last_used_at bigint,
+  tokens_revoked_at bigint,
+  refresh_token_use text
 );
 
 create table client_secret (
@@ -33,7 +35,9 @@ create table refresh_family (
   rotated_at bigint not null,
   expires_at bigint not null,
   cap_at bigint not null,
-  revoked_at bigint
+  revoked_at bigint,
+  started_at bigint,
+  access_ends_at bigint
 );
 
 create table schema_migration (
@@ -139,6 +143,10 @@ alter table tenant_revision add constraint tenant_revision_tenant_id_fkey FOREIG
 CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);
 
 CREATE INDEX refresh_family_cap ON public.refresh_family USING btree (cap_at);
+
+CREATE INDEX refresh_family_expires ON public.refresh_family USING btree (expires_at);
+
+CREATE INDEX refresh_family_live ON public.refresh_family USING btree (client_id, rotated_at) WHERE ((revoked_at IS NULL) AND (expires_at > 0));
 
 CREATE INDEX refresh_family_revoked ON public.refresh_family USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 

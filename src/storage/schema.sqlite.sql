@@ -18,7 +18,7 @@ CREATE TABLE client (
   disabled_at integer,
   -- When it last got a token, to the minute.
   last_used_at integer
-) strict;
+, tokens_revoked_at integer, refresh_token_use text) strict;
 
 CREATE INDEX client_tenant on client (tenant_id, client_id);
 
@@ -38,11 +38,15 @@ CREATE TABLE refresh_family (
   rotated_at integer not null,
   expires_at integer not null,
   cap_at integer not null,
-  revoked_at integer,
+  revoked_at integer, started_at integer, access_ends_at integer,
   primary key (client_id, id)
 ) strict;
 
 CREATE INDEX refresh_family_cap on refresh_family (cap_at);
+
+CREATE INDEX refresh_family_expires on refresh_family (expires_at);
+
+CREATE INDEX refresh_family_live on refresh_family (client_id, rotated_at) where revoked_at is null and expires_at > 0;
 
 CREATE INDEX refresh_family_revoked on refresh_family (revoked_at) where revoked_at is not null;
 

@@ -5,13 +5,16 @@ import { clientCredentialsGrant } from '../../src/auth/client-credentials.ts';
 import { AccessError, TokenError } from '../../src/auth/error.ts';
 import { createFailureBudget } from '../../src/auth/failure-budget.ts';
 import { createFamilyLimit } from '../../src/auth/family-limit.ts';
+import { introspectToken } from '../../src/auth/introspect-token.ts';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import { createClient, disableClientById } from '../../src/auth/manage-clients.ts';
 import { refreshTokenGrant } from '../../src/auth/refresh-token.ts';
 import { createResourceServer } from '../../src/auth/resource-server.ts';
+import { revokeToken } from '../../src/auth/revoke-token.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { type ClientRow, findClient } from '../../src/storage/client.ts';
+import { deleteDeadFamilies } from '../../src/storage/refresh-family.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -55,6 +58,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         refreshTokenSeconds: 1_800,
         refreshFamilySeconds: 36_000,
         refreshGraceSeconds: 10,
+        refreshTokenUse: 'rotate',
         keycloakMembers: true,
       },
     };
@@ -110,6 +114,73 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     await refused(refresh(third));
   });
 
+  describe('REFRESH_TOKEN_USE=reuse', () => {
+    const inUse = async (use: 'rotate' | 'reuse', work: () => Promise<void>) => {
+      const original = context;
+      context = { ...original, settings: { ...original.settings, refreshTokenUse: use } };
+      await work().finally(() => {
+        context = original;
+      });
+    };
+    const introspect = async ({ refresh_token: text }: TokenResponse) => {
+      const server = createResourceServer(context);
+      return introspectToken(context, server, client, text);
+    };
+
+    test('a used refresh token is good until its own 30 minutes are over, and gives a new one each time (M1)', () =>
+      inUse('reuse', async () => {
+        const first = await issue();
+        const seen = new Set([first.refresh_token]);
+        time = start + 1_000;
+        const second = await refresh(first);
+        for (const seconds of [1_000, 1_200, 1_799]) {
+          time = start + seconds;
+          seen.add((await refresh(first)).refresh_token);
+        }
+        expect([seen.size, seen.has(second.refresh_token)]).toEqual([4, false]);
+        expect(await introspect(first)).toMatchObject({ active: true, exp: start + 1_800 });
+        time = start + 1_800;
+        expect(await introspect(first)).toEqual({ active: false });
+        await refused(refresh(first));
+        time = start + 2_799;
+        expect((await refresh(second)).session_state).toBe(first.session_state); // the family is alive
+        time = start + 2_800;
+        await refused(refresh(second));
+      }));
+
+    test('the family ends at its cap, and a revoked one at once, with every refresh token of it (M1)', () =>
+      inUse('reuse', async () => {
+        const first = await issue();
+        const second = await refresh(first);
+        await revokeToken(context, createResourceServer(context), client, first.refresh_token);
+        await refused(refresh(first));
+        await refused(refresh(second));
+        let token = await issue();
+        for (let step = 1; step <= 24; step += 1) {
+          time = start + step * 1_400;
+          token = await refresh(token);
+        }
+        time = start + 35_999;
+        await refused(refresh(token)); // 33,600 + 1,800
+      }));
+
+    test('what was issued before the setting changed keeps its rule: the newest token goes on (M1)', async () => {
+      const old = await issue();
+      let newest = old;
+      await inUse('reuse', async () => {
+        newest = await refresh(old);
+        time = start + 20; // past the grace
+        await refused(refresh(old)); // it was issued to be used once
+        await refresh(newest);
+        newest = await refresh(newest);
+      });
+      const next = await refresh(newest);
+      time = start + 40;
+      await refused(refresh(newest)); // rotate again: reuse ends the family
+      await refused(refresh(next));
+    });
+  });
+
   test('28: a narrower client gets no more than it has now', async () => {
     const token = await issue();
     const narrowed = { ...client, scopes: [] };
@@ -150,6 +221,35 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
       await disableClientById(opened.store, time, client.clientId);
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
+    });
+
+    const revoke = async (token: TokenResponse) => {
+      const { verifyToken } = createResourceServer(context);
+      await revokeToken(context, { verifyToken }, client, token.refresh_token);
+    };
+
+    test('68: a token that was revoked 200 seconds ago is refused by a server that starts now (V3)', async () => {
+      const token = await issue();
+      await revoke(token);
+      time = start + 200;
+      expect(await code(authorizer()(bearer(token.access_token), 'subscription:read'))).toBe('INVALID_TOKEN');
+    });
+
+    test('68: a lower ACCESS_TOKEN_SECONDS does not bring revoked tokens back, nor does the sweep (S4)', async () => {
+      const [settings, original] = [{ ...context.settings, accessTokenSeconds: 86_400 }, context];
+      context = { ...original, settings };
+      const token = await issue();
+      const kept = await issue();
+      await revoke(token);
+      context = { ...original, settings: { ...settings, accessTokenSeconds: 10 } };
+      const codes = async () =>
+        [token, kept].map((each) => code(authorizer()(bearer(each.access_token), 'subscription:read')));
+      for (const seconds of [20, 3_600, 86_400]) {
+        time = start + seconds;
+        await deleteDeadFamilies(opened.store, time);
+        expect([seconds, ...(await Promise.all(await codes()))]).toEqual([seconds, 'INVALID_TOKEN', 'accepted']);
+      }
+      context = original;
     });
 
     test.each([

@@ -212,13 +212,11 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       const moving = await newClient();
       const rotated = await rotateClientSecret(service.store, now(), moving.client_id, {
         overlapSeconds: 60,
-        revokeTokens: false,
       });
       await issue(moving);
       await issue(rotated);
       const last = await rotateClientSecret(service.store, now(), moving.client_id, {
         overlapSeconds: 0,
-        revokeTokens: false,
       });
       await expectTokenError(await post({ ...grant, ...moving }), 'invalid_client');
       await expectTokenError(await post({ ...grant, ...rotated }), 'invalid_client');

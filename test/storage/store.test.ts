@@ -250,8 +250,9 @@ describe.each([...engines, ...enginesOfNewerSchema])('the store on $engine', ({ 
       };
       expect(await insertClient(store, client, 'hash-1')).toBe(true);
       expect(await insertClient(store, client, 'hash-2')).toBe(false);
-      expect(await findClient(store, 'c1')).toEqual(client);
-      expect(await listClients(store, tenant)).toEqual([client]);
+      const made = { ...client, tokensRevokedAt: null, refreshTokenUse: null };
+      expect(await findClient(store, 'c1')).toEqual(made);
+      expect(await listClients(store, tenant)).toEqual([made]);
       expect(await secretsOf(store, 'c1', 10)).toEqual([{ hash: 'hash-1', expiresAt: null }]);
       await replaceSecret(store, 'c1', 'hash-3', 10, 20);
       expect(await secretsOf(store, 'c1', 19)).toEqual([
@@ -261,7 +262,7 @@ describe.each([...engines, ...enginesOfNewerSchema])('the store on $engine', ({ 
       expect(await secretsOf(store, 'c1', 20)).toEqual([{ hash: 'hash-3', expiresAt: null }]);
       expect(await disableClient(store, 'c1', 30)).toBe(true);
       expect(await disableClient(store, 'c1', 31)).toBe(false);
-      expect((await findClient(store, 'c1'))?.disabledAt).toBe(30);
+      expect(await findClient(store, 'c1')).toMatchObject({ disabledAt: 30, tokensRevokedAt: 31 });
     });
 
     test('two that make one client at once: one wins, and it has one secret', async () => {
@@ -301,28 +302,34 @@ describe.each([...engines, ...enginesOfNewerSchema])('the store on $engine', ({ 
         clientId: 'c2',
         scope: 's',
         generation: 1,
+        startedAt: 100,
         rotatedAt: 100,
         expiresAt: 200,
         capAt: 250,
         revokedAt: null,
       };
-      await insertRefreshFamily(store, family, 100);
-      const rotations = await Promise.all(
-        Array.from({ length: 8 }, () =>
-          rotateRefreshFamily(store, { clientId: 'c2', id: 'f', generation: 1 }, 150, 300),
-        ),
-      );
+      const rotate = (generation: number, nowSeconds: number, expiresAt: number, more: object = {}) =>
+        rotateRefreshFamily(store, {
+          ...{ clientId: 'c2', id: 'f', generation, nowSeconds, expiresAt, accessEndsAt: nowSeconds + 300 },
+          ...{ revokedUntil: null, reuse: false, ...more },
+        });
+      await insertRefreshFamily(store, { ...family, accessEndsAt: 900 }, 100);
+      const rotations = await Promise.all(Array.from({ length: 8 }, () => rotate(1, 150, 300)));
       expect(rotations.filter((rotated) => rotated !== undefined)).toEqual([
         { ...family, generation: 2, rotatedAt: 150, expiresAt: 250 },
       ]);
-      expect(await rotateRefreshFamily(store, { clientId: 'c2', id: 'f', generation: 2 }, 250, 400)).toBeUndefined(); // over
-      expect(await rotateRefreshFamily(store, { clientId: 'other', id: 'f', generation: 2 }, 160, 400)).toBeUndefined();
-      await revokeRefreshFamily(store, 'c2', 'f', 170);
-      expect(await rotateRefreshFamily(store, { clientId: 'c2', id: 'f', generation: 2 }, 180, 400)).toBeUndefined();
+      expect(await rotate(2, 250, 400)).toBeUndefined(); // over
+      expect(await rotate(2, 160, 400, { clientId: 'other' })).toBeUndefined();
+      expect(await rotate(2, 160, 400, { revokedUntil: 100 })).toBeUndefined();
+      expect((await rotate(1, 160, 400, { reuse: true }))?.generation).toBe(3);
+      expect(await rotate(4, 160, 400, { reuse: true })).toBeUndefined(); // never issued
+      expect(await revokeRefreshFamily(store, 'c2', 'f', 170)).toBe(true);
+      expect(await revokeRefreshFamily(store, 'c2', 'f', 171)).toBe(false);
+      expect(await rotate(3, 180, 400)).toBeUndefined();
       expect((await findRefreshFamily(store, 'c2', 'f'))?.revokedAt).toBe(170);
-      await deleteDeadFamilies(store, 250);
+      await deleteDeadFamilies(store, 900 + 360); // the last moment at which its access token may be presented
       expect(await findRefreshFamily(store, 'c2', 'f')).toBeDefined();
-      await deleteDeadFamilies(store, 251);
+      await deleteDeadFamilies(store, 901 + 360);
       expect(await findRefreshFamily(store, 'c2', 'f')).toBeUndefined();
     });
 

@@ -1,0 +1,60 @@
+import { findClient, revokeClientTokens } from '../storage/client.ts';
+import { listLiveFamilies, revokeRefreshFamily } from '../storage/refresh-family.ts';
+import type { Store } from '../storage/store.ts';
+import { ClientError, unknownClient } from './manage-clients.ts';
+
+/** Tokens that came from one token request of a client: a refresh family. Times are UTC epoch seconds. */
+export interface ClientSession {
+  readonly id: string;
+  readonly scopes: readonly string[];
+  /** `null` for one that began before this was kept. */
+  readonly startedAt: number | null;
+  readonly lastUsedAt: number;
+  readonly refreshes: number;
+  /** When its newest refresh token expires. */
+  readonly expiresAt: number;
+  /** When it ends, however often it is refreshed. */
+  readonly endsAt: number;
+}
+
+/** The sessions of a client that can be refreshed, the one used last first. Throws `ClientError` when there is no such client. */
+export async function listClientSessions(
+  store: Store,
+  nowSeconds: number,
+  clientId: string,
+): Promise<readonly ClientSession[]> {
+  await requireClient(store, clientId);
+  const families = await listLiveFamilies(store, clientId, nowSeconds);
+  return families.map(({ id, scope, generation, startedAt, rotatedAt, expiresAt, capAt }) => ({
+    id,
+    scopes: scope.split(' '),
+    startedAt,
+    lastUsedAt: rotatedAt,
+    refreshes: generation - 1,
+    expiresAt,
+    endsAt: capAt,
+  }));
+}
+
+/**
+ * Revokes every token that a client has now, access tokens without a refresh token too: those of the next second as well,
+ * as a request whose client was authenticated a moment ago may still be issued one. The client stays active and its secret
+ * valid. Throws `ClientError` when there is no such client.
+ */
+export async function revokeTokens(store: Store, nowSeconds: number, clientId: string): Promise<void> {
+  await requireClient(store, clientId);
+  await revokeClientTokens(store, clientId, nowSeconds + 1);
+}
+
+/** Revokes one session of a client with its access tokens. Throws `ClientError` when there is no such client or session. */
+export async function revokeSession(store: Store, nowSeconds: number, clientId: string, id: string): Promise<void> {
+  await requireClient(store, clientId);
+  if (await revokeRefreshFamily(store, clientId, id, nowSeconds)) return;
+  throw new ClientError(
+    `Cannot revoke the session: its id must be one that 'subreport client sessions --client-id ${clientId}' shows: current value is '${id}'`,
+  );
+}
+
+async function requireClient(store: Store, clientId: string): Promise<void> {
+  if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
+}

@@ -1,0 +1,25 @@
+import { Option } from 'commander';
+import { findClient } from '../storage/client.ts';
+import type { Store } from '../storage/store.ts';
+import { UsageError } from './error.ts';
+import { requireTenant } from './store-session.ts';
+
+/** Options that several commands about clients have. */
+export const clientIdOption = () => new Option('--client-id <id>', 'id of the client');
+export const ownerOption = () => new Option('--tenant <tenant>', 'the tenant it must belong to');
+export const jsonOption = () => new Option('--json', 'print JSON');
+
+/** Which client a command is about, and whose it must be. */
+export interface ClientChoice {
+  readonly clientId: string;
+  readonly tenant?: string;
+}
+
+/** Makes sure that a client belongs to the tenant that was named with it, if any. */
+export async function requireOwnClient(store: Store, { clientId, tenant }: ClientChoice): Promise<void> {
+  if (tenant === undefined) return;
+  const owner = await requireTenant(store, tenant);
+  if ((await findClient(store, clientId))?.tenant !== owner) {
+    throw new UsageError(`Cannot use the client: it must belong to tenant '${tenant}': current value is '${clientId}'`);
+  }
+}

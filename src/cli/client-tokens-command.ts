@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { listClientSessions, revokeSession, revokeTokens } from '../auth/revoke-client-tokens.ts';
+import { formatInstant } from '../contract/instant.ts';
+import { type ClientChoice, clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
+import { readConfig } from './config.ts';
+import { formatTable, type Output, writeResult } from './output.ts';
+import { nowSeconds, withStore } from './store-session.ts';
+
+/** `subreport client sessions|revoke-tokens`. */
+export function addClientTokenCommands(client: Command, output: Output): void {
+  addSessions(client, output);
+  addRevokeTokens(client, output);
+}
+
+function addSessions(client: Command, output: Output): void {
+  client
+    .command('sessions')
+    .description('list the sessions of a client: each is a refresh token and all tokens that came from it')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .addOption(ownerOption())
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client sessions --client-id acme-reporting')
+    .action(async (options: ClientChoice & { json?: boolean }) => {
+      const sessions = await withStore(readConfig(), async (store) => {
+        await requireOwnClient(store, options);
+        return listClientSessions(store, nowSeconds(), options.clientId);
+      });
+      const rows = sessions.map((session) => ({
+        session: session.id,
+        scopes: session.scopes,
+        started_at: session.startedAt === null ? null : formatInstant(session.startedAt),
+        last_used_at: formatInstant(session.lastUsedAt),
+        refreshes: session.refreshes,
+        expires_at: formatInstant(session.expiresAt),
+        ends_at: formatInstant(session.endsAt),
+      }));
+      const cells = rows.map((row) => [
+        row.session,
+        row.scopes.join(','),
+        row.started_at ?? '-',
+        row.last_used_at,
+        String(row.refreshes),
+        row.expires_at,
+        row.ends_at,
+      ]);
+      const header = ['SESSION', 'SCOPES', 'STARTED', 'LAST USED', 'REFRESHES', 'EXPIRES', 'ENDS'];
+      writeResult(output, options.json ?? false, rows, formatTable(header, cells));
+    });
+}
+
+function addRevokeTokens(client: Command, output: Output): void {
+  client
+    .command('revoke-tokens')
+    .description('revoke every token that a client has now; its secret stays valid, so that it can get new ones')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .addOption(ownerOption())
+    .option('--session <id>', "only the tokens of one session that 'client sessions' lists")
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport client revoke-tokens --client-id acme-reporting\n  subreport client revoke-tokens --client-id acme-reporting --session 1b0cQwCqv0nN3x7b1cPq9A',
+    )
+    .action(async (options: ClientChoice & { session?: string; json?: boolean }) => {
+      const { clientId, session } = options;
+      await withStore(readConfig(), async (store) => {
+        await requireOwnClient(store, options);
+        if (session === undefined) await revokeTokens(store, nowSeconds(), clientId);
+        else await revokeSession(store, nowSeconds(), clientId, session);
+      });
+      writeResult(
+        output,
+        options.json ?? false,
+        { client_id: clientId, revoked: session ?? 'all' },
+        session === undefined
+          ? `All tokens of the client ${clientId} were revoked. If its secret got out, replace it: subreport client rotate`
+          : `The tokens of the session ${session} were revoked.`,
+      );
+    });
+}
