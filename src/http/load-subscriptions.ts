@@ -14,7 +14,7 @@ import type { ReportContext } from '../report/report-context.ts';
 import { accessOf } from './access.ts';
 import { RequestError } from './error.ts';
 import { queryOf } from './query-of.ts';
-import { discardBody, readBody } from './read-body.ts';
+import { readBody } from './read-body.ts';
 import { liftDeadline } from './request-deadline.ts';
 import { createSlots } from './slots.ts';
 
@@ -90,7 +90,6 @@ export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
         const body = readBody(request.raw, bodyStallMs);
         const summary = await load(options, tenant, body, how, onRejected)
           .catch((error: unknown) => {
-            discardBody(request.raw, bodyStallMs);
             throw error instanceof ImportError ? toRequestError(error, shown) : error;
           })
           .finally(release);

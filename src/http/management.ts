@@ -3,6 +3,7 @@ import { type BaseServerOptions, buildBaseServer } from './base-server.ts';
 import { RequestError } from './error.ts';
 import { addHealthRoutes, type Readiness } from './health.ts';
 import { addLoadRoute, type LoadRoute, loadPath } from './load-subscriptions.ts';
+import { discardBody } from './read-body.ts';
 
 /** What the operator's own listener opens to. */
 export interface ManagementOptions
@@ -14,6 +15,7 @@ export interface ManagementOptions
 export function buildManagementServer(options: ManagementOptions): FastifyInstance {
   const app = buildBaseServer({ ...options, isHttps: false, answerUnrouted, requestTimeoutMs: 0 }); // a load takes as long as its records come in
   app.decorateRequest('access', null);
+  app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs)); // whoever was refused early may never end its body
   addHealthRoutes(app, options);
   addLoadRoute(app, options);
   return app;

@@ -27,9 +27,9 @@ export async function* readBody(request: IncomingMessage, stallMs: number): Asyn
   }
 }
 
-/** Lets the rest of a body that nobody wants pass for at most `ms`: many clients read no answer before they have sent it all. Then the connection is closed. */
+/** Discards the rest of a body for at most `ms`, as many clients read no response before they have sent it all. Then the connection is closed. */
 export function discardBody(request: IncomingMessage, ms: number): void {
-  if (request.readableEnded || request.destroyed) return;
+  if (request.complete || request.destroyed) return;
   const timer = setTimeout(() => request.destroy(), ms);
   request.once('close', () => clearTimeout(timer));
   request.resume();
