@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lockImportOnSqlite } from '../../src/storage/sqlite-import-lock.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+
+const taker = fileURLToPath(new URL('../support/lock-taker.ts', import.meta.url));
+const run = promisify(execFile);
+let folder: string;
+const take = (tenant: string) => lockImportOnSqlite(join(folder, 'subreport.db'), tenant as TenantId);
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-lock-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the file of an import lock is for its user alone, and is gone when the lock is (S15)', async () => {
+  const lock = take('acme');
+  const [file = ''] = readdirSync(folder);
+  expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  expect(take('acme')).toBeUndefined();
+  expect(take('acme')).toBeUndefined(); // asking did not end the lock
+  await lock?.release();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('processes that take and release one import lock never have it at once', async () => {
+  await Promise.all(Array.from({ length: 3 }, () => run(process.execPath, [taker, folder, '150'])));
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,17 @@
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { lockImportOnSqlite } from '../../src/storage/sqlite-import-lock.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+
+// Takes and releases the right to import again and again; fails when another process has it at the same time.
+const [folder = '', rounds = '0'] = process.argv.slice(2);
+const holder = join(folder, 'holder');
+let taken = 0;
+while (taken < Number(rounds)) {
+  const lock = lockImportOnSqlite(join(folder, 'subreport.db'), 'acme' as TenantId);
+  if (lock === undefined) continue;
+  closeSync(openSync(holder, 'wx'));
+  rmSync(holder);
+  await lock.release();
+  taken += 1;
+}
