@@ -16,6 +16,7 @@ const app = buildManagementServer({
   spool: new Spool(join(folder, 'spool'), 1_000),
   bodyStallMs: 300,
   requestMs: 5_000,
+  connectionsPerAddressMax: 100,
   authorizeWrite: async () => {
     throw new RequestError('UNAUTHORISED', 'Cannot let you in');
   },
