@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { addBackupCommand } from './backup-command.ts';
 import { addClientCommand } from './client-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -10,6 +11,7 @@ import { addKeysCommand } from './keys-command.ts';
 import { addMigrateCommand } from './migrate-command.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
+import { addRestoreCommand } from './restore-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addTenantCommand } from './tenant-command.ts';
 import { watchStandardOutput } from './watch-standard-output.ts';
@@ -33,6 +35,8 @@ export function buildProgram(output: Output): Command {
     addMigrateCommand,
     addConfigCommand,
     addDoctorCommand,
+    addBackupCommand,
+    addRestoreCommand,
     addTenantCommand,
     addClientCommand,
     addKeysCommand,

@@ -3,6 +3,8 @@ import type { Output } from './output.ts';
 /** Shows how far a long command is. */
 export interface ProgressBar {
   update(doneBytes: number, rows: number): void;
+  /** The same where bytes are counted, not rows. */
+  updateBytes(doneBytes: number, totalBytes?: number): void;
   /** Takes the bar off the screen. */
   end(): void;
 }
@@ -11,25 +13,30 @@ const width = 30;
 const redrawMs = 100;
 
 /** A bar on a terminal, nothing anywhere else; `totalBytes` may be unknown. */
-export function createProgressBar({ stderr }: Output, totalBytes: number | undefined): ProgressBar {
-  if (stderr.isTTY !== true) return { update: () => undefined, end: () => undefined };
+export function createProgressBar({ stderr }: Output, totalBytes?: number): ProgressBar {
+  if (stderr.isTTY !== true) return { update: () => undefined, updateBytes: () => undefined, end: () => undefined };
   const started = performance.now();
   let drawn = Number.NEGATIVE_INFINITY;
+  const draw = (share: number | undefined, done: number, unit: string): void => {
+    const now = performance.now();
+    if (now - drawn < redrawMs) return;
+    drawn = now;
+    const perSecond = Math.round(done / Math.max(0.001, (now - started) / 1000));
+    const bar =
+      share === undefined
+        ? ''
+        : `[${'#'.repeat(Math.round(share * width)).padEnd(width, '.')}] ${Math.floor(share * 100)} %  `;
+    stderr.write(`\r\x1b[K${bar}${done} ${unit}  ${perSecond} ${unit}/s`);
+  };
   return {
-    update(doneBytes, rows) {
-      const now = performance.now();
-      if (now - drawn < redrawMs) return;
-      drawn = now;
-      const perSecond = Math.round(rows / Math.max(0.001, (now - started) / 1000));
-      const share = totalBytes === undefined ? undefined : Math.min(1, doneBytes / Math.max(1, totalBytes));
-      const bar =
-        share === undefined
-          ? ''
-          : `[${'#'.repeat(Math.round(share * width)).padEnd(width, '.')}] ${Math.floor(share * 100)} %  `;
-      stderr.write(`\r\x1b[K${bar}${rows} rows  ${perSecond} rows/s`);
-    },
+    update: (doneBytes, rows) => draw(shareOf(doneBytes, totalBytes), rows, 'rows'),
+    updateBytes: (doneBytes, total = totalBytes) =>
+      draw(shareOf(doneBytes, total), Math.round(doneBytes / 1_048_576), 'MiB'),
     end() {
       if (drawn > 0) stderr.write('\r\x1b[K');
     },
   };
 }
+
+const shareOf = (done: number, total: number | undefined): number | undefined =>
+  total === undefined ? undefined : Math.min(1, done / Math.max(1, total));

@@ -1,5 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { StorageError } from './error.ts';
+import { translated } from './sqlite-error.ts';
 import type { Row, SqlValue } from './store.ts';
 
 /** Statements kept prepared by one connection; beyond it they are all let go, which no real mix of queries reaches. */
@@ -7,29 +7,31 @@ const preparedMax = 512;
 
 /** One connection to the embedded store: prepared statements by their text, SQLite's errors as ours. */
 export class SqliteConnection {
+  readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
 
   /** `busyTimeoutMs` is how long SQLite itself waits for another process's lock, blocking this one meanwhile. */
   constructor(file: string, busyTimeoutMs: number) {
-    this.#database = translated(() => new DatabaseSync(file, { timeout: busyTimeoutMs }));
+    this.#file = file;
+    this.#database = this.#translated(() => new DatabaseSync(file, { timeout: busyTimeoutMs }));
   }
 
   /** Runs statements that return nothing. */
   run(sql: string): void {
-    translated(() => this.#database.exec(sql));
+    this.#translated(() => this.#database.exec(sql));
   }
 
   /** The rows of a statement; `$1`, `$2` … are bound by their number. */
   all(sql: string, values: readonly SqlValue[]): readonly Row[] {
-    return translated(() => this.#prepare(sql).all(...values)) as readonly Row[];
+    return this.#translated(() => this.#prepare(sql).all(...values)) as readonly Row[];
   }
 
   /** The rows of a statement in batches, each read when it is asked for. */
   *batches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly Row[]> {
-    const rows = translated(() => this.#prepare(sql).iterate(...values)) as Iterator<Row>;
+    const rows = this.#translated(() => this.#prepare(sql).iterate(...values)) as Iterator<Row>;
     for (let batch: Row[] = []; ; batch = []) {
-      translated(() => {
+      this.#translated(() => {
         for (let next = rows.next(); next.done !== true; next = rows.next())
           if (batch.push(next.value) === batchRows) break;
       });
@@ -40,12 +42,16 @@ export class SqliteConnection {
 
   /** Runs a writing statement and counts the rows it changed. */
   change(sql: string, values: readonly SqlValue[]): number {
-    return Number(translated(() => this.#prepare(sql).run(...values)).changes);
+    return Number(this.#translated(() => this.#prepare(sql).run(...values)).changes);
   }
 
   close(): void {
     this.#prepared.clear();
     this.#database.close();
+  }
+
+  #translated<T>(work: () => T): T {
+    return translated(work, this.#file);
   }
 
   #prepare(sql: string): StatementSync {
@@ -56,30 +62,4 @@ export class SqliteConnection {
     this.#prepared.set(sql, statement);
     return statement;
   }
-}
-
-function translated<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw toStorageError(error);
-  }
-}
-
-/** SQLite's result codes (https://sqlite.org/rescode.html) by their low byte; any other error is a defect and stays as it is. */
-function toStorageError(error: unknown): unknown {
-  const { errcode, message } = error as { errcode?: number; message?: string };
-  if (errcode === undefined) return error;
-  const code = {
-    5: 'BUSY',
-    6: 'BUSY',
-    8: 'UNUSABLE',
-    10: 'UNAVAILABLE',
-    11: 'UNUSABLE',
-    13: 'FULL',
-    14: 'UNUSABLE',
-    26: 'UNUSABLE',
-  } as const;
-  const known = code[(errcode & 0xff) as keyof typeof code];
-  return known === undefined ? error : new StorageError(known, `Cannot use the embedded store: ${message}`, error);
 }

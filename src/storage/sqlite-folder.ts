@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createFile } from './create-file.ts';
 import { StorageError } from './error.ts';
 
 const databaseFile = 'subreport.db';
@@ -16,7 +17,7 @@ export function prepareFolder(folder: string): string {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     tightenFolder(path);
     const file = join(path, databaseFile);
-    closeSync(openSync(file, 'a', 0o600));
+    createFile(file);
     chmodSync(file, 0o600);
     return file;
   } catch (error) {

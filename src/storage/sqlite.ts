@@ -17,9 +17,11 @@ import {
 import type { Replacement } from './replacement.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { countOnSqlite } from './sqlite-count.ts';
+import { requireNoKnownDamage } from './sqlite-damage.ts';
 import { prepareFolder } from './sqlite-folder.ts';
 import { lockImportOnSqlite } from './sqlite-import-lock.ts';
 import { openSqliteReplacement } from './sqlite-replacement.ts';
+import { lockUse, type UseLock } from './sqlite-use-lock.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
@@ -47,7 +49,14 @@ const openWaitMs = 5_000;
  * process and a loss of power. Several processes may share the folder.
  */
 export function openSqliteStore(folder: string, operationMs = operationMsDefault): Store {
-  return new SqliteStore(openShared(prepareFolder(folder), operationMs), undefined);
+  const file = prepareFolder(folder);
+  const use = lockUse(file);
+  try {
+    return new SqliteStore(openShared(file, operationMs, use), undefined);
+  } catch (error) {
+    use.release();
+    throw error;
+  }
 }
 
 /** What the views of one store on its requests (`within`) have in common. */
@@ -55,6 +64,7 @@ interface SharedConnections {
   readonly file: string;
   /** How long a write without a deadline waits for another process's write; SQLite itself must not wait, it would stop all readers. */
   readonly operationMs: number;
+  readonly use: UseLock;
   readonly writer: SqliteConnection;
   readonly idleReaders: SqliteConnection[];
   readonly waiting: ((reader: SqliteConnection) => void)[];
@@ -62,11 +72,11 @@ interface SharedConnections {
   watcher: SqliteConnection | undefined;
 }
 
-function openShared(file: string, operationMs: number): SharedConnections {
+function openShared(file: string, operationMs: number, use: UseLock): SharedConnections {
   const writer = new SqliteConnection(file, openWaitMs);
   writer.run('pragma journal_mode = wal');
   writer.run('pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 0');
-  return { file, operationMs, writer, idleReaders: [], waiting: [], readerCount: 0, watcher: undefined };
+  return { file, operationMs, use, writer, idleReaders: [], waiting: [], readerCount: 0, watcher: undefined };
 }
 
 class SqliteStore implements Store {
@@ -208,11 +218,12 @@ class SqliteStore implements Store {
   }
 
   async checkReady(): Promise<void> {
+    requireNoKnownDamage(this.#file);
     const pending = pendingMigrations(listMigrations('sqlite'), this.#appliedMigrations());
     if (pending.length > 0) {
       throw new StorageError(
         'UNUSABLE',
-        "Cannot use the embedded store: its schema must be brought up to date; run 'subreport migrate'",
+        `Cannot use the embedded store '${this.#file}': its schema must be brought up to date; run 'subreport migrate'`,
       );
     }
   }
@@ -232,7 +243,7 @@ class SqliteStore implements Store {
       const shown = problems.slice(0, 3).join('; ').replaceAll('\n', ' ');
       throw new StorageError(
         'UNUSABLE',
-        `Cannot rely on the embedded store: its file must be whole: ${shown}; restore a backup`,
+        `Cannot rely on the embedded store '${this.#file}': its file must be whole: ${shown}; stop the service and restore a backup with 'subreport restore'`,
       );
     }
   }
@@ -241,6 +252,7 @@ class SqliteStore implements Store {
     for (const reader of this.#shared.idleReaders.splice(0)) reader.close();
     this.#shared.watcher?.close();
     this.#writer.close();
+    this.#shared.use.release();
   }
 
   /** Inserts or updates a row; no change when it is there already as it is. */

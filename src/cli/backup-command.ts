@@ -1,0 +1,111 @@
+import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { copyStore } from '../storage/copy-store.ts';
+import { sealStore } from '../storage/sqlite-backup.ts';
+import { syncFile } from '../storage/sync-file.ts';
+import { type Config, readConfig } from './config.ts';
+import { CommandError } from './error.ts';
+import { type Output, writeResult } from './output.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { requireSound, withStagedStore } from './staged-store.ts';
+
+interface BackupOptions {
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** What a backup holds. */
+interface BackupResult {
+  readonly file: string;
+  readonly bytes: number;
+  readonly tenants: number;
+  readonly records: number;
+  readonly seconds: number;
+}
+
+/** `subreport backup`. */
+export function addBackupCommand(program: Command, output: Output): void {
+  program
+    .command('backup')
+    .description(
+      'write the whole store, as it is at one moment, to a file, and check it; the service and imports may run meanwhile',
+    )
+    .argument('<file>', 'the file to make (mode 0600), outside of the data folder')
+    .option('--force', 'replace a file that is there, once the new one is complete and checked')
+    .option('--json', 'print {"file","bytes","tenants","records","seconds"}')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport backup /backups/subreport-monday.db\n  subreport backup /backups/subreport.db --force --json\n\nThe file holds secrets in hashed form, and signing keys: keep it as safe as the store.',
+    )
+    .action(async (file: string, { force = false, json = false }: BackupOptions) => {
+      const result = await writeBackup(readConfig(), resolve(file), force, output);
+      const { bytes, tenants, records, seconds } = result;
+      writeResult(
+        output,
+        json,
+        result,
+        `Backup ${result.file}: ${tenants} tenants, ${records} records, ${bytes} bytes, checked, in ${seconds.toFixed(1)} s.`,
+      );
+    });
+}
+
+async function writeBackup(config: Config, file: string, force: boolean, output: Output): Promise<BackupResult> {
+  const started = performance.now();
+  requirePlace(config, file, force);
+  return withStagedStore(`${file}.partial`, async (staged) => {
+    const bar = createProgressBar(output);
+    await copyStore(
+      { databaseUrl: config.DATABASE_URL, dataDir: config.DATA_DIR },
+      staged.folder,
+      ({ bytes, totalBytes }) => bar.updateBytes(bytes, totalBytes),
+    ).finally(() => bar.end());
+    const checks = await staged.withStore((store) =>
+      requireSound(
+        store,
+        'Cannot back up the store',
+        "Nothing was written; mend the store with 'subreport doctor --repair', or restore an older backup",
+      ),
+    );
+    sealStore(staged.file);
+    const { size: bytes } = statSync(staged.file);
+    publish(staged.file, file, force);
+    const tenants = checks.filter(({ tenant }) => tenant !== undefined);
+    const records = tenants.reduce((sum, { records: more = 0 }) => sum + more, 0);
+    const seconds = Math.round(performance.now() - started) / 1000;
+    return { file, bytes, tenants: new Set(tenants.map(({ tenant }) => tenant)).size, records, seconds };
+  });
+}
+
+/** Throws `CommandError` unless a backup may be written there; told before the store is copied. */
+function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void {
+  const folder = dirname(file);
+  if (!existsSync(folder))
+    throw new CommandError(`Cannot write the backup: its folder must exist: current value is '${folder}'`);
+  if (existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)) {
+    throw new CommandError(
+      `Cannot write the backup: it must be outside of the data folder, best on another disk: current value is '${file}'`,
+    );
+  }
+  if (!force && existsSync(file)) throw fileExists(file);
+}
+
+/** Gives the finished file its name, in one step that a crash cannot divide. */
+function publish(staged: string, file: string, force: boolean): void {
+  if (force) renameSync(staged, file);
+  else {
+    try {
+      linkSync(staged, file); // fails when somebody has made the file meanwhile
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST' || existsSync(file)) throw fileExists(file);
+      renameSync(staged, file); // a file system without hard links
+    }
+  }
+  syncFile(dirname(file));
+}
+
+const fileExists = (file: string): CommandError =>
+  new CommandError(
+    `Cannot write the backup: no file of its name may exist, unless --force is given: current value is '${file}'`,
+  );

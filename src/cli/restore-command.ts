@@ -1,0 +1,169 @@
+import { chmodSync, constants, copyFileSync, existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { StorageError } from '../storage/error.ts';
+import { beginHistory } from '../storage/history.ts';
+import { openStore } from '../storage/open-store.ts';
+import { fillPostgresStore } from '../storage/postgres-restore.ts';
+import { prepareFolder } from '../storage/sqlite-folder.ts';
+import { replaceStore, requireStoreFile, settleStore } from '../storage/sqlite-restore.ts';
+import { lockWhole } from '../storage/sqlite-use-lock.ts';
+import type { Store } from '../storage/store.ts';
+import { type Config, readConfig } from './config.ts';
+import { CommandError, UsageError } from './error.ts';
+import { type Output, writeResult } from './output.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { requireSound, type StagedStore, withStagedStore } from './staged-store.ts';
+import { nowSeconds, openReadyStore } from './store-session.ts';
+
+interface RestoreOptions {
+  readonly yes?: boolean;
+  readonly newHistory?: boolean;
+  readonly json?: boolean;
+}
+
+/** `subreport restore`. */
+export function addRestoreCommand(program: Command, output: Output): void {
+  program
+    .command('restore')
+    .description(
+      'put a backup in the place of the store, while no other process uses it; clients that follow the changes must begin anew',
+    )
+    .argument('[file]', "the file that 'subreport backup' wrote")
+    .option('--yes', 'replace a store that is there; the embedded one is kept beside the new one')
+    .option(
+      '--new-history',
+      'instead of a file: the database was already restored by other means (pg_restore, a snapshot); tell it from its lost history',
+    )
+    .option('--json', 'print {"file","tenants","records","replaced"}')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport restore /backups/subreport-monday.db --yes\n  DATABASE_URL=postgres://subreport:secret@localhost/restored subreport restore /backups/subreport-monday.db\n  subreport restore --new-history',
+    )
+    .action(async (file: string | undefined, { yes = false, newHistory = false, json = false }: RestoreOptions) => {
+      if ((file === undefined) === !newHistory)
+        throw new UsageError('Cannot restore: exactly one of a file and --new-history must be given');
+      const config = readConfig();
+      if (file === undefined) {
+        await renewHistory(config);
+        writeResult(
+          output,
+          json,
+          { new_history: true },
+          'The store has a new history: clients that follow the changes begin anew.',
+        );
+        return;
+      }
+      const restore = config.DATABASE_URL === undefined ? restoreFile : restoreDatabase;
+      const result = await restore(config, resolve(file), yes, output);
+      const { tenants, records, replaced } = result;
+      const kept =
+        replaced === undefined ? '' : ` The replaced store is '${replaced}': remove it when you no longer need it.`;
+      writeResult(output, json, result, `Restored ${tenants} tenants, ${records} records from ${file}.${kept}`);
+    });
+}
+
+interface RestoreResult {
+  readonly file: string;
+  readonly tenants: number;
+  readonly records: number;
+  /** Where the replaced store is kept, if there was one. */
+  readonly replaced?: string;
+}
+
+type Restored = Pick<RestoreResult, 'tenants' | 'records'>;
+
+async function restoreFile({ DATA_DIR }: Config, backup: string, yes: boolean): Promise<RestoreResult> {
+  requireBackup(backup);
+  const file = prepareFolder(DATA_DIR);
+  const lock = lockWhole(file);
+  if (lock === undefined) throw storeInUse(file);
+  try {
+    const isEmpty = statSync(file).size === 0;
+    if (!isEmpty && !yes) {
+      throw new UsageError(
+        `Cannot restore: --yes must be given to replace a store that is there: current value is '${file}'`,
+      );
+    }
+    const newest = settleStore(file);
+    return await withStagedStore(join(DATA_DIR, 'restoring'), async (staged) => {
+      const restored = await stage(staged, backup, newest);
+      if (isEmpty) return { file: backup, ...restored, ...replace(file, staged.file, undefined) };
+      const aside = `${file}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+      return { file: backup, ...restored, ...replace(file, staged.file, aside) };
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+function replace(file: string, staged: string, aside: string | undefined): { readonly replaced?: string } {
+  replaceStore(file, staged, aside);
+  return aside === undefined ? {} : { replaced: aside };
+}
+
+/** Fills an empty database; what is there is never removed, so `--yes` has no meaning here. */
+async function restoreDatabase(config: Config, backup: string, _yes: boolean, output: Output): Promise<RestoreResult> {
+  requireBackup(backup);
+  const { DATABASE_URL: url = '', DATA_DIR } = config;
+  prepareFolder(DATA_DIR);
+  return withStagedStore(join(DATA_DIR, 'restoring'), async (staged) => {
+    const restored = await stage(staged, backup, 0);
+    const store = openStore({ databaseUrl: url, dataDir: DATA_DIR, poolSize: 1, onConnectionError: () => undefined });
+    await store.migrate().finally(() => store.close());
+    const bar = createProgressBar(output);
+    await fillPostgresStore(url, staged.file, ({ bytes }) => bar.updateBytes(bytes)).finally(() => bar.end());
+    return { file: backup, ...restored };
+  });
+}
+
+/** Copies a backup, checks the copy, brings its schema up to date and gives it a new history. */
+async function stage(staged: StagedStore, backup: string, newest: number): Promise<Restored> {
+  copyFileSync(backup, staged.file, constants.COPYFILE_FICLONE);
+  chmodSync(staged.file, 0o600);
+  try {
+    requireStoreFile(staged.file);
+    return await staged.withStore((store) => checkStaged(store, backup, newest));
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new CommandError(
+      `Cannot restore: the file must be one that 'subreport backup' wrote, and whole: current value is '${backup}' (${reason}); nothing was changed, restore another backup`,
+    );
+  }
+}
+
+async function checkStaged(store: Store, backup: string, newest: number): Promise<Restored> {
+  await store.migrate();
+  await beginHistory(store, nowSeconds(), newest);
+  const checks = await requireSound(store, `Cannot restore '${backup}'`, 'Nothing was changed; restore another backup');
+  const tenants = new Set(checks.flatMap(({ tenant }) => tenant ?? []));
+  return { tenants: tenants.size, records: checks.reduce((sum, { records = 0 }) => sum + records, 0) };
+}
+
+async function renewHistory(config: Config): Promise<void> {
+  if (config.DATABASE_URL === undefined) {
+    const file = prepareFolder(config.DATA_DIR);
+    const lock = lockWhole(file);
+    if (lock === undefined) throw storeInUse(file);
+    lock.release();
+  }
+  const store = await openReadyStore(config, () => undefined);
+  await beginHistory(store, nowSeconds()).finally(() => store.close());
+}
+
+/** Throws `CommandError` unless the file can be a backup; whether it is whole is checked on the copy. */
+function requireBackup(file: string): void {
+  if (!existsSync(file)) throw new CommandError(`Cannot restore: the file must exist: current value is '${file}'`);
+  const wal = `${file}-wal`;
+  if (existsSync(wal) && statSync(wal).size > 0) {
+    throw new CommandError(
+      `Cannot restore: the file must be one that 'subreport backup' wrote, without '${wal}' beside it: a copy of a store in use is not whole: current value is '${file}'`,
+    );
+  }
+}
+
+const storeInUse = (file: string): CommandError =>
+  new CommandError(
+    `Cannot restore: no other process may use the embedded store '${file}': one does; stop the service and imports, then try again`,
+  );

@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openSqliteStore } from '../storage/sqlite.ts';
+import { lockWhole } from '../storage/sqlite-use-lock.ts';
+import type { Store } from '../storage/store.ts';
+import { CommandError } from './error.ts';
+import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
+
+/** An embedded store in a folder of its own, which becomes a backup or the store itself once it has been checked. */
+export interface StagedStore {
+  /** The folder; empty at first. */
+  readonly folder: string;
+  /** The database file in it. */
+  readonly file: string;
+  /** Runs work with the store open, and closes it so that the file is whole by itself. */
+  withStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
+}
+
+/**
+ * Runs work with a staging folder (mode 0700) that is removed afterwards. One process at a time has a folder of a name;
+ * what a killed one left there is removed first.
+ */
+export async function withStagedStore<T>(folder: string, work: (staged: StagedStore) => Promise<T>): Promise<T> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = lockWhole(join(folder, 'staging'));
+  if (lock === undefined) {
+    throw new CommandError(
+      `Cannot begin: one backup or restore at a time may write to '${folder}', and another one is running`,
+    );
+  }
+  const inner = join(folder, 'store');
+  const file = join(inner, 'subreport.db');
+  try {
+    rmSync(inner, { recursive: true, force: true });
+    mkdirSync(inner, { mode: 0o700 });
+    return await work({ folder: inner, file, withStore: (use) => withOpenStore(inner, file, use) });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+/** Longest time of one check, in milliseconds: every record is read. */
+const checkingMs = 3_600_000;
+
+async function withOpenStore<T>(folder: string, file: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = openSqliteStore(folder, checkingMs);
+  const result = await work(store).finally(() => store.close());
+  if (existsSync(`${file}-wal`)) throw new TypeError(`Cannot close '${file}': no connection may be left open`);
+  return result;
+}
+
+/** Runs the checks of `subreport doctor`. Throws `CommandError`, with what to do, unless all is well. */
+export async function requireSound(store: Store, cannot: string, remedy: string): Promise<readonly ReportedCheck[]> {
+  const checks = await examineStore(store, false);
+  const problems = checks.filter(({ ok }) => !ok);
+  if (problems.length === 0) return checks;
+  throw new CommandError(
+    `${cannot}: every check of 'subreport doctor' must pass:\n${problems.map(checkLine).join('\n')}\n${remedy}`,
+  );
+}
