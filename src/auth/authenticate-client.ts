@@ -1,8 +1,11 @@
 import { decodeFormText } from '../contract/form.ts';
 import { type ClientRow, findClientWithSecrets } from '../storage/client.ts';
+import { rewriteSecretHash } from '../storage/client-secret.ts';
 import type { AuthContext } from './auth-context.ts';
-import { verifyNothing, verifySecret } from './client-secret.ts';
+import { hashChosenSecret, isChosenHash, isOutdatedHash, verifyChosenSecret } from './chosen-secret.ts';
+import { verifyGeneratedSecret, verifyNothing } from './client-secret.ts';
 import { TokenError } from './error.ts';
+import type { Attempt } from './failure-budget.ts';
 
 /** What a token request carries about the client: the `Authorization` header and the form fields, each at most once. */
 export interface ClientCredentials {
@@ -16,42 +19,83 @@ export interface ClientCredentials {
 /** A client that has proved who it is. */
 export type AuthenticatedClient = ClientRow;
 
+/** An id and a secret as a request names them. */
+interface Claim {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** Longest id and secret that a client can have; longer ones are refused before anything is done with them. */
+const lengthMax = { clientId: 255, clientSecret: 512 };
+
 /**
  * Finds out which client sent a token request, by HTTP Basic or by form fields (RFC 6749 §2.3.1). An unknown client, a wrong secret and a disabled client
- * are told the same in the same time.
+ * are told the same.
  */
 export async function authenticateClient(
   context: AuthContext,
   credentials: ClientCredentials,
 ): Promise<AuthenticatedClient> {
-  const { clientId, clientSecret } = readCredentials(credentials);
-  if (!visible.test(clientId)) throw failed();
-  const key = `${clientId} ${credentials.address}`;
-  const wait = await context.failures.secondsToWait(key);
-  if (wait > 0) {
-    throw new TokenError('slow_down', 'Cannot authenticate the client now: too many attempts failed', wait);
+  for (const claim of readCredentials(credentials)) {
+    const client = isPossible(claim) ? await findProvenClient(context, claim, credentials.address) : undefined;
+    if (client !== undefined) return client;
   }
-  const client = await findActiveClient(context, clientId, clientSecret);
-  if (client !== undefined) return client;
-  await context.failures.count(key);
   throw failed();
 }
 
-async function findActiveClient(
+/** The client that a request claims to be from, as far as it can be told before it is authenticated. */
+export function claimedClientId({ authorization, clientId }: ClientCredentials): string | undefined {
+  if (clientId !== undefined || authorization === undefined) return clientId;
+  return readBasic(authorization)[0]?.clientId;
+}
+
+/** The active client of an id and a secret. Generated secrets come first and are never held back: others cannot lock their client out. */
+async function findProvenClient(
   context: AuthContext,
-  clientId: string,
-  secret: string,
+  { clientId, clientSecret }: Claim,
+  address: string,
 ): Promise<ClientRow | undefined> {
   const found = await findClientWithSecrets(context.store, clientId, context.now());
   if (found === undefined || found.client.disabledAt !== null || found.secrets.length === 0) {
-    verifyNothing(secret);
+    verifyNothing(clientSecret);
     return undefined;
   }
-  for (const { hash } of found.secrets) {
-    if (await verifySecret(hash, secret)) return found.client;
-  }
-  return undefined;
+  const hashes = found.secrets.map(({ hash }) => hash);
+  const chosen = hashes.filter(isChosenHash);
+  const isProven =
+    hashes.some((hash) => verifyGeneratedSecret(hash, clientSecret)) ||
+    (chosen.length > 0 && (await proveChosen(context, chosen, clientSecret, { clientId, address })));
+  return isProven ? found.client : undefined;
 }
+
+/** Whether a secret that a person may have chosen is one of a client's, within the budget of failed attempts; one that could not be checked counts as failed. */
+async function proveChosen(
+  { failures, store }: AuthContext,
+  hashes: readonly string[],
+  secret: string,
+  attempt: Attempt,
+): Promise<boolean> {
+  const wait = await failures.secondsToWait(attempt);
+  if (wait > 0) {
+    throw new TokenError('slow_down', 'Cannot authenticate the client now: too many attempts failed', wait);
+  }
+  let proven: string | undefined;
+  try {
+    for (const hash of hashes) if (await verifyChosenSecret(attempt.clientId, hash, secret)) proven ??= hash;
+  } finally {
+    if (proven === undefined) await failures.count(attempt);
+  }
+  if (proven !== undefined && isOutdatedHash(proven)) {
+    await rewriteSecretHash(store, attempt.clientId, proven, await hashChosenSecret(secret));
+  }
+  return proven !== undefined;
+}
+
+const isPossible = ({ clientId, clientSecret }: Claim): boolean =>
+  visible.test(clientId) &&
+  clientId.length <= lengthMax.clientId &&
+  clientSecret.length > 0 &&
+  clientSecret.length <= lengthMax.clientSecret;
 
 /** Characters of a client_id (RFC 6749 Appendix A.1). */
 const visible = /^[\x20-\x7e]+$/;
@@ -62,10 +106,11 @@ const failed = () =>
     'Cannot authenticate the client: client_id and client_secret must be those of an active client',
   );
 
-function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials) {
+/** What a request may mean by its credentials, in the order to try. */
+function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials): readonly Claim[] {
   if (authorization === undefined) {
     if (clientId === undefined || clientSecret === undefined) throw failed();
-    return { clientId, clientSecret };
+    return [{ clientId, clientSecret }];
   }
   if (clientSecret !== undefined) {
     throw new TokenError(
@@ -73,24 +118,31 @@ function readCredentials({ authorization, clientId, clientSecret }: ClientCreden
       'Cannot authenticate the client: one way must be used, either HTTP Basic or client_secret in the body',
     );
   }
-  const basic = readBasic(authorization);
-  if (clientId !== undefined && clientId !== basic.clientId) {
+  const claims = readBasic(authorization);
+  if (claims.length === 0) throw failed();
+  const meant = claims.filter((claim) => clientId === undefined || clientId === claim.clientId);
+  if (meant.length === 0) {
     throw new TokenError(
       'invalid_request',
       'Cannot authenticate the client: client_id in the body must be the one of HTTP Basic',
     );
   }
-  return basic;
+  return meant;
 }
 
-/** Reads `Basic` credentials: both halves are form-encoded before they are joined (RFC 6749 §2.3.1, RFC 7617 §2). */
-function readBasic(authorization: string): { clientId: string; clientSecret: string } {
+/**
+ * Reads `Basic` credentials: both halves are form-encoded before they are joined (RFC 6749 §2.3.1, RFC 7617 §2). curl, requests and authlib join them as they
+ * are, so what decoding would change is also taken as it is.
+ */
+function readBasic(authorization: string): readonly Claim[] {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
-  if (encoded === undefined) throw failed();
+  if (encoded === undefined) return [];
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');
-  const clientId = decodeFormText(text.slice(0, Math.max(colon, 0)));
-  const clientSecret = decodeFormText(text.slice(colon + 1));
-  if (colon < 0 || !clientId || !clientSecret) throw failed();
-  return { clientId, clientSecret };
+  const raw = { clientId: text.slice(0, Math.max(colon, 0)), clientSecret: text.slice(colon + 1) };
+  if (raw.clientId === '' || raw.clientSecret === '') return [];
+  const clientId = decodeFormText(raw.clientId);
+  const clientSecret = decodeFormText(raw.clientSecret);
+  if (clientId === raw.clientId && clientSecret === raw.clientSecret) return [raw];
+  return clientId === undefined || clientSecret === undefined ? [raw] : [{ clientId, clientSecret }, raw];
 }

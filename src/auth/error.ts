@@ -6,11 +6,14 @@ export class TokenError extends Error {
   readonly code: TokenErrorCode;
   /** Seconds to wait before trying again, for `slow_down`. */
   readonly retryAfterSeconds: number | undefined;
+  /** The refresh family that was revoked because a used token of it was presented; for the log, never for the client. */
+  readonly reusedFamily: string | undefined;
 
-  constructor(code: TokenErrorCode, message: string, retryAfterSeconds?: number) {
+  constructor(code: TokenErrorCode, message: string, retryAfterSeconds?: number, reusedFamily?: string) {
     super(message);
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.reusedFamily = reusedFamily;
   }
 }
 

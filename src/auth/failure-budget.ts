@@ -1,33 +1,46 @@
-/** So many failed attempts a minute for each client and address; who guesses elsewhere does not lock the client out (RFC 6749 §2.3.1). */
-export interface FailureBudget {
-  /** Seconds to wait when the budget of a key is used up, 0 otherwise. */
-  secondsToWait(key: string): number | Promise<number>;
-  /** Counts a failed attempt. */
-  count(key: string): void | Promise<void>;
+import { networkOf } from './address-network.ts';
+import { createWindowCounter, type WindowCounter } from './window-counter.ts';
+
+/** An attempt to authenticate a client with a secret that a person may have chosen. */
+export interface Attempt {
+  readonly clientId: string;
+  readonly address: string;
 }
 
-const windowSeconds = 60;
-/** Keys that are remembered at once; the oldest go first, so that made-up client ids cannot fill the memory. */
-const keysMax = 10_000;
+/**
+ * Limits guesses at chosen secrets: a number of failed attempts a minute for each client and network, and `networkFactor` times as many for a network whatever
+ * clients it tries. A guesser does not lock the client out elsewhere (RFC 6749 §2.3.1). Generated secrets need no limit: 256 random bits cannot be guessed.
+ */
+export interface FailureBudget {
+  /** Seconds to wait when the budget of an attempt is used up, 0 otherwise. */
+  secondsToWait(attempt: Attempt): number | Promise<number>;
+  /** Counts a failed attempt. */
+  count(attempt: Attempt): void | Promise<void>;
+}
 
-/** Makes a budget over fixed windows of a minute; `perMinute` 0 is no limit. */
-export function createFailureBudget(perMinute: number, now: () => number): FailureBudget {
-  const failures = new Map<string, { count: number; endsAt: number }>();
-  const current = (key: string) => {
-    const found = failures.get(key);
-    return found !== undefined && found.endsAt > now() ? found : undefined;
+const windowMs = 60_000;
+const networkFactor = 5;
+
+/** Makes a budget over windows of a minute; `perMinute` 0 is no limit. */
+export function createFailureBudget(perMinute: number, nowMs?: () => number): FailureBudget {
+  const byClient = createWindowCounter(windowMs, nowMs);
+  const byNetwork = createWindowCounter(windowMs, nowMs);
+  const wait = (counter: WindowCounter, key: string, max: number): number => {
+    const { count, msLeft } = counter.read(key);
+    return perMinute > 0 && count >= max ? Math.ceil(msLeft / 1000) : 0;
   };
   return {
-    secondsToWait(key) {
-      const found = current(key);
-      return perMinute > 0 && found !== undefined && found.count >= perMinute ? found.endsAt - now() : 0;
+    secondsToWait({ clientId, address }) {
+      const network = networkOf(address);
+      return Math.max(
+        wait(byClient, `${network} ${clientId}`, perMinute),
+        wait(byNetwork, network, perMinute * networkFactor),
+      );
     },
-    count(key) {
-      const found = current(key) ?? { count: 0, endsAt: now() + windowSeconds };
-      found.count += 1;
-      failures.delete(key);
-      if (failures.size >= keysMax) failures.delete(failures.keys().next().value ?? '');
-      failures.set(key, found);
+    count({ clientId, address }) {
+      const network = networkOf(address);
+      byClient.add(`${network} ${clientId}`);
+      byNetwork.add(network);
     },
   };
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { defaultScopes, type GrantType, grantTypes, type Scope } from '../contract/token.ts';
 import { disableClient, findClient, insertClient, type RefreshTokenUse, replaceSecret } from '../storage/client.ts';
 import type { Store, TenantId } from '../storage/store.ts';
-import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
+import { hashChosenSecret } from './chosen-secret.ts';
+import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
 
 /** A client that is to be made. What is left out is generated; without grants it may use all, without scopes it has that of the report. */
 export interface NewClient {

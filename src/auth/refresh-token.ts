@@ -66,8 +66,9 @@ async function nextGeneration(
   const family = await livingFamily(context, client, id);
   const justReplaced = family.generation === generation + 1;
   if (justReplaced && nowSeconds - family.rotatedAt < settings.refreshGraceSeconds) return family;
-  if (!isReusing) await revokeRefreshFamily(store, client.clientId, id, nowSeconds);
-  throw refused();
+  if (isReusing) throw refused();
+  await revokeRefreshFamily(store, client.clientId, id, nowSeconds);
+  throw refused(id);
 }
 
 /** Whether a family can no longer be refreshed. */
@@ -75,8 +76,10 @@ export const isOver = ({ revokedAt, expiresAt, startedAt }: RefreshFamily, clien
   revokedAt !== null || expiresAt <= now || (startedAt !== null && startedAt <= (client.tokensRevokedAt ?? -1));
 
 /** One text for every reason, so that it tells nothing to somebody who found or made the token. */
-const refused = () =>
+const refused = (reusedFamily?: string) =>
   new TokenError(
     'invalid_grant',
     'Cannot refresh: refresh_token must be the newest one of this client, unused and not expired; ask for a new one with grant_type=client_credentials',
+    undefined,
+    reusedFamily,
   );

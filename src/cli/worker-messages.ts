@@ -1,3 +1,4 @@
+import type { Attempt } from '../auth/failure-budget.ts';
 import type { Counters } from './counters.ts';
 
 /** What a worker tells the first process. */
@@ -5,7 +6,7 @@ export type WorkerMessage =
   | { readonly kind: 'serving' }
   | { readonly kind: 'alive' }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question; readonly key: string };
+  | { readonly kind: 'ask'; readonly id: number; readonly question: Question; readonly about: never };
 
 /** What the first process tells a worker. */
 export type PrimaryMessage =
@@ -17,17 +18,17 @@ type Question = keyof typeof answers;
 
 /** What a worker may ask of the counters. */
 const answers = {
-  countRequest: ({ requests }: Counters, key: string) => requests.count(key),
-  secondsToWait: ({ failures }: Counters, key: string) => failures.secondsToWait(key),
-  countFailure: ({ failures }: Counters, key: string) => failures.count(key),
+  countRequest: ({ requests }: Counters, key: string) => requests.add(key),
+  secondsToWait: ({ failures }: Counters, attempt: Attempt) => failures.secondsToWait(attempt),
+  countFailure: ({ failures }: Counters, attempt: Attempt) => failures.count(attempt),
 } as const;
 
 /** Counts for a worker, in the first process. */
 export async function answerWorker(
   counters: Counters,
-  { id, question, key }: Extract<WorkerMessage, { kind: 'ask' }>,
+  { id, question, about }: Extract<WorkerMessage, { kind: 'ask' }>,
 ): Promise<PrimaryMessage> {
-  return { kind: 'answer', id, value: await answers[question](counters, key) };
+  return { kind: 'answer', id, value: await answers[question](counters, about) };
 }
 
 /** How a worker sends to the first process, and hears from it. */
@@ -45,17 +46,20 @@ export function askForCounters(channel: PrimaryChannel): Counters {
     waiting.get(message.id)?.(message.value as never);
     waiting.delete(message.id);
   });
-  const ask = <Q extends Question>(question: Q, key: string): Promise<Awaited<ReturnType<(typeof answers)[Q]>>> =>
+  const ask = <Q extends Question>(
+    question: Q,
+    about: Parameters<(typeof answers)[Q]>[1],
+  ): Promise<Awaited<ReturnType<(typeof answers)[Q]>>> =>
     new Promise((resolve) => {
       asked += 1;
       waiting.set(asked, resolve);
-      channel.send({ kind: 'ask', id: asked, question, key });
+      channel.send({ kind: 'ask', id: asked, question, about: about as never });
     });
   return {
-    requests: { count: (key) => ask('countRequest', key) },
+    requests: { add: (key) => ask('countRequest', key) },
     failures: {
-      secondsToWait: (key) => ask('secondsToWait', key),
-      count: (key) => ask('countFailure', key),
+      secondsToWait: (attempt) => ask('secondsToWait', attempt),
+      count: (attempt) => ask('countFailure', attempt),
     },
   };
 }

@@ -15,7 +15,7 @@ export interface AccessLine {
 export function logAccess(
   logger: Pick<FastifyBaseLogger, 'info'>,
   { method, route, status, durationMs, access }: AccessLine,
-  fields: Readonly<Record<string, string>> = {},
+  fields: Readonly<Record<string, string | null>> = {},
 ): void {
   logger.info(
     {
@@ -33,13 +33,15 @@ export function logAccess(
 
 /** Writes one line for each answer. */
 export function addAccessLog(app: FastifyInstance): void {
+  app.decorateRequest('audit', null);
   app.addHook('onResponse', async (request, reply) => {
-    logAccess(request.log, {
+    const line = {
       method: request.method,
       route: request.routeOptions.url ?? null,
       status: reply.statusCode,
       durationMs: reply.elapsedTime,
       access: request.access,
-    });
+    };
+    logAccess(request.log, line, { ...request.audit });
   });
 }

@@ -1,10 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
-import { type AuthenticatedClient, authenticateClient } from '../auth/authenticate-client.ts';
+import {
+  type AuthenticatedClient,
+  authenticateClient,
+  type ClientCredentials,
+  claimedClientId,
+} from '../auth/authenticate-client.ts';
 import { TokenError } from '../auth/error.ts';
+import { describeClaimedId } from '../auth/token-audit.ts';
 import { parseForm, repeatedNames } from '../contract/form.ts';
 import { withinRequest } from './request-deadline.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
+import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
 
 /** A form whose client is known. */
 export interface OauthRequest {
@@ -12,6 +19,8 @@ export interface OauthRequest {
   readonly context: AuthContext;
   readonly form: ReadonlyMap<string, string>;
   readonly client: AuthenticatedClient;
+  /** Adds to what the log line of this request says. */
+  readonly audit: (more: Partial<TokenAudit>) => void;
 }
 
 /** An endpoint that an OAuth client posts a form to. */
@@ -37,6 +46,8 @@ export function addOauthRoute(
       async (_request: FastifyRequest, body: Buffer) => body,
     );
     scope.setErrorHandler(sendTokenError);
+    addTokenAudit(scope);
+    const countRequest = scope.hasDecorator('rateLimit') ? scope.rateLimit() : undefined;
     scope.route({
       method: 'POST',
       url: path,
@@ -44,19 +55,31 @@ export function addOauthRoute(
         forbidStoring(reply);
         refuseUrlParameters(request);
         const form = readForm(request);
+        const credentials = readCredentials(request, form);
+        auditRequest(request, { claimed_client_id: describeClaimedId(claimedClientId(credentials)) });
         checkForm?.(form);
         const bounded = withinRequest(context, request);
-        const client = await authenticateClient(bounded, {
-          authorization: request.headers.authorization,
-          clientId: form.get('client_id'),
-          clientSecret: form.get('client_secret'),
-          address: request.ip,
+        const client = await authenticateClient(bounded, credentials).catch(async (error: unknown) => {
+          await countRequest?.call(scope, request, reply); // it counts for its address, as no client is known
+          throw error;
         });
-        return (await handle({ context: bounded, form, client })) ?? reply.type('application/json').send('');
+        request.access = { clientId: client.clientId, tenant: client.tenant, expiresAt: 0 };
+        await countRequest?.call(scope, request, reply);
+        const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
+        const answer = await handle({ context: bounded, form, client, audit });
+        audit({ outcome: 'accepted' });
+        return answer ?? reply.type('application/json').send('');
       },
     });
   });
 }
+
+const readCredentials = ({ headers, ip }: FastifyRequest, form: ReadonlyMap<string, string>): ClientCredentials => ({
+  authorization: headers.authorization,
+  clientId: form.get('client_id'),
+  clientSecret: form.get('client_secret'),
+  address: ip,
+});
 
 /** Credentials in a URL end in logs (RFC 6749 §2.3.1). */
 function refuseUrlParameters(request: FastifyRequest): void {

@@ -1,7 +1,14 @@
 import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor, RateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { networkOf } from '../auth/address-network.ts';
+import type { WindowCount } from '../auth/window-counter.ts';
 import { RequestError } from './error.ts';
-import type { RequestCounter } from './request-counter.ts';
+
+/** Counts requests by key, in this process or in the one that counts for all. */
+export interface RequestCounter {
+  /** Counts one more. */
+  add(key: string): WindowCount | Promise<WindowCount>;
+}
 
 /** Length of the window that requests are counted in. */
 export const windowSeconds = 60;
@@ -12,11 +19,12 @@ export function rateLimitOptions(perMinute: number, requests: RequestCounter): R
     max: perMinute,
     timeWindow: windowSeconds * 1000,
     store: storeOf(requests),
-    keyGenerator: (request) => request.access?.clientId ?? request.ip,
-    errorResponseBuilder: (_request, { max }) =>
+    keyGenerator: (request) => request.access?.clientId ?? `address ${networkOf(request.ip)}`, // ids have no blanks
+    errorResponseBuilder: (_request, { max, ttl }) =>
       new RequestError(
         'TOO_MANY_REQUESTS',
         `Cannot answer now: a client must send at most ${max} requests a minute; wait as long as Retry-After says`,
+        { 'retry-after': String(Math.ceil(ttl / 1000)) },
       ),
   };
 }
@@ -25,7 +33,8 @@ export function rateLimitOptions(perMinute: number, requests: RequestCounter): R
 function storeOf(requests: RequestCounter): FastifyRateLimitStoreCtor {
   return class CountedRequests implements FastifyRateLimitStore {
     incr(key: string, callback: (error: Error | null, result?: { current: number; ttl: number }) => void): void {
-      Promise.resolve(requests.count(key)).then((count) => callback(null, count), callback);
+      const counted = Promise.resolve(requests.add(key));
+      counted.then(({ count, msLeft }) => callback(null, { current: count, ttl: msLeft }), callback);
     }
     child(): FastifyRateLimitStore {
       return this;

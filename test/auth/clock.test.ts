@@ -49,7 +49,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       store: opened.store,
       keys: await openKeyRing(ringOptions(opened.store, now)),
       now,
-      failures: createFailureBudget(5, now),
+      failures: createFailureBudget(5),
       families: createFamilyLimit(100),
       settings: {
         issuer: 'https://issuer.example',
@@ -344,23 +344,53 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
 });
 
 describe('the budget of failed attempts', () => {
-  test('19: is used up by so many failures, and new after a minute', () => {
-    let time = 0;
-    const budget = createFailureBudget(2, () => time);
-    budget.count('a 1');
-    expect(budget.secondsToWait('a 1')).toBe(0);
-    time = 10;
-    budget.count('a 1');
-    expect(budget.secondsToWait('a 1')).toBe(50);
-    expect(budget.secondsToWait('a 2')).toBe(0);
-    time = 60;
-    expect(budget.secondsToWait('a 1')).toBe(0);
+  const [acme, globex] = ['acme', 'globex'];
+
+  test('19: is used up by so many failures, and new after a minute of the monotonic clock (O7)', () => {
+    let timeMs = 0;
+    const budget = createFailureBudget(2, () => timeMs);
+    const attempt = { clientId: acme, address: '192.0.2.1' };
+    budget.count(attempt);
+    expect(budget.secondsToWait(attempt)).toBe(0);
+    timeMs = 10_000;
+    budget.count(attempt);
+    expect(budget.secondsToWait(attempt)).toBe(50);
+    expect(budget.secondsToWait({ ...attempt, address: '192.0.2.2' })).toBe(0);
+    expect(budget.secondsToWait({ ...attempt, clientId: globex })).toBe(0);
+    timeMs = 60_000;
+    expect(budget.secondsToWait(attempt)).toBe(0);
+  });
+
+  test('19: all addresses of an IPv6 network of 64 bits share a budget (S6)', () => {
+    const budget = createFailureBudget(2, () => 0);
+    for (const address of ['2001:db8::1', '2001:db8::2:0:0:1']) budget.count({ clientId: acme, address });
+    expect(budget.secondsToWait({ clientId: acme, address: '2001:DB8:0:0:ffff::9' })).toBe(60);
+    expect(budget.secondsToWait({ clientId: acme, address: '2001:db8:0:1::1' })).toBe(0);
+  });
+
+  test('19: a network that spreads its guesses over many clients uses up its own budget (S6)', () => {
+    const budget = createFailureBudget(2, () => 0);
+    for (let n = 0; n < 10; n += 1) budget.count({ clientId: `client-${n}`, address: '192.0.2.1' });
+    expect(budget.secondsToWait({ clientId: 'another', address: '192.0.2.1' })).toBe(60);
+    expect(budget.secondsToWait({ clientId: 'another', address: '192.0.2.2' })).toBe(0);
+  });
+
+  test('19: a lock stays while 20,000 other attempts are counted and the locked client tries on (S6)', () => {
+    const budget = createFailureBudget(2, () => 0);
+    const attempt = { clientId: acme, address: '192.0.2.1' };
+    for (let n = 0; n < 2; n += 1) budget.count(attempt);
+    for (let n = 0; n < 20_000; n += 1) {
+      if (n % 1_000 === 0) expect(budget.secondsToWait(attempt)).toBe(60);
+      budget.count({ clientId: `made-up-${n}`, address: '192.0.2.9' });
+    }
+    expect(budget.secondsToWait(attempt)).toBe(60);
   });
 
   test('0 is no limit', () => {
     const budget = createFailureBudget(0, () => 0);
-    for (let attempt = 0; attempt < 100; attempt += 1) budget.count('a');
-    expect(budget.secondsToWait('a')).toBe(0);
+    const attempt = { clientId: acme, address: '192.0.2.1' };
+    for (let n = 0; n < 100; n += 1) budget.count(attempt);
+    expect(budget.secondsToWait(attempt)).toBe(0);
   });
 
   test('TokenError carries the wait', () => {

@@ -205,7 +205,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       const rows = await service.store.readDirectory('select hash from client_secret where client_id = $1', [
         moved.client_id,
       ]);
-      expect(rows[0]?.hash).toMatch(/^argon2id\$/);
+      expect(rows[0]?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/); // a PHC string (A 11.4.4)
     });
 
     test('both secrets work while a client moves from the old to the new, then only the new', async () => {
@@ -469,9 +469,11 @@ describe('time at the token endpoint', () => {
     refresh_token: token ?? '',
     ...client,
   });
-  const start = async (environment: Record<string, string>) => {
+  const chosenSecret = 'correct horse battery';
+  const start = async (environment: Record<string, string>, secret?: string) => {
     const service = await startService(await engines[0].openTestStore(), environment);
-    const client = await service.createClient(await service.createTenant('acme'));
+    const tenant = await service.createTenant('acme');
+    const client = await service.createClient(tenant, secret === undefined ? {} : { secret });
     const token = async (request: Record<string, string>): Promise<TokenResponse> =>
       (await (await service.postToken(request)).json()) as TokenResponse;
     return { service, client, token };
@@ -494,7 +496,7 @@ describe('time at the token endpoint', () => {
   });
 
   test('19 (RFC 6749 §2.3.1): too many failures are 429 with Retry-After, and the client is not locked out elsewhere', async () => {
-    const { service, client } = await start({ TOKEN_FAILURES_PER_MINUTE: '3' });
+    const { service, client } = await start({ TOKEN_FAILURES_PER_MINUTE: '3' }, chosenSecret);
     const guess = () =>
       service.postToken({ grant_type: 'client_credentials', client_id: client.client_id, client_secret: 'guess' });
     for (let attempt = 0; attempt < 3; attempt += 1) await expectTokenError(await guess(), 'invalid_client');
@@ -514,7 +516,8 @@ describe('time at the token endpoint', () => {
   });
 
   test('19: behind a trusted proxy the budget is that of the address that it names', async () => {
-    const { service, client } = await start({ TOKEN_FAILURES_PER_MINUTE: '1', TRUSTED_PROXIES: '127.0.0.0/8' });
+    const environment = { TOKEN_FAILURES_PER_MINUTE: '1', TRUSTED_PROXIES: '127.0.0.0/8' };
+    const { service, client } = await start(environment, chosenSecret);
     const from = (address: string, secret: string) =>
       service.postToken(
         { grant_type: 'client_credentials', client_id: client.client_id, client_secret: secret },

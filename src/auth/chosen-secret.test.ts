@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { hashChosenSecret, verifyChosenSecret } from './chosen-secret.ts';
+
+test('guesses at one client hold four places of the queue, so a right secret of another client is checked after those (S7)', async () => {
+  const hash = await hashChosenSecret('right');
+  const outcome = (attempt: Promise<boolean>) => attempt.catch(({ code }: { code: string }) => code);
+  const guesses = Array.from({ length: 20 }, (_, n) => outcome(verifyChosenSecret('guessed', hash, `wrong ${n}`)));
+  const right = outcome(verifyChosenSecret('other', hash, 'right'));
+  expect(await Promise.all(guesses)).toEqual([...Array(4).fill(false), ...Array(16).fill('temporarily_unavailable')]);
+  expect(await right).toBe(true);
+  expect(await verifyChosenSecret('guessed', hash, 'wrong once more')).toBe(false); // the places are free again
+});
+
+test('32 secrets of all clients wait at most (S7)', async () => {
+  const hash = await hashChosenSecret('right');
+  const attempts = Array.from({ length: 40 }, (_, n) => verifyChosenSecret(`client ${n}`, hash, 'wrong'));
+  const outcomes = await Promise.allSettled(attempts);
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(32);
+});

@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto';
+import { BoundedMap } from '../storage/bounded-map.ts';
+
+/** How often a key was counted in its open window, and milliseconds until that closes. */
+export interface WindowCount {
+  readonly count: number;
+  readonly msLeft: number;
+}
+
+/** Counts by key over fixed windows, each opened by the first count after the last one closed. */
+export interface WindowCounter {
+  /** Counts one more. */
+  add(key: string): WindowCount;
+  /** What was counted so far. */
+  read(key: string): WindowCount;
+}
+
+const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
+
+/** Makes a counter over windows of `windowMs` on the monotonic clock. Keys are kept by their SHA-256. */
+export function createWindowCounter(windowMs: number, nowMs = () => performance.now()): WindowCounter {
+  const windows = new BoundedMap<{ count: number; readonly endsAtMs: number }>({ ...bounds, nowMs });
+  return {
+    add(key) {
+      const digest = hash('sha256', key, 'base64url');
+      const open = windows.get(digest);
+      if (open === undefined) {
+        windows.set(digest, { count: 1, endsAtMs: nowMs() + windowMs }, windowMs);
+        return { count: 1, msLeft: windowMs };
+      }
+      open.count += 1;
+      return { count: open.count, msLeft: open.endsAtMs - nowMs() };
+    },
+    read(key) {
+      const open = windows.get(hash('sha256', key, 'base64url'));
+      return open === undefined ? { count: 0, msLeft: 0 } : { count: open.count, msLeft: open.endsAtMs - nowMs() };
+    },
+  };
+}

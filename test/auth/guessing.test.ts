@@ -1,0 +1,151 @@
+import { argon2Sync, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { AuthContext } from '../../src/auth/auth-context.ts';
+import { authenticateClient } from '../../src/auth/authenticate-client.ts';
+import { readConfig } from '../../src/cli/config.ts';
+import { createCounters } from '../../src/cli/counters.ts';
+import type { TokenResponse } from '../../src/contract/token.ts';
+import { directoryStatement, type TenantId } from '../../src/storage/store.ts';
+import { engines } from '../support/engines.ts';
+import { expectTokenError } from '../support/expect-error.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const grant = { grant_type: 'client_credentials' };
+const failuresMax = 5;
+
+describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestStore }) => {
+  let service: TestService;
+  let tenant: TenantId;
+  beforeAll(async () => {
+    service = await startService(await openTestStore(), { TOKEN_FAILURES_PER_MINUTE: String(failuresMax) });
+    tenant = await service.createTenant('acme');
+  });
+  afterAll(() => service.close());
+
+  const newClient = (secret?: string) => service.createClient(tenant, secret === undefined ? {} : { secret });
+  const tokenOf = (client: TestClient) => service.postToken({ ...grant, ...client });
+  const guessAt = (client: TestClient) => tokenOf({ ...client, client_secret: 'guess' });
+  const basic = (client: TestClient) => ({
+    authorization: `Basic ${Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')}`,
+  });
+  const hashOf = async ({ client_id }: TestClient) =>
+    (await service.store.readDirectory('select hash from client_secret where client_id = $1', [client_id]))[0]?.hash;
+
+  test('a right generated secret is let through after any number of wrong ones, at every OAuth endpoint (S5)', async () => {
+    const client = await newClient();
+    const token = (await (await tokenOf(client)).json()) as TokenResponse;
+    for (let n = 0; n < 2 * failuresMax; n += 1) await expectTokenError(await guessAt(client), 'invalid_client');
+    expect((await tokenOf(client)).status).toBe(200);
+    const refresh = { grant_type: 'refresh_token', refresh_token: token.refresh_token ?? '' };
+    expect((await service.postToken({ ...refresh, ...client })).status).toBe(200);
+    const body = new URLSearchParams({ token: token.access_token, ...client });
+    expect((await fetch(`${service.url}/oauth2/revoke`, { method: 'POST', body })).status).toBe(200);
+  });
+
+  test('guesses that find the queue full count as failed, and one log line a second tells of them (S7)', async () => {
+    const guessed = await newClient('correct horse battery');
+    const started = performance.now();
+    const guesses = await Promise.all(Array.from({ length: 40 }, () => guessAt(guessed)));
+    expect(guesses.map(({ status }) => status)).toEqual(expect.arrayContaining([401, 503, 429]));
+    await expectTokenError(await tokenOf(guessed), 'slow_down');
+    const lines = service.log.filter(({ msg }) => msg === 'too many client secrets wait to be checked');
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.length).toBeLessThanOrEqual(1 + (performance.now() - started) / 1_000);
+    expect(service.log.filter(({ msg }) => msg === 'token request failed')).toEqual([]);
+  });
+
+  test.each(['100%', 'a+b&c%zz and more', '%41bcdefghijklmnop', 'plain-and-simple-one'])(
+    'HTTP Basic takes the secret %s as curl sends it, and percent-encoded (S16)',
+    async (beginning) => {
+      const own = await startService(await openTestStore());
+      const secret = beginning.padEnd(24, '-x7Q');
+      const client = await own.createClient(await own.createTenant('acme'), { secret, clientId: 'a%2Bb+c' });
+      const encoded = { client_id: encodeURIComponent('a%2Bb+c'), client_secret: encodeURIComponent(secret) };
+      expect((await own.postToken(grant, basic(client))).status).toBe(200);
+      expect((await own.postToken(grant, basic(encoded))).status).toBe(200);
+      expect((await own.postToken({ ...grant, client_id: client.client_id }, basic(client))).status).toBe(200);
+      const wrong = { ...client, client_secret: `${secret}%` };
+      await expectTokenError(await own.postToken(grant, basic(wrong)), 'invalid_client');
+      await own.close();
+    },
+  );
+
+  test.each([
+    [
+      'of an earlier version',
+      (salt: Buffer, tag: Buffer) => `argon2id$${salt.toString('base64url')}$${tag.toString('base64url')}`,
+      19_456,
+    ],
+    [
+      'with fewer KiB',
+      (salt: Buffer, tag: Buffer) => `$argon2id$v=19$m=9216,t=2,p=1$${plain(salt)}$${plain(tag)}`,
+      9_216,
+    ],
+  ] as const)(
+    'a hash %s is replaced by one of today when its secret is used (A 11.4.4)',
+    async (_kind, write, memory) => {
+      const own = await startService(await openTestStore());
+      const secret = 'correct horse battery';
+      const client = await own.createClient(await own.createTenant('acme'), { secret });
+      const salt = randomBytes(16);
+      const tag = argon2Sync('argon2id', {
+        message: secret,
+        nonce: salt,
+        parallelism: 1,
+        tagLength: 32,
+        memory,
+        passes: 2,
+      });
+      const { client_id } = client;
+      await own.store.writeDirectory([
+        directoryStatement('update client_secret set hash = $2 where client_id = $1', [client_id, write(salt, tag)]),
+      ]);
+      const send = (client_secret: string) => own.postToken({ ...grant, client_id, client_secret });
+      await expectTokenError(await send('wrong'), 'invalid_client');
+      expect((await send(secret)).status).toBe(200);
+      const [row] = await own.store.readDirectory('select hash from client_secret where client_id = $1', [client_id]);
+      expect(row?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+      expect((await send(secret)).status).toBe(200);
+      await own.close();
+    },
+  );
+
+  test('the hash of a secret that is used again stays as it is (A 11.4.4)', async () => {
+    const own = await newClient('staple battery horse');
+    const before = await hashOf(own);
+    await tokenOf(own);
+    expect(await hashOf(own)).toBe(before);
+  });
+});
+
+const plain = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
+
+test.each([
+  { client_id: 'x'.repeat(256), client_secret: 'x' },
+  { client_id: 'x', client_secret: 'x'.repeat(513) },
+])('an id of over 255 characters or a secret of over 512 is refused before the store is asked (S1)', async (client) => {
+  const context = {} as AuthContext; // without a store
+  const sent = {
+    clientId: client.client_id,
+    clientSecret: client.client_secret,
+    authorization: undefined,
+    address: '',
+  };
+  await expect(authenticateClient(context, sent)).rejects.toMatchObject({ code: 'invalid_client' });
+  await expect(authenticateClient(context, { ...sent, clientId: 'x', clientSecret: 'x' })).rejects.toThrow(TypeError);
+});
+
+test('a clock that is set back by two hours lengthens neither a lock nor a window of requests (O7)', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 });
+  try {
+    const { failures, requests } = createCounters(readConfig({ TOKEN_FAILURES_PER_MINUTE: '1' }));
+    const attempt = { clientId: 'acme', address: '192.0.2.1' };
+    await failures.count(attempt);
+    await requests.add('acme');
+    vi.setSystemTime(1_000_000_000_000 - 7_200_000);
+    expect(await failures.secondsToWait(attempt)).toBeLessThanOrEqual(60);
+    expect((await requests.add('acme')).msLeft).toBeLessThanOrEqual(60_000);
+  } finally {
+    vi.useRealTimers();
+  }
+});
