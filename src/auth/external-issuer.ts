@@ -15,16 +15,25 @@ export interface ExternalIssuer {
   readonly prepare: () => Promise<void>;
 }
 
+/** What the check needs beside its settings. */
+export interface ExternalIssuerOptions {
+  readonly now: Clock;
+  /** Seconds of a monotonic clock, that of the process without it: how long keys are kept must not depend on somebody setting the clock. */
+  readonly elapsedSeconds?: () => number;
+  /** Told of each reading of the keys that failed. */
+  readonly onFault: (error: IssuerError) => void;
+}
+
 /** What clocks may differ by, in seconds (RFC 7519 §4.1.4). */
 const clockToleranceSeconds = 30;
 
 /** Makes the check of access tokens of an external issuer (RFC 9068 §4). */
 export function createExternalIssuer(
   settings: ExternalSettings,
-  { now, onFault }: { readonly now: Clock; readonly onFault: (error: IssuerError) => void },
+  { now, elapsedSeconds = () => performance.now() / 1000, onFault }: ExternalIssuerOptions,
 ): ExternalIssuer {
   const { issuer, audience, algorithms } = settings;
-  const keys = createIssuerKeys({ issuer, now, onFault, onChange: () => verified.clear() });
+  const keys = createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange: () => verified.clear() });
   const options = {
     issuer,
     audience,

@@ -1,5 +1,4 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
-import type { Clock } from './auth-context.ts';
 import { IssuerError } from './error.ts';
 import { fetchIssuerKeys } from './fetch-issuer-keys.ts';
 
@@ -21,7 +20,8 @@ export interface IssuerKeys {
 /** What the keeper of the keys tells and needs. */
 export interface IssuerKeysOptions {
   readonly issuer: string;
-  readonly now: Clock;
+  /** Seconds of a monotonic clock. */
+  readonly elapsedSeconds: () => number;
   /** Told of each reading that failed. */
   readonly onFault: (error: IssuerError) => void;
   /** Told when other keys have taken the place of those that were known. */
@@ -34,7 +34,7 @@ interface KeySet {
 }
 
 /** Keeps the keys of an issuer: those read last stay in use for as long as the issuer cannot be reached. */
-export function createIssuerKeys({ issuer, now, onFault, onChange }: IssuerKeysOptions): IssuerKeys {
+export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: IssuerKeysOptions): IssuerKeys {
   let known: KeySet | undefined;
   let reading: Promise<KeySet> | undefined;
   /** Why the last reading failed; `undefined` when it did not. */
@@ -50,13 +50,13 @@ export function createIssuerKeys({ issuer, now, onFault, onChange }: IssuerKeysO
       const changed = known !== undefined && known.text !== text;
       if (known === undefined || changed) known = { find: createLocalJWKSet(keys), text };
       fault = undefined;
-      renewAt = now() + Math.min(Math.max(maxAgeSeconds, freshSeconds.min), freshSeconds.max);
+      renewAt = elapsedSeconds() + Math.min(Math.max(maxAgeSeconds, freshSeconds.min), freshSeconds.max);
       if (changed) onChange();
       return known;
     } catch (error) {
       fault = toIssuerError(error);
-      failedAt = now();
-      renewAt = now() + coolDownSeconds;
+      failedAt = elapsedSeconds();
+      renewAt = elapsedSeconds() + coolDownSeconds;
       onFault(fault);
       throw fault;
     } finally {
@@ -70,17 +70,17 @@ export function createIssuerKeys({ issuer, now, onFault, onChange }: IssuerKeysO
 
   /** The first keys; after a try that failed, the next one waits for as long as clients are told to. */
   const readFirst = (): Promise<KeySet> => {
-    if (reading === undefined && fault !== undefined && now() < failedAt + fault.retryAfterSeconds) throw fault;
+    if (reading === undefined && fault !== undefined && elapsedSeconds() < failedAt + fault.retryAfterSeconds) throw fault;
     return readOnce();
   };
   /** The keys once more, as the issuer may sign with a new one already; made-up key ids cause one reading in a cool-down. */
   const search = async (kept: KeySet): Promise<KeySet> => {
     if (reading === undefined) {
-      if (now() < searchAt) {
+      if (elapsedSeconds() < searchAt) {
         if (fault !== undefined) throw fault;
         return kept;
       }
-      searchAt = now() + coolDownSeconds;
+      searchAt = elapsedSeconds() + coolDownSeconds;
     }
     return readOnce();
   };
@@ -99,7 +99,7 @@ export function createIssuerKeys({ issuer, now, onFault, onChange }: IssuerKeysO
       await readOnce();
     },
     renewWhenDue() {
-      if (known !== undefined && reading === undefined && now() >= renewAt) void readOnce().catch(() => undefined); // told by onFault
+      if (known !== undefined && reading === undefined && elapsedSeconds() >= renewAt) void readOnce().catch(() => undefined); // told by onFault
     },
   };
 }

@@ -19,6 +19,8 @@ describe('the keys of an external issuer', () => {
   let server: ScriptedIssuer;
   let issuer: ExternalIssuer;
   let time = start;
+  /** Seconds that the clock was set back by. */
+  let setBack = 0;
   let faults: IssuerError[];
   const reads = (): number => server.asked.filter((path) => path === keysPath).length;
 
@@ -35,7 +37,7 @@ describe('the keys of an external issuer', () => {
         algorithms: ['ES256'],
         ...given,
       },
-      { now: () => time, onFault: (error) => told.push(error) },
+      { now: () => time, elapsedSeconds: () => time + setBack, onFault: (error) => told.push(error) },
     );
   };
   const key = (index: number): IssuerKey => keys[index] as IssuerKey;
@@ -79,7 +81,7 @@ describe('the keys of an external issuer', () => {
     keys = await Promise.all(['k1', 'k2', 'k3'].map((kid) => makeKey('ES256', kid)));
   });
   beforeEach(async () => {
-    time = start;
+    [time, setBack] = [start, 0];
     faults = [];
     server = await startScriptedIssuer([key(0)]);
     issuer = open();
@@ -227,6 +229,15 @@ describe('the keys of an external issuer', () => {
       time = start + 4;
       expect(await verdict()).toBe('UNAVAILABLE');
       time = start + 5;
+      expect(await verdict()).toBe('accepted');
+    });
+
+    test('61: an issuer that failed is asked again though the clock was set back by two hours since (O7)', async () => {
+      server.script = fail(500);
+      expect(await verdict()).toBe('UNAVAILABLE');
+      publish(key(0));
+      setBack = 7_200;
+      time = start + 5 - setBack;
       expect(await verdict()).toBe('accepted');
     });
 
