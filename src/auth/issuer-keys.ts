@@ -70,7 +70,8 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
 
   /** The first keys; after a try that failed, the next one waits for as long as clients are told to. */
   const readFirst = (): Promise<KeySet> => {
-    if (reading === undefined && fault !== undefined && elapsedSeconds() < failedAt + fault.retryAfterSeconds) throw fault;
+    if (reading === undefined && fault !== undefined && elapsedSeconds() < failedAt + fault.retryAfterSeconds)
+      throw fault;
     return readOnce();
   };
   /** The keys once more, as the issuer may sign with a new one already; made-up key ids cause one reading in a cool-down. */
@@ -99,7 +100,8 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
       await readOnce();
     },
     renewWhenDue() {
-      if (known !== undefined && reading === undefined && elapsedSeconds() >= renewAt) void readOnce().catch(() => undefined); // told by onFault
+      if (known !== undefined && reading === undefined && elapsedSeconds() >= renewAt)
+        void readOnce().catch(() => undefined); // told by onFault
     },
   };
 }

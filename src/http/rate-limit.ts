@@ -13,13 +13,13 @@ export interface RequestCounter {
 /** Length of the window that requests are counted in. */
 export const windowSeconds = 60;
 
-/** Options of `@fastify/rate-limit` for so many requests a minute and client, counted by `requests`; to run after the client is known. */
+/** Options of `@fastify/rate-limit` for so many requests a minute and client, and as many OAuth requests, counted by `requests`; to run after the client is known. */
 export function rateLimitOptions(perMinute: number, requests: RequestCounter): RateLimitOptions {
   return {
     max: perMinute,
     timeWindow: windowSeconds * 1000,
     store: storeOf(requests),
-    keyGenerator: (request) => request.access?.clientId ?? `address ${networkOf(request.ip)}`, // ids have no blanks
+    keyGenerator: keyOf,
     errorResponseBuilder: (_request, { max, ttl }) =>
       new RequestError(
         'TOO_MANY_REQUESTS',
@@ -27,6 +27,12 @@ export function rateLimitOptions(perMinute: number, requests: RequestCounter): R
         { 'retry-after': String(Math.ceil(ttl / 1000)) },
       ),
   };
+}
+
+/** OAuth requests are counted apart from reports; those that no client is known of count for their network. Client ids have no blanks. */
+function keyOf({ access, audit, ip }: FastifyRequest): string {
+  const caller = access?.clientId ?? `network ${networkOf(ip)}`;
+  return audit === null ? caller : `oauth ${caller}`;
 }
 
 /** The library asks for a class and for callbacks. */

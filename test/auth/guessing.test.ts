@@ -58,7 +58,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
     'HTTP Basic takes the secret %s as curl sends it, and percent-encoded (S16)',
     async (beginning) => {
       const own = await startService(await openTestStore());
-      const secret = beginning.padEnd(24, '-x7Q');
+      const secret = beginning.padEnd(24, '-x7Qrw');
       const client = await own.createClient(await own.createTenant('acme'), { secret, clientId: 'a%2Bb+c' });
       const encoded = { client_id: encodeURIComponent('a%2Bb+c'), client_secret: encodeURIComponent(secret) };
       expect((await own.postToken(grant, basic(client))).status).toBe(200);
