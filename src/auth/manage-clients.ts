@@ -4,6 +4,7 @@ import { disableClient, findClient, insertClient, type RefreshTokenUse, replaceS
 import type { Store, TenantId } from '../storage/store.ts';
 import { hashChosenSecret } from './chosen-secret.ts';
 import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
+import { secretFault } from './secret-rule.ts';
 
 /** A client that is to be made. What is left out is generated; without grants it may use all, without scopes it has that of the report. */
 export interface NewClient {
@@ -29,7 +30,6 @@ export class ClientError extends Error {
 }
 
 const clientIdForm = /^[\x21-\x7e]{1,255}$/;
-const secretForm = /^[\x20-\x7e]{8,512}$/;
 
 /** Makes a client of a tenant. Fails with `ClientError` when its id is taken or a value breaks its rule. */
 export async function createClient(
@@ -39,7 +39,7 @@ export async function createClient(
 ): Promise<ClientCredentialsOnce> {
   const clientId = wanted.clientId ?? `sr-${randomBytes(12).toString('hex')}`;
   requireClientId(clientId);
-  const { secret, hash } = await chooseSecret(wanted.secret);
+  const { secret, hash } = await chooseSecret(wanted.secret, [clientId, wanted.tenant]);
   await insertNew(store, nowSeconds, { grants: grantTypes, ...wanted, clientId }, hash);
   return { client_id: clientId, client_secret: secret };
 }
@@ -75,7 +75,7 @@ export async function rotateClientSecret(
       `Cannot give the client a secret: it must not be one that an external issuer knows: current value is '${clientId}'`,
     );
   }
-  const { secret, hash } = await chooseSecret(options.secret);
+  const { secret, hash } = await chooseSecret(options.secret, [clientId, client.tenant]);
   await replaceSecret(store, clientId, hash, nowSeconds, nowSeconds + options.overlapSeconds);
   return { client_id: clientId, client_secret: secret };
 }
@@ -118,15 +118,16 @@ export const unknownClient = (clientId: string) =>
     `Cannot find the client: its id must be one that 'subreport client list' shows: current value is '${clientId}'`,
   );
 
-async function chooseSecret(given: string | undefined): Promise<{ secret: string; hash: string }> {
+/** A new secret, or the one given if it keeps the rule; with the hash to keep. */
+async function chooseSecret(
+  given: string | undefined,
+  context: readonly string[],
+): Promise<{ secret: string; hash: string }> {
   if (given === undefined) {
     const secret = generateSecret();
     return { secret, hash: hashGeneratedSecret(secret) };
   }
-  if (!secretForm.test(given)) {
-    throw new ClientError(
-      `Cannot use the secret: it must be 8 to 512 printable ASCII characters on one line: current length is ${given.length}`,
-    );
-  }
+  const fault = secretFault(given, context);
+  if (fault !== undefined) throw new ClientError(`Cannot use the secret: ${fault}: current length is ${given.length}`);
   return { secret: given, hash: await hashChosenSecret(given) };
 }

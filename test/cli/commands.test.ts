@@ -172,11 +172,13 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
 
   test.each([
     ['no text', ''],
-    ['too short a secret', 'short'],
+    ['too short a secret', 'fifteen letters'],
+    ['a common secret', 'Password12345678'],
+    ['a secret with its tenant in it', 'k3y-of-acme-9x7q-export'],
   ])('client create --secret-stdin refuses %s', async (_title, input) => {
     const { code, stderr } = await run(['client', 'create', '--tenant', 'acme', '--secret-stdin'], { input });
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
-    if (input !== '') expect(stderr).not.toContain(input === 'short' ? "'short'" : input);
+    if (input !== '') expect(stderr).not.toContain(input);
   });
 
   test('client rotate gives a new secret, client disable shuts out', async () => {

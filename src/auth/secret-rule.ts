@@ -1,0 +1,36 @@
+import { commonParts } from './common-secrets.ts';
+
+const form = /^[\x20-\x7e]{16,512}$/;
+/** Least number of different characters, and of characters that stand in no common part. */
+const charactersMin = { different: 8, own: 8 };
+/** Shortest context word that is looked for: a shorter one is in too many random texts. */
+const contextLengthMin = 4;
+
+/**
+ * What must hold of a secret that a person may have chosen, and does not; `undefined` for a good one. `context` are words that a guesser tries first: the
+ * client's id, its tenant. (NIST SP 800-63B §5.1.1.2, OWASP ASVS 5.0 6.2)
+ */
+export function secretFault(secret: string, context: readonly string[]): string | undefined {
+  if (!form.test(secret)) return 'it must be 16 to 512 printable ASCII characters on one line';
+  if (new Set(secret).size < charactersMin.different) {
+    return `it must have at least ${charactersMin.different} different characters`;
+  }
+  const lower = secret.toLowerCase();
+  const words = context.map((word) => word.toLowerCase()).filter(({ length }) => length >= contextLengthMin);
+  if (words.some((word) => lower.includes(word))) return 'it must not contain the id or the tenant of its client';
+  if (withoutCommon(lower).length < charactersMin.own) {
+    return `it must have at least ${charactersMin.own} characters beside common words, numbers in a row and repetitions`;
+  }
+  return undefined;
+}
+
+const byLength = commonParts.toSorted((one, other) => other.length - one.length);
+
+/** What is left of a secret without common words, runs of digits in order, characters that repeat, and blanks. */
+function withoutCommon(lower: string): string {
+  const rest = byLength.reduce((text, part) => text.replaceAll(part, ' '), lower);
+  return rest
+    .replaceAll(/(?:0?123456789|123456|654321|987654321|12345|1234|123|4321|321|(?:19|20)\d\d)0*/g, ' ')
+    .replaceAll(/(.{1,4}?)\1{2,}/g, '$1')
+    .replaceAll(/\s+/g, '');
+}
