@@ -132,6 +132,11 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
       'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are in the store in the clear, and whoever reads it or a backup of it can make tokens; set it to what openssl rand -base64 32 prints',
     );
   }
+  if (publicUrl.startsWith('https://') && config.TRUSTED_PROXIES.length === 0) {
+    logger.warn(
+      'TRUSTED_PROXIES is not set, while PUBLIC_URL is https, which a proxy in front must serve: all clients behind it count as one address, and wrong guesses of one at a chosen secret hold the others back; set it to the addresses of the proxy',
+    );
+  }
   const places = {
     report: publicUrl + operations.listSubscriptions.path,
     token: publicUrl + operations.issueToken.path,

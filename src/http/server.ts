@@ -7,6 +7,7 @@ import type { ResourceServer } from '../auth/resource-server.ts';
 import { type BaseServerOptions, buildBaseServer } from './base-server.ts';
 import { addConsoleRoutes } from './console.ts';
 import { addDocsRoutes } from './docs.ts';
+import { addForwardedWarning } from './forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './health.ts';
 import { addMetadataRoutes } from './metadata.ts';
 import { answerUnrouted } from './method-not-allowed.ts';
@@ -35,6 +36,7 @@ export interface ServerOptions
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const isHttps = options.publicUrl.startsWith('https:');
   const app = buildBaseServer({ ...options, isHttps, answerUnrouted, requestTimeoutMs: 10_000 });
+  addForwardedWarning(app);
   await app.register(accepts);
   if (options.rateLimitPerMinute > 0) {
     await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });

@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Warns once when a request carries `X-Forwarded-For` from a peer that is not in `TRUSTED_PROXIES`: if it is a proxy of ours, all its clients share one budget
+ * of failed attempts and one address in the log.
+ */
+export function addForwardedWarning(app: FastifyInstance): void {
+  let warned = false;
+  app.addHook('onRequest', async (request) => {
+    const peer = request.socket.remoteAddress;
+    if (warned || request.headers['x-forwarded-for'] === undefined || request.ip !== peer) return;
+    warned = true;
+    request.log.warn(
+      { peer },
+      'X-Forwarded-For is not believed: its sender must be one of TRUSTED_PROXIES; if it is a proxy of yours, set that, or all its clients count as one address',
+    );
+  });
+}
