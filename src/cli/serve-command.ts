@@ -8,12 +8,13 @@ import type { Store } from '../storage/store.ts';
 import { sweepTombstones } from '../storage/tombstone.ts';
 import { isLoopback, requireSecureTransport, warnOfOpenTransport } from './check-transport.ts';
 import { type Config, readConfig } from './config.ts';
+import { databaseWarning } from './database-warning.ts';
 import { type DemoClient, prepareDemo } from './demo.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { createLogger } from './logger.ts';
 import { type Output, writeResult } from './output.ts';
 import { onStopSignal, stopService } from './stop-service.ts';
-import { nowSeconds, openReadyStore } from './store-session.ts';
+import { logStoreEvents, nowSeconds, openReadyStore } from './store-session.ts';
 
 const sweepEveryMs = 600_000;
 const workersMax = 64;
@@ -46,9 +47,7 @@ export function addServeCommand(program: Command, output: Output): void {
       requireSecureTransport(config);
       const logger = createLogger(config.LOG_LEVEL);
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 }; // beside workers this process reads and writes little
-      const store = await openReadyStore(own, (error) =>
-        logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
-      );
+      const store = await openReadyStore(own, ...logStoreEvents(logger));
       try {
         const demoClient = demo ? await prepareDemo(config, store) : undefined;
         const run = workers === 1 ? runAlone : runWorkers;
@@ -127,6 +126,8 @@ interface Announcement {
 function announce({ config, demo, json, workers }: Announcement, logger: Logger, output: Output): void {
   const { publicUrl, CONSOLE, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
   warnOfOpenTransport(config, logger);
+  const warning = databaseWarning(config.DATABASE_URL);
+  if (warning !== undefined) logger.warn(warning);
   if (config.KEY_ENCRYPTION_SECRET === undefined && isProduction(config)) {
     logger.warn(
       'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are in the store in the clear, and whoever reads it or a backup of it can make tokens; set it to what openssl rand -base64 32 prints',

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { didYouMean } from '../contract/suggest.ts';
 import { openStore } from '../storage/open-store.ts';
 import type { Store, TenantId } from '../storage/store.ts';
@@ -6,12 +7,16 @@ import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
 /** Opens the store that the settings choose, with its schema brought up to date unless `MIGRATE_ON_START` says otherwise. */
-export async function openReadyStore(config: Config, onConnectionError: (error: Error) => void): Promise<Store> {
+export async function openReadyStore(
+  config: Config,
+  ...[onConnectionError, onPooler = () => undefined]: StoreEvents
+): Promise<Store> {
   const store = openStore({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
     poolSize: config.DATABASE_POOL_SIZE,
     onConnectionError,
+    onPooler,
     operationMs: config.REQUEST_SECONDS_MAX * 1000,
   });
   try {
@@ -24,9 +29,21 @@ export async function openReadyStore(config: Config, onConnectionError: (error: 
   }
 }
 
+/** Who is told of broken connections, and of a pooler. */
+type StoreEvents = [onConnectionError: (error: Error) => void, onPooler?: () => void];
+
+/** What a service logs of its store. */
+export const logStoreEvents = (logger: Logger): StoreEvents => [
+  (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
+  () =>
+    logger.warn(
+      'DATABASE_URL leads to a pooler, behind which changes cannot be listened for: each request asks the database what has changed (docs/operating.md, Poolers)',
+    ),
+];
+
 /** Runs the work of a command with an open store, and closes it whatever happens. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openReadyStore(config, () => undefined); // a command that meets a broken connection fails by its own statement
+  const store = await openReadyStore(config, () => undefined); // the statement under way fails by itself
   try {
     return await work(store);
   } finally {

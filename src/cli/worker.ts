@@ -4,7 +4,7 @@ import { describeFailure } from './describe-failure.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
 import { onStopSignal, stopService } from './stop-service.ts';
-import { openReadyStore } from './store-session.ts';
+import { logStoreEvents, openReadyStore } from './store-session.ts';
 import { askForCounters, type PrimaryChannel, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
 
 // One process of `subreport serve --workers N`, started by the first one (`workers.ts`), which has brought the store up to date and tells what is wrong.
@@ -35,9 +35,7 @@ try {
 async function serveAsWorker(): Promise<void> {
   const config = { ...readConfig(), DATABASE_POOL_SIZE: poolSize, MIGRATE_ON_START: 'false' } as const;
   const logger = createLogger(config.LOG_LEVEL, { worker: cluster.worker?.id ?? 0, pid: process.pid });
-  const store = await openReadyStore(config, (error) =>
-    logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
-  );
+  const store = await openReadyStore(config, ...logStoreEvents(logger));
   const service = await serve(config, store, logger, { counters: askForCounters(channel), reusePort: canReusePort });
   let stopping = false;
   stop = () => {

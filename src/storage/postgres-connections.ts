@@ -16,6 +16,8 @@ export interface PostgresOptions {
   readonly operationMs?: number;
   /** Told of each broken idle connection; the pool replaces it by itself. */
   readonly onConnectionError: (error: Error) => void;
+  /** Told once when the URL leads to a pooler: changes by other processes cannot be listened for, and each request asks the database. */
+  readonly onPooler?: () => void;
 }
 
 /** How a connection is used. */
@@ -93,7 +95,7 @@ export class PostgresConnections {
       connectionString: this.#url,
       connectionTimeoutMillis: connectMsMax,
       pipeline: true,
-      options: `${distributedOption} -c statement_timeout=0`, // whatever the role's is
+      options: distributedOption,
       application_name: 'subreport-migrate',
     });
     client.on('error', () => undefined); // a broken connection also rejects the query that was under way
@@ -105,7 +107,7 @@ export class PostgresConnections {
     } catch (error) {
       throw translate(error);
     } finally {
-      await client.end();
+      await close(client);
     }
   }
 
@@ -163,9 +165,19 @@ const serverTimeouts = (operationMs: number) => ({
   idle_in_transaction_session_timeout: operationMs,
 });
 
-/** Closes a connection at once, whatever it still waits for. */
-function destroy(client: pg.PoolClient): void {
+/** Closes a connection without a word to the server, which may hang. */
+export function closeAtOnce(client: pg.ClientBase): void {
   (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy(); // its types do not name it
+}
+
+/** Closes a connection as the protocol asks, or without a word when the server does not answer within a second. */
+export async function close(client: pg.Client): Promise<void> {
+  await before(performance.now() + 1_000, client.end(), () => closeAtOnce(client)).catch(() => undefined); // it is closed either way
+}
+
+/** Closes a connection of the pool, which makes room for another one. */
+function destroy(client: pg.PoolClient): void {
+  closeAtOnce(client);
   client.release(true);
 }
 

@@ -10,19 +10,24 @@ const reconnectMsMax = 10_000;
 
 /**
  * Listens for announced changes on a connection of its own (LISTEN belongs to a session). `mark` says `undefined` whenever the connection is not proved
- * alive by a recent heartbeat, so that whoever relies on it asks the database instead.
+ * alive by a recent heartbeat, so that whoever relies on it asks the database instead. So it stays behind a pooler: its next heartbeat may prove another
+ * session alive than the one that listens.
  */
 export class PostgresListener {
   readonly #options: pg.ClientConfig;
+  readonly #onPooler: () => void;
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #mark = 1;
   #aliveAt = Number.NEGATIVE_INFINITY;
   #reconnectMs = heartbeatMs;
   #closed = false;
+  #isPoolerTold = false;
 
-  constructor(options: pg.ClientConfig) {
+  /** `onPooler` is told once, when there is a pooler between us and the server. */
+  constructor(options: pg.ClientConfig, onPooler: () => void) {
     this.#options = options;
+    this.#onPooler = onPooler;
   }
 
   start(): void {
@@ -56,7 +61,7 @@ export class PostgresListener {
     const startedAt = performance.now();
     try {
       if (this.#client === undefined) await this.#connect();
-      else await this.#client.query('select 1');
+      else await this.#requireOwnSession(this.#client);
       this.#aliveAt = startedAt; // it was alive at least when it was asked
       this.#reconnectMs = heartbeatMs;
       this.#schedule(heartbeatMs);
@@ -80,8 +85,18 @@ export class PostgresListener {
       this.#mark += 1;
     });
     await client.connect();
+    await this.#requireOwnSession(client);
     await client.query(`listen ${changeChannel}`);
     this.#mark += 1;
+  }
+
+  /** Fails when the session that answers is not the one that the connection was opened to: a pooler makes up process ids. */
+  async #requireOwnSession(client: pg.Client): Promise<void> {
+    const { rows } = await client.query('select pg_backend_pid() as pid');
+    if (rows[0]?.pid === (client as unknown as { readonly processID: number }).processID) return; // its types do not name it
+    if (!this.#isPoolerTold) this.#onPooler();
+    this.#isPoolerTold = true;
+    throw new Error('Cannot listen for changes: the connection must be one to the server itself, not to a pooler');
   }
 
   #lose(client: pg.Client): void {

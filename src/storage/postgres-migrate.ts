@@ -12,6 +12,7 @@ import {
 import { hasCitus, prepareForWorkers, requireCoordinator } from './postgres-citus.ts';
 import { toStorageError } from './postgres-error.ts';
 import { bypassesRowSecurity, ensureTenantRole, sessionRole, tenantRole } from './postgres-role.ts';
+import { noTimeLimit } from './postgres-session.ts';
 import { inTransaction } from './postgres-transaction.ts';
 import type { MigrationResult } from './store.ts';
 
@@ -29,7 +30,7 @@ const attemptsMs = 10 * 60_000;
 export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
   for (const deadline = performance.now() + attemptsMs; ; ) {
     try {
-      return await inTransaction(client, [client.query('begin')], () => migrateOnce(client));
+      return await inTransaction(client, [client.query('begin'), client.query(noTimeLimit)], () => migrateOnce(client));
     } catch (error) {
       if (!isBusy(error)) throw error;
       await client.query('rollback');

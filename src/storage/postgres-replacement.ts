@@ -3,26 +3,32 @@ import { setRevision } from './change-sql.ts';
 import { countChanges, recount } from './count-changes.ts';
 import { removeImportMark } from './import-mark.ts';
 import { announceChange, begin, columnArrays, lockTenant } from './postgres-change-sql.ts';
+import { close } from './postgres-connections.ts';
 import { countOnPostgres } from './postgres-count.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { bypassesRowSecurity, tenantRole } from './postgres-role.ts';
-import { distributedOption, tenantOpening } from './postgres-session.ts';
+import { distributedOption, noTimeLimit, tenantRights } from './postgres-session.ts';
 import { toRowChange } from './replaced-row.ts';
 import { countedChangesMax, type ReplaceCounts, type Replacement } from './replacement.ts';
 import type { Row, TenantId } from './store.ts';
 import { assignRowColumns, rowColumns } from './subscription-row.ts';
 import { countedColumns } from './subscription-span.ts';
 
+/** Longest time for one statement, in milliseconds: some 100 million records. */
+const statementMsMax = 3_600_000;
+
 /**
  * Opens a replacement on a connection of its own, whose statements take as long as they take. Rows are gathered in a temporary table, compared there with the
  * keys of those stored, and only what differs is written. Nothing but the comparison reads the tenant's table, so that a distributed engine can do it.
+ * All of it is one transaction: between two, a pooler would go on in another session, without the temporary tables.
  */
 export async function openPostgresReplacement(url: string, tenant: TenantId): Promise<Replacement> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
+    query_timeout: statementMsMax,
     keepAlive: true,
-    options: `${distributedOption} -c statement_timeout=0`, // whatever the role's is
+    options: distributedOption,
     pipeline: true, // counting asks for several things at once
     application_name: 'subreport-replace',
   });
@@ -40,10 +46,10 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
       throw withAddress(toStorageError(error), url);
     });
     stepDown = await bypassesRowSecurity(client);
-    for (const statement of createTables) await run(statement);
+    for (const statement of [begin, noTimeLimit, ...createTables]) await run(statement);
     if (stepDown) await run(`grant select, insert on staged, kept, changed, removed to ${tenantRole}`);
   } catch (error) {
-    await client.end();
+    await close(client);
     throw error;
   }
   return {
@@ -52,12 +58,12 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
     },
     async finish(dryRun) {
       await run('analyze staged');
-      for (const [text, values] of tenantOpening(begin, tenant, stepDown)) await run(text, values);
+      for (const [text, values] of tenantRights(tenant, stepDown)) await run(text, values);
       const counts = await apply(run, tenant, dryRun);
       await run(dryRun ? 'rollback' : 'commit');
       return counts;
     },
-    close: () => client.end(), // a transaction that is under way is rolled back with its session
+    close: () => close(client), // a transaction that is under way is rolled back with its session
   };
 }
 
@@ -98,10 +104,10 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
 
 const createTables = [
   `create temp table staged (id text collate "C" not null primary key, created_date bigint, activation_date bigint, expiration_date bigint,
-     status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text)`,
-  `create temp table kept (id text collate "C" not null, created_date bigint, product_id text, status text, email text, digest bytea)`,
-  `create temp table changed (id text collate "C" not null, is_new boolean not null, created_date bigint, product_id text, status text)`,
-  `create temp table removed (id text collate "C" not null, created_date bigint, product_id text, status text)`,
+     status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) on commit drop`,
+  `create temp table kept (id text collate "C" not null, created_date bigint, product_id text, status text, email text, digest bytea) on commit drop`,
+  `create temp table changed (id text collate "C" not null, is_new boolean not null, created_date bigint, product_id text, status text) on commit drop`,
+  `create temp table removed (id text collate "C" not null, created_date bigint, product_id text, status text) on commit drop`,
 ];
 
 const stageRows = `insert into staged (${rowColumns})

@@ -19,21 +19,25 @@ export const sessionOptions = [distributedOption, ...plannerOptions.map((option)
 export const beginReading = 'begin isolation level repeatable read read only';
 
 /**
- * Sets the server's time limits for one transaction, in milliseconds; 0 is none. Beside the start-up options, as those of a role or of a pooler may be in force.
+ * Sets the server's time limits for one transaction, in milliseconds; 0 is none. Not by start-up options, which a pooler ignores: the role's would be in force.
  */
 export const limitTime = (statementMs: number, idleMs: number): string =>
   `select set_config('statement_timeout', '${statementMs}', true), set_config('lock_timeout', '${Math.ceil(statementMs * 0.75)}', true),
      set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`;
 
-/** What a tenant's transaction opens with: it steps down where the role that we connect as walks past row-level security, and says whose rows are let through. */
-export function tenantOpening(
-  begin: string,
-  tenant: TenantId,
-  stepDown: boolean,
-): readonly (readonly [text: string, values: readonly TenantId[]])[] {
-  return [
-    [begin, []],
-    ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),
-    ['select set_tenant($1)', [tenant]],
-  ];
-}
+/** For a transaction that takes as long as it takes: a migration, an import that holds its lock. */
+export const noTimeLimit = limitTime(0, 0);
+
+/** What a tenant's transaction opens with. */
+export const tenantOpening = (begin: string, tenant: TenantId, stepDown: boolean): readonly Opening[] => [
+  [begin, []],
+  ...tenantRights(tenant, stepDown),
+];
+
+/** Steps down where the role that we connect as walks past row-level security, and says whose rows are let through. */
+export const tenantRights = (tenant: TenantId, stepDown: boolean): readonly Opening[] => [
+  ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),
+  ['select set_tenant($1)', [tenant]],
+];
+
+type Opening = readonly [text: string, values: readonly TenantId[]];

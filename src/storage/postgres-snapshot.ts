@@ -1,24 +1,29 @@
 import pg from 'pg';
+import { before } from './deadline.ts';
+import { close, closeAtOnce } from './postgres-connections.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
 import { bypassesRowSecurity } from './postgres-role.ts';
-import { beginReading, distributedOption, tenantOpening } from './postgres-session.ts';
+import { beginReading, distributedOption, limitTime, tenantOpening } from './postgres-session.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from './store.ts';
 
 /** Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a whole report. */
-const statementMs = 60_000;
+export const statementMs = 60_000;
 /** What the server waits beyond the pause that was agreed, before it ends a transaction that nobody goes on with. */
 const pauseMarginMs = 15_000;
 
 /**
  * Opens one moment of a tenant's subscriptions on a connection of its own. Rows come through a cursor, so that a report of any order is found and sorted
- * once; the server bounds each batch, and the pause between two, but not the whole.
+ * once; the server bounds each batch, and the pause between two, but not the whole. Opening it and `all` end by the deadline.
  */
-export async function openPostgresSnapshot(url: string, tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
+export async function openPostgresSnapshot(
+  url: string,
+  tenant: TenantId,
+  pauseMsMax: number,
+  deadline: number,
+): Promise<TenantSnapshot> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 5_000,
-    statement_timeout: statementMs,
-    idle_in_transaction_session_timeout: pauseMsMax + pauseMarginMs,
     keepAlive: true,
     application_name: 'subreport-export',
     options: distributedOption,
@@ -34,18 +39,22 @@ export async function openPostgresSnapshot(url: string, tenant: TenantId, pauseM
       );
     });
   const queryInTime = (text: string, values?: readonly SqlValue[]) => query(text, values, statementMs + 2_000);
-  try {
+  const inTime = <T>(work: Promise<T>): Promise<T> => before(deadline, work);
+  const open = async (): Promise<void> => {
     await client.connect().catch((error: unknown) => {
       throw withAddress(toStorageError(error), url);
     });
     const stepDown = await bypassesRowSecurity(client);
     for (const [text, values] of tenantOpening(beginReading, tenant, stepDown)) await queryInTime(text, values);
-  } catch (error) {
-    await client.end();
+    await queryInTime(limitTime(statementMs, pauseMsMax + pauseMarginMs));
+  };
+  const opening = open();
+  await inTime(opening).catch((error: unknown) => {
+    closeAtOnce(client);
     throw toStorageError(error);
-  }
+  });
   return {
-    all: (sql, values = []) => queryInTime(sql, [tenant, ...values]),
+    all: (sql, values = []) => inTime(queryInTime(sql, [tenant, ...values])),
     async *stream(sql, values, batchRows) {
       await queryInTime(`declare batches no scroll cursor for ${sql}`, [tenant, ...values]);
       const fetch = () => query(`fetch forward ${batchRows} from batches`);
@@ -57,6 +66,6 @@ export async function openPostgresSnapshot(url: string, tenant: TenantId, pauseM
       }
       await queryInTime('close batches');
     },
-    close: () => client.end(), // ends at once, a query under way too
+    close: () => close(client), // at once when a query is under way
   };
 }

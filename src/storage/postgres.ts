@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { setRevision, someTombstone } from './change-sql.ts';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
-import { changeMsMax } from './deadline.ts';
+import { changeMsMax, operationMsDefault } from './deadline.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { type ImportMark, markStatement } from './import-mark.ts';
@@ -25,8 +26,8 @@ import { PostgresListener } from './postgres-listener.ts';
 import { appliedMigrations, migratePostgres } from './postgres-migrate.ts';
 import { openPostgresReplacement } from './postgres-replacement.ts';
 import { bypassesRowSecurity } from './postgres-role.ts';
-import { beginReading, limitTime, tenantOpening } from './postgres-session.ts';
-import { openPostgresSnapshot } from './postgres-snapshot.ts';
+import { beginReading, limitTime, noTimeLimit, tenantOpening } from './postgres-session.ts';
+import { openPostgresSnapshot, statementMs } from './postgres-snapshot.ts';
 import { inOneWrite, inTransaction } from './postgres-transaction.ts';
 import type { Replacement } from './replacement.ts';
 import type {
@@ -50,11 +51,10 @@ import { removeOldTombstones, setSweptRevision } from './tombstone.ts';
 /** Opens the store on PostgreSQL 15 to 18. Connects at first use; whatever an operation waits for is bounded in time. */
 export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
-  const listener = new PostgresListener({
-    connectionString: url,
-    keepAlive: true,
-    application_name: 'subreport-listen',
-  });
+  const listener = new PostgresListener(
+    { connectionString: url, keepAlive: true, application_name: 'subreport-listen' },
+    options.onPooler ?? (() => undefined),
+  );
   const connections = new PostgresConnections(options);
   return new PostgresStore({ url, connections, listener, names: new Map(), stepDown: undefined }, undefined);
 }
@@ -128,7 +128,8 @@ class PostgresStore implements Store {
   }
 
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
-    return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax);
+    const deadline = this.#deadline ?? performance.now() + statementMs;
+    return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax, deadline);
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {
@@ -144,7 +145,8 @@ class PostgresStore implements Store {
   }
 
   lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
-    return lockImportOnPostgres(this.#shared.url, tenant);
+    const deadline = this.#deadline ?? performance.now() + operationMsDefault;
+    return lockImportOnPostgres(this.#shared.url, tenant, deadline);
   }
 
   loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts> {
@@ -186,6 +188,7 @@ class PostgresStore implements Store {
   recountSubscriptions(tenant: TenantId): Promise<void> {
     return this.#shared.connections.useUnbounded((client) =>
       this.#inTenant(client, begin, tenant, async () => {
+        await client.query(noTimeLimit);
         const [locked] = await this.#query(client, lockTenant, [tenant]);
         await countOnPostgres((text, values) => this.#query(client, text, values), tenant, recount());
         await this.#query(client, setRevision, [tenant, Number(locked?.revision ?? 0) + 1]);
@@ -338,11 +341,11 @@ class PostgresStore implements Store {
     return { name: this.#nameOf(text), text, values };
   }
 
-  /** The name under which each connection prepares a statement. */
+  /** The name under which each connection prepares a statement: an old pooler may run what another process prepared under it, so it must be the same text. */
   #nameOf(text: string): string {
     const known = this.#shared.names.get(text);
     if (known !== undefined) return known;
-    const name = `s${this.#shared.names.size + 1}`;
+    const name = hash('sha256', text, 'base64url');
     this.#shared.names.set(text, name);
     return name;
   }

@@ -8,6 +8,7 @@ import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { templateDatabase, testRole, urlOf } from './global-setup.ts';
 import { makeNewerVersion } from './newer-version.ts';
+import { type PoolerOptions, startPooler } from './pooler.ts';
 import { runCommand } from './run-command.ts';
 
 /** An empty store of an engine, with what a process of its own needs to open it too. */
@@ -42,23 +43,44 @@ async function migrateFurther(opening: Promise<TestStore>): Promise<TestStore> {
   return opened;
 }
 
+/** Tests of the store look at whole tenants, on a machine that may be slow. */
+const operationMs = 60_000;
+
 const broken = (error: Error): void => console.error('a pooled connection broke', error.message);
 
 async function openSqlite(): Promise<TestStore> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
-  const open = () => openStore({ databaseUrl: undefined, dataDir: folder, poolSize: 1, onConnectionError: broken });
+  const open = () =>
+    openStore({ databaseUrl: undefined, dataDir: folder, poolSize: 1, operationMs, onConnectionError: broken });
   const store = open();
   await store.migrate();
   return toTestStore(store, open, { DATA_DIR: folder }, async () => rmSync(folder, { recursive: true }));
 }
 
-/** A copy of the migrated database, reached as a role: the ordinary one that owns it, or a superuser. */
-export async function openPostgres(role: string, empty = false): Promise<TestStore> {
+/** PostgreSQL behind a pooler that gives each transaction another session. */
+export const pooledPostgres = { engine: 'postgres behind a pooler', openTestStore: () => openPooled() } as const;
+
+/** Also with a pooler that is too old for prepared statements. */
+export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
+  const pooler = await startPooler(inject('postgresUrl'), options);
+  const opened = await openPostgres(testRole, false, pooler.url);
+  return {
+    ...opened,
+    async close() {
+      await opened.close();
+      await pooler.close();
+    },
+  };
+}
+
+/** A copy of the migrated database, reached as a role: the ordinary one that owns it, or a superuser; and at the server, or through a pooler. */
+export async function openPostgres(role: string, empty = false, through = inject('postgresUrl')): Promise<TestStore> {
   const database = `test_${randomBytes(6).toString('hex')}`;
   await administer(`create database ${database} owner ${testRole}${empty ? '' : ` template ${templateDatabase}`}`);
-  const url = urlOf(inject('postgresUrl'), database, role);
+  const url = urlOf(through, database, role);
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
-  const open = () => openStore({ databaseUrl: url, dataDir: folder, poolSize: 10, onConnectionError: broken });
+  const open = () =>
+    openStore({ databaseUrl: url, dataDir: folder, poolSize: 10, operationMs, onConnectionError: broken });
   return toTestStore(open(), open, { DATABASE_URL: url, DATA_DIR: folder }, async () => {
     rmSync(folder, { recursive: true });
     await administer(`drop database ${database} with (force)`);

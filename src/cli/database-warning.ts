@@ -1,0 +1,9 @@
+/** What is wrong with how the database is reached over a network; `undefined` when nothing is. */
+export function databaseWarning(databaseUrl: string | undefined): string | undefined {
+  if (databaseUrl === undefined) return undefined;
+  const { hostname, searchParams } = new URL(databaseUrl);
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname);
+  const isHere = host === '' || host.startsWith('/') || host === 'localhost' || host === '[::1]' || /^127\./.test(host);
+  if (isHere || searchParams.get('sslmode') === 'verify-full') return undefined;
+  return `DATABASE_URL leads to another machine without sslmode=verify-full: whoever is between can read and change records and the database's password; add it, and sslrootcert for an own certificate authority (docs/operating.md, PostgreSQL over a network): current host is '${host}'`;
+}

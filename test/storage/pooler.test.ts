@@ -1,0 +1,108 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { disableClient } from '../../src/storage/client.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { countMatching } from '../../src/storage/subscription-page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { openPooled, type TestStore } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const all = { dateColumn: 'created_date' } as const;
+
+describe('behind a pooler by transaction', () => {
+  let opened: TestStore;
+  let service: TestService;
+  let tenant: TenantId;
+  const count = () => opened.store.readTenant(tenant, (reader) => countMatching(reader, all));
+
+  beforeAll(async () => {
+    opened = await openPooled();
+    service = await startService(opened);
+    tenant = await service.createTenant('acme');
+  });
+  afterAll(() => service.close());
+
+  test('two statements of one connection run in two sessions of the server', async () => {
+    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await client.connect();
+    const session = async () => (await client.query('select pg_backend_pid() as pid')).rows[0].pid;
+    expect(await session()).not.toBe(await session());
+    await client.end();
+  });
+
+  test('a client that another process disables is refused at its next request (O12)', async () => {
+    const client = await service.createClient(tenant);
+    const token = await service.accessToken(client);
+    const status = async () => (await service.get('/v1/subscription', token)).status;
+    expect([await status(), await status()]).toEqual([200, 200]);
+    expect(opened.store.changeMark()).toBeUndefined();
+    const elsewhere = opened.openAgain();
+    await disableClient(elsewhere, client.client_id, 1);
+    expect(await status()).toBe(401);
+  });
+
+  test('records that another process imports are in the next report (O12)', async () => {
+    const token = await service.accessToken(await service.createClient(tenant));
+    const total = async () => (await service.get('/v1/subscription', token)).headers.get('x-total-count');
+    expect([await total(), await total()]).toEqual(['0', '0']);
+    await opened.openAgain().loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
+    expect(await total()).toBe('1');
+  });
+
+  test('one import at a time has the right to a tenant, and leaves nothing behind in the pooler (O12)', async () => {
+    const other = opened.openAgain();
+    for (let round = 0; round < 3; round += 1) {
+      const lock = await opened.store.lockImport(tenant);
+      expect(lock?.isHeld()).toBe(true);
+      expect(await other.lockImport(tenant)).toBeUndefined();
+      await lock?.release();
+    }
+  });
+
+  test('one replacement after another is made in sessions that are shared (O12)', async () => {
+    for (const ids of [['a', 'b', 'c'], ['b'], ['b', 'd']]) {
+      const replacement = await opened.store.openReplacement(tenant);
+      for (const id of ids) await replacement.add([subscriptionRow({ id })]);
+      await replacement.finish(false);
+      await replacement.close();
+      expect(await count()).toBe(ids.length);
+    }
+  });
+
+  test('a whole report has the time limits of an export, not those of the role (O12)', async () => {
+    const snapshot = await opened.store.openSnapshot(tenant, 600_000);
+    const [row] = await snapshot.all(
+      `select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle
+         from tenant as t where 'tenant_id = $1' <> $1`,
+    );
+    expect(row).toEqual({ statement: '1min', idle: '615s' });
+    await snapshot.close();
+  });
+
+  test('after a failed batch, the statements that did not get to the server are prepared anew', async () => {
+    const wrong = {
+      sql: "select 1 / (length($1) - length($1)) as tenant_id where 'tenant_id = $1' <> $1",
+      values: [],
+    } as const;
+    for (const word of ['x', 'y']) {
+      const late = { sql: `select '${word}' as word from tenant where 'tenant_id = $1' <> $1` as const, values: [] };
+      await expect(opened.store.readTenantOnce(tenant, [wrong, late])).rejects.toMatchObject({ code: '22012' });
+      expect(await opened.store.readTenantOnce(tenant, [late])).toHaveLength(1);
+    }
+  });
+});
+
+test('a pooler that mixes up prepared statements is refused with a sentence that says what to do (O12)', async () => {
+  const opened = await openPooled({ preparedStatements: false });
+  await insertTenant(opened.store, 'acme', 1).catch(() => undefined);
+  const failures: unknown[] = [];
+  for (let round = 0; round < 5; round += 1)
+    await findTenant(opened.store, 'acme').catch((error: unknown) => failures.push(error));
+  expect(failures[0]).toMatchObject({
+    name: 'StorageError',
+    code: 'UNUSABLE',
+    message: expect.stringContaining('use PgBouncer 1.21 or newer with max_prepared_statements above 0'),
+  });
+  await opened.close();
+});
