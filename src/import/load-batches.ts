@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock } from '../storage/import-lock.ts';
 import type { LoadCounts } from '../storage/load-counts.ts';
@@ -21,6 +22,11 @@ export function batchEnd(read: number, rowsMax = batchRowsMax): number {
   return read < first ? first : first + (Math.floor((read - first) / rowsMax) + 1) * rowsMax;
 }
 
+/** Attempts at a batch that another transaction keeps from its locks; each waits for them up to the store's own limit. */
+const attemptsMax = 3;
+/** Wait before the second attempt, in milliseconds; it grows with each. */
+const pauseMs = 200;
+
 /** Where rows go in batches, each durable once `counts` has it. */
 export interface BatchLoader {
   /** What became of the rows of the batches that are done. */
@@ -42,7 +48,7 @@ export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLo
         'Cannot go on with the import: the connection that keeps others out of the tenant must stay open; run the import again with --resume',
       );
     }
-    const loaded = await store.loadSubscriptions(tenant, rows, (more) => mark(sum(counts, more)));
+    const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, (more) => mark(sum(counts, more))));
     Object.assign(counts, sum(counts, loaded));
   };
   return {
@@ -54,6 +60,19 @@ export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLo
     },
     settle: () => underWay,
   };
+}
+
+/** Runs a transaction again that lost a deadlock or waited too long for a lock: of a shard that moves, say, or of a migration. */
+async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await load();
+    } catch (error) {
+      const isBusy = error instanceof StorageError && error.code === 'BUSY';
+      if (!isBusy || attempt === attemptsMax) throw error;
+      await sleep(attempt * pauseMs);
+    }
+  }
 }
 
 const sum = (a: LoadCounts, b: LoadCounts): LoadCounts => ({

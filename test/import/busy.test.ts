@@ -1,0 +1,41 @@
+import pg from 'pg';
+import { expect, inject, test, vi } from 'vitest';
+import { createBatchLoader } from '../../src/import/load-batches.ts';
+import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { openPostgres } from '../support/engines.ts';
+import { testRole, urlOf } from '../support/global-setup.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+test('an import repeats a batch that lost a deadlock, and has every row once (C1)', async () => {
+  const opened = await openPostgres(testRole);
+  const database = new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1);
+  const other = new pg.Client({ connectionString: urlOf(inject('postgresUrl'), database, 'postgres') });
+  await other.connect();
+  await other.query(`alter database ${database} set deadlock_timeout = '3s'`); // time to get into the deadlock; the import then looks for it first
+  await other.query("set deadlock_timeout = '1min'");
+  try {
+    await insertTenant(opened.store, 'acme', 1);
+    const tenant = (await findTenant(opened.store, 'acme'))?.tenant;
+    const lock = tenant && (await opened.store.lockImport(tenant));
+    if (tenant === undefined || lock === undefined) throw new Error('no tenant, or its import is locked');
+    await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
+
+    await other.query("begin; select 1 from subscription where id = 'a' for update");
+    const loader = createBatchLoader(opened.store, tenant, lock, { inserted: 0, updated: 0, unchanged: 0 });
+    await loader.load(
+      [subscriptionRow({ id: 'a', record: 'changed' }), subscriptionRow({ id: 'b' })],
+      () => 'finished',
+    );
+    const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await vi.waitFor(async () => expect((await other.query(waiting)).rows).not.toEqual([]), { timeout: 30_000 });
+    await other.query("select 1 from tenant where id = 'acme' for update"); // the import holds it: one of both must give way
+    await other.query('commit');
+    await loader.settle();
+
+    expect(loader.counts).toEqual({ inserted: 1, updated: 1, unchanged: 0 });
+    await lock.release();
+  } finally {
+    await other.end();
+    await opened.close();
+  }
+});
