@@ -1,13 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JWK } from 'jose';
-import { type AuthKeyRow, insertAuthKey, type KeyPurpose, listAuthKeys, rewriteAuthKey } from '../storage/auth-key.ts';
-import type { Store } from '../storage/store.ts';
-import type { KeyCipher } from './key-cipher.ts';
+import type { AuthKeyRow } from '../storage/auth-key.ts';
+import { ensureKeys } from './ensure-keys.ts';
 import { createKeyReader, type KeyReading } from './key-reading.ts';
-import { type KeyLifetimes, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
-import { randomId } from './random-id.ts';
-import { newSigningJwk, type SigningAlgorithm, type SigningKey, toSigningKey } from './signing-key.ts';
+import type { KeyRingOptions } from './key-ring-options.ts';
+import { scheduleKeys } from './key-schedule.ts';
+import type { SigningKey } from './signing-key.ts';
 
 /** The keys of the service, shared by all its processes through the store. */
 export interface KeyRing {
@@ -21,22 +19,12 @@ export interface KeyRing {
   refreshSecrets(reread?: boolean): Promise<readonly [Buffer, ...Buffer[]]>;
 }
 
-/** What a key ring needs. */
-export interface KeyRingOptions {
-  readonly store: Store;
-  readonly cipher: KeyCipher;
-  readonly algorithm: SigningAlgorithm;
-  readonly lifetimes: KeyLifetimes;
-  readonly now: () => number;
-}
-
 const rereadSeconds = 30;
 /** Least time in milliseconds between two readings that unknown key ids cause, and before a store that failed is asked again. */
 const pauseMs = 100;
 
 /**
- * Opens the key ring: makes the first keys when there are none (processes that start at once agree on them), publishes a key of another algorithm when that
- * was chosen, and encrypts keys that were kept in the clear. Fails with `KeyError` when they cannot be read.
+ * Opens the key ring once its keys are what the settings ask for (`ensureKeys`). Throws `KeyError` when they cannot be read.
  */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const { store, now, lifetimes } = options;
@@ -111,37 +99,6 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
       return [inUse.key.secret, ...scheduled.filter((each) => each !== inUse).map(({ key }) => key.secret)];
     },
   };
-}
-
-/** A new key of a purpose, to be kept. */
-export async function makeKey(
-  { cipher, algorithm, now }: KeyRingOptions,
-  purpose: KeyPurpose,
-  place: Pick<AuthKeyRow, 'sequence' | 'activatesAt'>,
-): Promise<AuthKeyRow> {
-  const signs = purpose === 'access';
-  const jwk: JWK = signs ? await newSigningJwk(algorithm) : { kty: 'oct', k: randomBytes(32).toString('base64url') };
-  const kid = signs ? (await toSigningKey(jwk, algorithm)).kid : randomId();
-  const alg = signs ? algorithm : 'HS256';
-  return { purpose, kid, alg, jwk: await cipher.seal(JSON.stringify(jwk)), createdAt: now(), ...place };
-}
-
-async function ensureKeys(options: KeyRingOptions): Promise<void> {
-  const { store, algorithm, cipher, now } = options;
-  for (const purpose of ['access', 'refresh'] as const) {
-    const kept = await listAuthKeys(store, purpose);
-    const [newest] = kept;
-    if (newest === undefined) {
-      await insertAuthKey(store, await makeKey(options, purpose, { sequence: 1, activatesAt: now() }));
-    } else if (purpose === 'access' && newest.alg !== algorithm) {
-      const place = { sequence: newest.sequence + 1, activatesAt: now() + keyLeadSeconds };
-      await insertAuthKey(store, await makeKey(options, purpose, place));
-    }
-    for (const row of kept) {
-      const { jwk, outdated } = await cipher.open(row.jwk);
-      if (outdated) await rewriteAuthKey(store, { ...row, jwk: await cipher.seal(jwk) });
-    }
-  }
 }
 
 function required<T>(key: T | undefined): T {

@@ -1,6 +1,7 @@
 import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../storage/auth-key.ts';
+import { makeKey } from './ensure-keys.ts';
 import { KeyError } from './error.ts';
-import { type KeyRingOptions, makeKey } from './key-ring.ts';
+import type { KeyRingOptions } from './key-ring-options.ts';
 import { type KeyState, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
 
 /** A key as an operator sees it: nothing of it is secret. Times are UTC epoch seconds. */

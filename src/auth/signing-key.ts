@@ -1,7 +1,7 @@
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 
 /** The algorithms that access tokens can be signed with (RFC 7518 §3.1, RFC 8037 §3.1): all asymmetric, so that a key that verifies cannot sign. */
-export const signingAlgorithms = ['ES256', 'RS256', 'EdDSA'] as const;
+export const signingAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
 /** A key pair that signs access tokens. */
@@ -18,9 +18,16 @@ export interface SigningKey {
 /** Members of a private JWK that the key set must not show (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2). */
 const privateMembers: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']);
 
+/** Bits of RSA keys: 128 bits of security, as ES256 and EdDSA have (NIST SP 800-57 part 1, table 2). */
+const rsaBits = 3_072;
+
+/** Whether a key is as long as those that are made now. */
+export const isStrongEnough = ({ kty, n = '' }: JWK): boolean =>
+  kty !== 'RSA' || Buffer.from(n, 'base64url').length * 8 >= rsaBits;
+
 /** A new private JWK for an algorithm. */
 export async function newSigningJwk(alg: SigningAlgorithm): Promise<JWK> {
-  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  const { privateKey } = await generateKeyPair(alg, { extractable: true, modulusLength: rsaBits });
   return exportJWK(privateKey);
 }
 

@@ -157,3 +157,28 @@ describe('settings', () => {
     expect(() => readConfig({ PUBLIC_URL, OIDC_ISSUER: PUBLIC_URL })).toThrow(/OIDC_ISSUER: it must be another issuer/);
   });
 });
+
+describe('KEY_ENCRYPTION_SECRET', () => {
+  const bytes = Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7));
+
+  test.each([
+    ['base64', bytes.toString('base64')],
+    ['base64url', bytes.toString('base64url')],
+    ['hexadecimal', bytes.toString('hex')],
+  ])('is taken as 32 random bytes in %s (11.1.1)', (_encoding, KEY_ENCRYPTION_SECRET) => {
+    expect(readConfig({ KEY_ENCRYPTION_SECRET }).KEY_ENCRYPTION_SECRET).toBe(KEY_ENCRYPTION_SECRET);
+  });
+
+  test.each([
+    ['32 × a', 'a'.repeat(32)],
+    ['44 × a', 'a'.repeat(44)],
+    ['31 bytes', bytes.subarray(1).toString('base64')],
+    ['a sentence', 'a secret of at least thirty-two characters'],
+  ])('that is %s is refused unshown, and can still be the one before (11.1.1)', (_what, weak) => {
+    const attempt = () => readConfig({ KEY_ENCRYPTION_SECRET: weak });
+    expect(attempt).toThrow(/^Cannot use KEY_ENCRYPTION_SECRET: it must be at least 32 random bytes .* openssl rand/);
+    expect(attempt).not.toThrow(weak);
+    const moved = { KEY_ENCRYPTION_SECRET: bytes.toString('base64'), KEY_ENCRYPTION_SECRET_BEFORE: weak };
+    if (weak.length >= 32) expect(readConfig(moved).KEY_ENCRYPTION_SECRET_BEFORE).toBe(weak);
+  });
+});

@@ -13,7 +13,19 @@ import { didYouMean } from '../contract/suggest.ts';
 import { refreshTokenUses } from '../contract/token.ts';
 import { accessTokenSecondsMax } from '../storage/refresh-family.ts';
 import { UsageError } from './error.ts';
-import { issuerUrl, listOf, networks, oneOf, type Setting, secret, text, url, wholeNumber, word } from './setting.ts';
+import {
+  issuerUrl,
+  listOf,
+  networks,
+  oneOf,
+  randomKey,
+  type Setting,
+  secret,
+  text,
+  url,
+  wholeNumber,
+  word,
+} from './setting.ts';
 
 /** Every setting of the service: an environment variable each. The only file that reads the environment. */
 export const settings = {
@@ -112,7 +124,7 @@ export const settings = {
     'Whether token answers carry session_state and not-before-policy, which clients made for Keycloak may expect',
   ),
   SIGNING_ALGORITHM: oneOf(signingAlgorithms, 'ES256', 'Algorithm that new access tokens are signed with'),
-  KEY_ENCRYPTION_SECRET: secret(
+  KEY_ENCRYPTION_SECRET: randomKey(
     'Secret that the private keys in the store are encrypted with; without it they are kept in the clear',
   ),
   KEY_ENCRYPTION_SECRET_BEFORE: secret(

@@ -1,16 +1,22 @@
+import type { Logger } from 'pino';
 import { createKeyCipher } from '../auth/key-cipher.ts';
-import type { KeyRingOptions } from '../auth/key-ring.ts';
+import type { KeyRingOptions } from '../auth/key-ring-options.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { nowSeconds } from './store-session.ts';
 
 /** What the settings say about the keys of the service; the same for the service and for the commands that manage its keys. */
-export function keyRingOptions(config: Config, store: Store): KeyRingOptions {
+export function keyRingOptions(config: Config, store: Store, logger?: Logger): KeyRingOptions {
   return {
     store,
     cipher: createKeyCipher(config.KEY_ENCRYPTION_SECRET, config.KEY_ENCRYPTION_SECRET_BEFORE),
     algorithm: config.SIGNING_ALGORITHM,
     lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
     now: nowSeconds,
+    onFault: (error) =>
+      logger?.warn(
+        { err: error },
+        'keys that were replaced may have left traces in the files of the store (docs/keys.md)',
+      ),
   };
 }

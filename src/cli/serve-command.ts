@@ -95,7 +95,7 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
 
 /** Serves in processes of their own, and watches over them. Returns when they have ended. */
 async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
-  await openKeyRing(keyRingOptions(config, store)); // what is wrong with the keys is said once, and the first ones are made here
+  await openKeyRing(keyRingOptions(config, store, logger)); // what is wrong with the keys is said once, and the first ones are made here
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
   const { ended } = await workers.start(count);

@@ -52,7 +52,7 @@ export async function serve(
   store.watch();
   const auth: AuthContext = {
     store,
-    keys: await openKeyRing(keyRingOptions(config, store)),
+    keys: await openKeyRing(keyRingOptions(config, store, logger)),
     families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
     failures,
     now: nowSeconds,

@@ -68,6 +68,27 @@ export function text(fallback: string, rule: string, description: string): Setti
   return { read: (value) => (value.trim() === '' ? undefined : value), fallback, rule, description };
 }
 
+/**
+ * A key of at least 256 random bits in base64, base64url or hexadecimal; not shown anywhere. A text of few different bytes
+ * is none: 32 random ones have 30 different on average, and fewer than 16 in one of 10^15 cases.
+ */
+export function randomKey(description: string): Setting<string | undefined> {
+  return {
+    read: (value) => (isRandomKey(value) ? value : undefined),
+    fallback: undefined,
+    rule: 'at least 32 random bytes in base64, base64url or hexadecimal, such as what this prints: openssl rand -base64 32; to replace an older value, set it as KEY_ENCRYPTION_SECRET_BEFORE',
+    description,
+    secret: true,
+  };
+}
+
+function isRandomKey(value: string): boolean {
+  const encoding = /^(?:[0-9a-f]{2})+$/i.test(value) ? 'hex' : /^[\w+/-]+={0,2}$/.test(value) ? 'base64' : undefined;
+  if (encoding === undefined) return false;
+  const bytes = Buffer.from(value, encoding);
+  return bytes.length >= 32 && new Set(bytes).size >= 16;
+}
+
 /** Random text that nobody can guess; not shown anywhere. */
 export function secret(description: string): Setting<string | undefined> {
   return {

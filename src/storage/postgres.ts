@@ -272,6 +272,13 @@ class PostgresStore implements Store {
     return written;
   }
 
+  async eraseRemovedKeys(): Promise<void> {
+    await this.#shared.connections.useUnbounded(async (client) => {
+      await client.query("set lock_timeout = '5s'");
+      await client.query('vacuum (full) auth_key');
+    });
+  }
+
   watch(): void {
     this.#shared.listener.start();
   }

@@ -76,6 +76,7 @@ function openShared(file: string, operationMs: number, use: UseLock): SharedConn
   const writer = new SqliteConnection(file, openWaitMs);
   writer.run('pragma journal_mode = wal');
   writer.run('pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 0');
+  writer.run('pragma secure_delete = fast'); // removed rows are overwritten where their page is written anyway
   return { file, operationMs, use, writer, idleReaders: [], waiting: [], readerCount: 0, watcher: undefined };
 }
 
@@ -192,6 +193,16 @@ class SqliteStore implements Store {
 
   async writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
     return this.#write(() => statements.map(({ sql, values }) => this.#writer.all(sql, values)));
+  }
+
+  async eraseRemovedKeys(): Promise<void> {
+    const connection = new SqliteConnection(this.#file, openWaitMs); // a rewrite is no transaction of the writer
+    try {
+      connection.run('vacuum');
+      connection.run('pragma wal_checkpoint(truncate)');
+    } finally {
+      connection.close();
+    }
   }
 
   watch(): void {

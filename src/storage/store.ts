@@ -117,6 +117,11 @@ export interface Store {
     statements: readonly DirectoryStatement[],
     options?: { readonly announce: boolean },
   ): Promise<readonly (readonly Row[])[]>;
+  /**
+   * Overwrites or gives back what removed keys have left in the store's own files: SQLite rewrites the file and empties its
+   * write-ahead log, PostgreSQL rewrites the table of keys. PostgreSQL's write-ahead log and all backups keep what they have.
+   */
+  eraseRemovedKeys(): Promise<void>;
   /** Begins to follow changes that other processes make, for `changeMark`; until `close`. */
   watch(): void;
   /**

@@ -1,11 +1,15 @@
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createRemoteJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify } from 'jose';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
-import { type KeyRingOptions, openKeyRing } from '../../src/auth/key-ring.ts';
+import { openKeyRing } from '../../src/auth/key-ring.ts';
+import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
 import { listKeys, rotateKeys } from '../../src/auth/rotate-keys.ts';
 import { signingAlgorithms } from '../../src/auth/signing-key.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
-import { listAuthKeys } from '../../src/storage/auth-key.ts';
+import { insertAuthKey, listAuthKeys } from '../../src/storage/auth-key.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -94,6 +98,19 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     expect((await ring.signingKey()).alg).toBe('EdDSA');
   });
 
+  test('an RSA key of less than 3072 bits is followed by a longer one, as at a rotation (11.2.3)', async () => {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true, modulusLength: 2_048 });
+    const jwk = JSON.stringify(await exportJWK(privateKey));
+    const place = { purpose: 'access', sequence: 1, kid: 'short', createdAt: start, activatesAt: start } as const;
+    await insertAuthKey(opened.store, { ...place, alg: 'RS256', jwk });
+    const ring = await openKeyRing(options({ algorithm: 'RS256' }));
+    const bits = async () => (await ring.publicJwks()).map(({ n = '' }) => Buffer.from(n, 'base64url').length * 8);
+    expect(await bits()).toEqual([3_072, 2_048]);
+    await openKeyRing(options({ algorithm: 'RS256' })); // a second start makes no third key
+    time = start + 720;
+    expect(await bits()).toEqual([3_072]);
+  });
+
   test('while the store is away, the keys are those that were read last', async () => {
     const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
     const away = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
@@ -109,15 +126,31 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     const textsOf = async (store: Store) =>
       (await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')])).flat().map(({ jwk }) => jwk);
 
-    test('keeps the keys encrypted, those too that were there in the clear', async () => {
-      const first = await (await openKeyRing(options())).signingKey();
-      expect(await textsOf(opened.store)).toEqual(Array(2).fill(expect.stringMatching(/^\{.*"(d|k)":/)));
-      const ring = await openKeyRing(options({ cipher: createKeyCipher(secret, undefined) }));
-      expect((await ring.signingKey()).kid).toBe(first.kid);
-      const sealed = await textsOf(opened.store);
-      for (const text of sealed) expect(text).toMatch(/^eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
-      for (const key of await listKeys(options({ cipher: createKeyCipher(secret, undefined) })))
-        expect(key.encrypted).toBe(true);
+    test('keeps the keys encrypted, and replaces those that were there in the clear (S2)', async () => {
+      const before = await openKeyRing(options());
+      const [first, [firstSecret]] = [await before.signingKey(), await before.refreshSecrets()];
+      const exposed = (await textsOf(opened.store)).map((text) => JSON.parse(text) as { d?: string; k?: string });
+      expect(exposed).toHaveLength(2);
+      const cipher = createKeyCipher(secret, undefined);
+      const ring = await openKeyRing(options({ cipher }));
+      expect((await ring.signingKey()).kid).not.toBe(first.kid);
+      expect(await ring.verifyingKey(first.kid)).toBeUndefined();
+      expect(await ring.refreshSecrets()).toEqual([expect.not.objectContaining(firstSecret)]);
+      for (const text of await textsOf(opened.store)) expect(text).toMatch(/^eyJ[\w-]+\.\.[\w-]+\.[\w-]+\.[\w-]+$/);
+      for (const key of await listKeys(options({ cipher }))) expect(key.encrypted).toBe(true);
+      const files = await filesOf(opened);
+      for (const { d, k } of exposed) expect(files.includes(d ?? k ?? '')).toBe(false);
+      const again = await openKeyRing(options({ cipher }));
+      expect((await again.signingKey()).kid).toBe((await ring.signingKey()).kid);
+    });
+
+    test('two processes that start to encrypt at once agree on the new keys (S2)', async () => {
+      await openKeyRing(options());
+      const cipher = createKeyCipher(secret, undefined);
+      const stores = [opened.store, opened.openAgain()];
+      const rings = await Promise.all(stores.map((store) => openKeyRing(options({ store, cipher }))));
+      const kids = await Promise.all(rings.map(async (ring) => (await ring.signingKey()).kid));
+      expect(new Set(kids).size).toBe(1);
     });
 
     test.each([
@@ -149,6 +182,25 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
   });
 });
 
+/** What the store's own files hold of keys: the folder of SQLite, the table's file of PostgreSQL. */
+async function filesOf({ environment }: TestStore): Promise<string> {
+  const { DATABASE_URL: url, DATA_DIR: folder = '' } = environment;
+  if (url === undefined) {
+    const files = readdirSync(folder).filter((file) => file.startsWith('subreport.db'));
+    expect(files).toContain('subreport.db-wal');
+    return files.map((file) => readFileSync(join(folder, file), 'latin1')).join('\n');
+  }
+  const superuser = new URL(inject('postgresUrl'));
+  superuser.pathname = new URL(url).pathname;
+  const client = new pg.Client({ connectionString: superuser.href });
+  await client.connect();
+  await client.query('checkpoint');
+  const { rows } = await client.query("select pg_read_binary_file(pg_relation_filepath('auth_key')) as bytes");
+  await client.end();
+  expect(rows[0].bytes.length).toBeGreaterThan(0);
+  return rows[0].bytes.toString('latin1');
+}
+
 describe('SIGNING_ALGORITHM', () => {
   const [sqlite] = engines;
   let service: TestService | undefined;
@@ -168,7 +220,9 @@ describe('SIGNING_ALGORITHM', () => {
       const { keys: published } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as {
         keys: Record<string, string>[];
       };
-      const members = { ES256: ['crv', 'x', 'y'], RS256: ['e', 'n'], EdDSA: ['crv', 'x'] }[algorithm];
+      const members = { ES256: ['crv', 'x', 'y'], RS256: ['e', 'n'], PS256: ['e', 'n'], EdDSA: ['crv', 'x'] }[
+        algorithm
+      ];
       expect(published.map((key) => Object.keys(key).sort())).toEqual([
         [...members, 'alg', 'kid', 'kty', 'use'].sort(),
       ]);

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -169,15 +170,15 @@ describe('warnings at the start', () => {
     const missing = expect.stringMatching(/^KEY_ENCRYPTION_SECRET is not set/);
     const production = { PUBLIC_URL: 'https://reports.example.com' };
     expect(await warnings(production)).toContainEqual(missing);
-    const key = { KEY_ENCRYPTION_SECRET: 'a secret of at least thirty-two characters' };
+    const key = { KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64') };
     expect(await warnings({ ...production, ...key, PORT: String(await freePort()) })).toEqual([]);
     const laptop = { DATA_DIR: join(folder, 'laptop'), PORT: String(await freePort()) };
     expect(await warnings(laptop)).toEqual([]);
   });
 
   test('a wrong KEY_ENCRYPTION_SECRET stops the start with a sentence, and is not shown', async () => {
-    await warnings({ KEY_ENCRYPTION_SECRET: 'a secret of at least thirty-two characters' });
-    const wrong = 'a wrong secret of at least thirty-two characters';
+    await warnings({ KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64') });
+    const wrong = randomBytes(32).toString('base64');
     const { code, stderr } = await start(['serve'], { environment: { KEY_ENCRYPTION_SECRET: wrong } }).ended;
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
     expect(stderr).toContain('KEY_ENCRYPTION_SECRET');

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -318,10 +319,10 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
 
     test('keys that cannot be read', async () => {
       const port = String(await freePort());
-      const right = await startWorkers(2, { KEY_ENCRYPTION_SECRET: 'a secret of at least thirty-two characters' });
+      const right = await startWorkers(2, { KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64') });
       right.command.child.kill('SIGTERM');
       expect((await right.command.ended).code).toBe(0);
-      const wrong = 'a wrong secret of at least thirty-two characters';
+      const wrong = randomBytes(32).toString('base64');
       const said = await failure({ PORT: port, KEY_ENCRYPTION_SECRET: wrong });
       expect(said).toContain('KEY_ENCRYPTION_SECRET');
       expect(said).not.toContain(wrong);

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import type { JWK } from 'jose';
+import {
+  type AuthKeyRow,
+  deleteAuthKeys,
+  insertAuthKey,
+  type KeyPurpose,
+  listAuthKeys,
+  rewriteAuthKey,
+} from '../storage/auth-key.ts';
+import type { OpenedKey } from './key-cipher.ts';
+import type { KeyRingOptions } from './key-ring-options.ts';
+import { keyLeadSeconds } from './key-schedule.ts';
+import { randomId } from './random-id.ts';
+import { isStrongEnough, newSigningJwk, toSigningKey } from './signing-key.ts';
+
+/** A key as it is in the store, and what it holds. */
+interface KeptKey extends OpenedKey {
+  readonly row: AuthKeyRow;
+}
+
+/**
+ * Makes the keys of the store what the settings ask for; processes that start at once agree on them. Throws `KeyError` when
+ * they cannot be read.
+ * - The first keys are made when there are none.
+ * - A key of another algorithm, or a longer one, is published before its use as at a rotation.
+ * - A key under the secret before is encrypted anew.
+ * - Once there is a secret, a key that was in the store in the clear is replaced and removed: whoever has read the store
+ *   or a backup has it, so that encrypting it would change nothing. What was made with it is refused from then on.
+ */
+export async function ensureKeys(options: KeyRingOptions): Promise<void> {
+  const { store, onFault } = options;
+  const replaced = [await ensureKeysOf(options, 'access'), await ensureKeysOf(options, 'refresh')];
+  if (replaced.includes(true)) await store.eraseRemovedKeys().catch((error: unknown) => onFault?.(error));
+}
+
+/** The same for one purpose; whether keys in the clear were removed. */
+async function ensureKeysOf(options: KeyRingOptions, purpose: KeyPurpose): Promise<boolean> {
+  const { store, cipher, now } = options;
+  const rows = await listAuthKeys(store, purpose);
+  const kept = await Promise.all(rows.map(async (row) => ({ row, ...(await cipher.open(row.jwk)) })));
+  const exposed = cipher.encrypts ? kept.filter((key) => key.kept === 'clear') : [];
+  const [newest] = kept;
+  if (newest === undefined || exposed.length > 0) await addKey(options, purpose, newest, now());
+  else if (purpose === 'access' && !fits(options, newest)) {
+    await addKey(options, purpose, newest, now() + keyLeadSeconds);
+  }
+  for (const { row, jwk } of kept.filter((key) => key.kept === 'before')) {
+    await rewriteAuthKey(store, { ...row, jwk: await cipher.seal(jwk) });
+  }
+  if (exposed.length > 0)
+    await deleteAuthKeys(
+      store,
+      exposed.map(({ row }) => row),
+    );
+  return exposed.length > 0;
+}
+
+/** Inserts the next key, unless another process has done so just before. */
+async function addKey(
+  options: KeyRingOptions,
+  purpose: KeyPurpose,
+  newest: KeptKey | undefined,
+  activatesAt: number,
+): Promise<void> {
+  const sequence = (newest?.row.sequence ?? 0) + 1;
+  await insertAuthKey(options.store, await makeKey(options, purpose, { sequence, activatesAt }));
+}
+
+const fits = ({ algorithm }: KeyRingOptions, { row, jwk }: KeptKey): boolean =>
+  row.alg === algorithm && isStrongEnough(JSON.parse(jwk) as JWK);
+
+/** A new key of a purpose, to be kept. */
+export async function makeKey(
+  { cipher, algorithm, now }: KeyRingOptions,
+  purpose: KeyPurpose,
+  place: Pick<AuthKeyRow, 'sequence' | 'activatesAt'>,
+): Promise<AuthKeyRow> {
+  const signs = purpose === 'access';
+  const jwk: JWK = signs ? await newSigningJwk(algorithm) : { kty: 'oct', k: randomBytes(32).toString('base64url') };
+  const kid = signs ? (await toSigningKey(jwk, algorithm)).kid : randomId();
+  const alg = signs ? algorithm : 'HS256';
+  return { purpose, kid, alg, jwk: await cipher.seal(JSON.stringify(jwk)), createdAt: now(), ...place };
+}

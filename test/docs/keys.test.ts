@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { signingAlgorithms } from '../../src/auth/signing-key.ts';
+import { buildProgram } from '../../src/cli/main.ts';
+
+const page = readFileSync(new URL('../../docs/keys.md', import.meta.url), 'utf8');
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| what'))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
+
+/** A command by its words, and whether it has each of the options that follow. */
+function takes(line: string): boolean {
+  const silent = { write: () => undefined };
+  const [, ...words] = line.split(' ');
+  const command = words
+    .filter((word) => !word.startsWith('-') && !['refresh', '0'].includes(word))
+    .reduce<Command | undefined>(
+      (parent, word) => parent?.commands.find((each) => each.name() === word),
+      buildProgram({ stdout: silent, stderr: silent }),
+    );
+  return words
+    .filter((word) => word.startsWith('-'))
+    .every((word) => command?.options.some(({ long }) => long === word));
+}
+
+test('docs/keys.md says of every stored secret how it is revoked at once, by commands that exist', () => {
+  expect(rows.length).toBeGreaterThan(7);
+  const last = rows.map((cells) => cells.at(-2) ?? '');
+  expect(last.filter((cell) => cell === '')).toEqual([]);
+  const commands = last.flatMap((cell) => [...cell.matchAll(/`(subreport [^`]+)`/g)].map(([, line = '']) => line));
+  expect(commands.filter((line) => !takes(line))).toEqual([]);
+  expect(commands.length).toBeGreaterThan(6);
+});
+
+test('docs/keys.md names every signing algorithm', () => {
+  for (const algorithm of signingAlgorithms) expect(page).toContain(algorithm);
+});
