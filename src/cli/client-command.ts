@@ -11,9 +11,12 @@ import {
   refreshTokenUses,
   type Scope,
 } from '../contract/token.ts';
-import { listClients } from '../storage/client.ts';
-import { clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
+import { findClient, listClients } from '../storage/client.ts';
+import { addClientDeleteCommands } from './client-delete-command.ts';
+import { clientIdOption, jsonOption, ownerOption, parseList, requireOwnClient } from './client-options.ts';
+import { addClientShowCommand } from './client-show-command.ts';
 import { addClientTokenCommands } from './client-tokens-command.ts';
+import { addClientUpdateCommand } from './client-update-command.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
@@ -21,13 +24,16 @@ import { nowSeconds, requireTenant, withStore } from './store-session.ts';
 
 const daySeconds = 86_400;
 
-/** `subreport client create|list|rotate|disable|sessions|revoke-tokens`. */
+/** `subreport client create|list|show|update|rotate|disable|enable|delete|sessions|revoke-tokens`. */
 export function addClientCommand(program: Command, output: Output): void {
   const client = program.command('client').description('make and manage clients: who may ask for a token');
   addCreate(client, output);
   addList(client, output);
   addRotate(client, output);
   addDisable(client, output);
+  addClientShowCommand(client, output);
+  addClientUpdateCommand(client, output);
+  addClientDeleteCommands(client, output);
   addClientTokenCommands(client, output);
 }
 
@@ -176,20 +182,23 @@ function addRotate(client: Command, output: Output): void {
         json?: boolean;
       }) => {
         const secret = options.secretStdin === true ? await readSecret() : undefined;
-        const rotated = await withStore(readConfig(), async (store) => {
+        const { credentials: rotated, disabled } = await withStore(readConfig(), async (store) => {
           await requireOwnClient(store, options);
           const credentials = await rotateClientSecret(store, nowSeconds(), options.clientId, {
             overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
             ...(secret !== undefined && { secret }),
           });
           if (options.revokeTokens === true) await revokeTokens(store, nowSeconds(), options.clientId); // by the clock once the old secret has ended
-          return credentials;
+          return { credentials, disabled: (await findClient(store, options.clientId))?.disabledAt !== null };
         });
         writeResult(
           output,
           options.json ?? false,
-          rotated,
-          credentialsText(`The secret was replaced; the old one ends in ${options.overlapHours} hours`, rotated),
+          { ...rotated, ...(disabled && { disabled }) },
+          credentialsText(`The secret was replaced; the old one ends in ${options.overlapHours} hours`, rotated) +
+            (disabled
+              ? `\nThe client is disabled: enable it with: subreport client enable --client-id ${options.clientId}`
+              : ''),
         );
       },
     );
@@ -224,13 +233,6 @@ const credentialsText = (
 
 async function readSecret(): Promise<string> {
   return (await readAll(process.stdin)).replace(/\r?\n$/, '');
-}
-
-function parseList<T extends string>(list: string, known: readonly T[]): readonly T[] {
-  const names = list.split(',').map((name) => name.trim());
-  if (names.some((name) => !known.some((each) => each === name)))
-    throw new InvalidArgumentError(`it must be a list of ${known.join(',')}: current value is '${list}'`);
-  return known.filter((each) => names.includes(each));
 }
 
 function parseHours(text: string): number {

@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { findClient } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
 import { UsageError } from './error.ts';
@@ -22,4 +22,12 @@ export async function requireOwnClient(store: Store, { clientId, tenant }: Clien
   if ((await findClient(store, clientId))?.tenant !== owner) {
     throw new UsageError(`Cannot use the client: it must belong to tenant '${tenant}': current value is '${clientId}'`);
   }
+}
+
+/** Reads a list of known names, separated by commas; in the order in which they are known. */
+export function parseList<T extends string>(list: string, known: readonly T[]): readonly T[] {
+  const names = list.split(',').map((name) => name.trim());
+  if (names.some((name) => !known.some((each) => each === name)))
+    throw new InvalidArgumentError(`it must be a list of ${known.join(',')}: current value is '${list}'`);
+  return known.filter((each) => names.includes(each));
 }

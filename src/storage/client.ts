@@ -169,7 +169,8 @@ export async function revokeClientTokens(store: Store, clientId: string, nowSeco
   await store.writeDirectory(revokeAll(clientId, nowSeconds), { announce: true });
 }
 
-const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStatement[] => [
+/** The statements that revoke every token that a client got until then. */
+export const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStatement[] => [
   directoryStatement(
     `update client set tokens_revoked_at = $2
      where client_id = $1 and (tokens_revoked_at is null or tokens_revoked_at < $2)`,

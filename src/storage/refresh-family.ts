@@ -54,7 +54,7 @@ export async function insertRefreshFamily(
   const { clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt } = family;
   const insert = directoryStatement(
     `insert into refresh_family (client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, access_ends_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+     select client_id, $2, $3, $4, $5, $6, $7, $8, $9 from client where client_id = $1`, // it may just have been deleted
     [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
   );
   if (familiesMax === undefined) {

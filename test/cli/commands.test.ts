@@ -64,7 +64,8 @@ describe('wrong use', () => {
   test('--help of every command shows an example', async () => {
     const paths = ['serve', 'migrate', 'config', 'doctor', 'import', 'generate'].map((name) => [name]);
     for (const name of ['create', 'list']) paths.push(['tenant', name]);
-    for (const name of ['create', 'list', 'rotate', 'disable']) paths.push(['client', name]);
+    for (const name of ['create', 'list', 'rotate', 'disable', 'enable', 'show', 'update', 'delete'])
+      paths.push(['client', name]);
     for (const name of ['list', 'rotate']) paths.push(['keys', name]);
     for (const path of paths) {
       const { code, stdout } = await runCommand([...path, '--help']);

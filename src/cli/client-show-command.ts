@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { type DescribedClient, describeClient } from '../auth/edit-client.ts';
+import { formatInstant } from '../contract/instant.ts';
+import { type ClientChoice, clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
+import { readConfig } from './config.ts';
+import { type Output, writeResult } from './output.ts';
+import { nowSeconds, withStore } from './store-session.ts';
+
+/** `subreport client show`. */
+export function addClientShowCommand(client: Command, output: Output): void {
+  client
+    .command('show')
+    .description('show what is known of a client; its secrets are not')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .addOption(ownerOption())
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client show --client-id acme-reporting')
+    .action(async (options: ClientChoice & { json?: boolean }) => {
+      const described = await withStore(readConfig(), async (store) => {
+        await requireOwnClient(store, options);
+        return describeClient(store, nowSeconds(), options.clientId);
+      });
+      writeClient(output, options.json ?? false, described);
+    });
+}
+
+/** Writes a client as a JSON object, or as a line for each of its properties. */
+export function writeClient(output: Output, json: boolean, { client, secrets }: DescribedClient): void {
+  const moment = (seconds: number | null): string | null => (seconds === null ? null : formatInstant(seconds));
+  const shown = {
+    client_id: client.clientId,
+    tenant: client.tenant,
+    external: client.grants.length === 0,
+    grants: client.grants,
+    scopes: client.scopes,
+    refresh_token_use: client.refreshTokenUse,
+    created_at: moment(client.createdAt),
+    disabled_at: moment(client.disabledAt),
+    last_used_at: moment(client.lastUsedAt),
+    tokens_revoked_at: moment(client.tokensRevokedAt),
+    secrets: secrets.map(({ createdAt, expiresAt }) => ({
+      created_at: moment(createdAt),
+      expires_at: moment(expiresAt),
+    })),
+  };
+  const lines = Object.entries({
+    ...shown,
+    grants: shown.grants.join(','),
+    scopes: shown.scopes.join(','),
+    secrets: shown.secrets
+      .map(({ created_at, expires_at }) => `made ${created_at}${expires_at === null ? '' : `, ends ${expires_at}`}`)
+      .join('; '),
+  }).map(([name, value]) => `${name.padEnd(18)} ${value === null || value === '' ? '-' : value}`);
+  writeResult(output, json, shown, lines.join('\n'));
+}

@@ -1,0 +1,63 @@
+import { type Command, Option } from 'commander';
+import { editClient, type WantedEdit } from '../auth/edit-client.ts';
+import { grantTypes, scopes as knownScopes } from '../contract/token.ts';
+import {
+  type ClientChoice,
+  clientIdOption,
+  jsonOption,
+  ownerOption,
+  parseList,
+  requireOwnClient,
+} from './client-options.ts';
+import { writeClient } from './client-show-command.ts';
+import { readConfig } from './config.ts';
+import { UsageError } from './error.ts';
+import type { Output } from './output.ts';
+import { nowSeconds, withStore } from './store-session.ts';
+
+/** `subreport client update`. */
+export function addClientUpdateCommand(client: Command, output: Output): void {
+  client
+    .command('update')
+    .description('change what a client may do, from its next request on; what is not named stays')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .addOption(ownerOption())
+    .addOption(
+      new Option('--grants <list>', `all grants it may use, separated by commas: ${grantTypes.join(',')}`).argParser(
+        (list: string) => parseList(list, grantTypes),
+      ),
+    )
+    .addOption(
+      new Option('--scopes <list>', `all that its tokens may allow: ${knownScopes.join(',')}`).argParser(
+        (list: string) => parseList(list, knownScopes),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--external',
+        'only the external issuer (OIDC_ISSUER) gives it tokens: its secrets are removed, its tokens from here revoked',
+      ).conflicts('grants'),
+    )
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-portal --external\n\nA client that was external has no secret yet when it gets --grants: subreport client rotate gives it one.',
+    )
+    .action(async (options: ClientChoice & WantedEdit & { json?: boolean }) => {
+      const { clientId, grants, scopes, external } = options;
+      if (grants === undefined && scopes === undefined && external !== true) {
+        throw new UsageError(
+          'Cannot update the client: at least one of --grants, --scopes and --external must be given',
+        );
+      }
+      const edited = await withStore(readConfig(), async (store) => {
+        await requireOwnClient(store, options);
+        return editClient(store, nowSeconds(), clientId, {
+          ...(grants !== undefined && { grants }),
+          ...(scopes !== undefined && { scopes }),
+          ...(external !== undefined && { external }),
+        });
+      });
+      writeClient(output, options.json ?? false, edited);
+    });
+}
