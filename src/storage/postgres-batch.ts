@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Row } from './store.ts';
 
-/** A statement that is prepared once on each connection under its name, and what it binds. */
+/** A statement that is prepared once on each connection under its name, each time without one, and what it binds. */
 export interface BatchStatement {
   readonly name: string;
   readonly text: string;
@@ -57,7 +57,8 @@ class Batch extends pg.Query {
     stream.cork();
     try {
       for (const { name, text, values } of this.#statements) {
-        if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
+        if (name === '') connection.parse({ name, text, types: [] }, true);
+        else if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
           connection.parse({ name, text, types: [] }, true);
           submittedNamedStatements[name] = text;
         }

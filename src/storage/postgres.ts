@@ -48,6 +48,9 @@ import type { SubscriptionRow } from './subscription-row.ts';
 import { toCountedRow } from './subscription-span.ts';
 import { removeOldTombstones, setSweptRevision } from './tombstone.ts';
 
+/** Statements that a connection keeps prepared, as many as one of the embedded store. */
+const preparedMax = 512;
+
 /** Opens the store on PostgreSQL 15 to 18. Connects at first use; whatever an operation waits for is bounded in time. */
 export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
@@ -340,7 +343,8 @@ class PostgresStore implements Store {
   }
 
   async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const { rows } = await client.query({ name: this.#nameOf(text), text, values: [...values] });
+    const name = this.#nameOf(text);
+    const { rows } = await client.query({ ...(name !== '' && { name }), text, values: [...values] });
     return rows;
   }
 
@@ -348,12 +352,17 @@ class PostgresStore implements Store {
     return { name: this.#nameOf(text), text, values };
   }
 
-  /** The name under which each connection prepares a statement: an old pooler may run what another process prepared under it, so it must be the same text. */
+  /**
+   * The name under which each connection prepares a statement: an old pooler may run what another process prepared under it, so it must be the same text. ''
+   * once there are too many, as each takes memory of the server on every connection.
+   */
   #nameOf(text: string): string {
-    const known = this.#shared.names.get(text);
+    const { names } = this.#shared;
+    const known = names.get(text);
     if (known !== undefined) return known;
+    if (names.size >= preparedMax) return '';
     const name = hash('sha256', text, 'base64url');
-    this.#shared.names.set(text, name);
+    names.set(text, name);
     return name;
   }
 }

@@ -1,3 +1,4 @@
+import { BoundedMap } from './bounded-map.ts';
 import { SpanList } from './span-list.ts';
 import type { Store, TenantId } from './store.ts';
 import { spanRowsAimed } from './subscription-span.ts';
@@ -6,7 +7,7 @@ import { spanRowsAimed } from './subscription-span.ts';
 export interface SpanMemoryOptions {
   /** How many spans may be loaded for each time that their series was asked for: about as many as cost no more than the counts did that time. */
   readonly spansPerAsk?: number;
-  /** Bytes of all lists together, roughly. */
+  /** Bytes of all lists together. */
   readonly bytesMax?: number;
 }
 
@@ -18,7 +19,7 @@ interface Asks {
   readonly rows: number;
 }
 
-const asksMax = 10_000;
+const asksBounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 
 /** One series takes at most this part of all: a large one must not push all others out. */
 const largestShare = 4;
@@ -33,14 +34,19 @@ const spanBytes = 200;
 export class SpanMemory {
   readonly #spansPerAsk: number;
   readonly #bytesMax: number;
-  readonly #lists = new Map<string, SpanList>();
-  readonly #asks = new Map<string, Asks>();
+  readonly #lists: BoundedMap<SpanList>;
+  readonly #asks = new BoundedMap<Asks>(asksBounds);
   readonly #loading = new Set<string>();
-  #bytes = 0;
 
   constructor({ spansPerAsk = 40, bytesMax = 33_554_432 }: SpanMemoryOptions = {}) {
     this.#spansPerAsk = spansPerAsk;
     this.#bytesMax = bytesMax;
+    this.#lists = new BoundedMap({
+      entriesMax: Number.POSITIVE_INFINITY,
+      bytesMax,
+      entryBytesMax: bytesMax / largestShare,
+      bytesOf: ({ bytes }) => bytes,
+    });
   }
 
   /** Reads with the spans of a series if they are remembered, else without; what `read` gives is the store's own answer either way. */
@@ -53,7 +59,6 @@ export class SpanMemory {
     const key = `${tenant} ${series}`;
     const list = this.#lists.get(key);
     if (list !== undefined) {
-      moveToEnd(this.#lists, key, list); // the newest use is last
       const answer = await read(list);
       if (answer.revision === list.revision) return answer;
       if (answer.revision > list.revision) this.#forget(key, list);
@@ -69,11 +74,7 @@ export class SpanMemory {
     const known = this.#asks.get(key);
     if (this.#loading.has(key) || (this.#lists.get(key)?.revision ?? -1) >= revision) return 0; // others were quicker
     const asks = known?.revision === revision ? { ...known, count: known.count + 1 } : { revision, count: 1, rows: 0 };
-    moveToEnd(this.#asks, key, asks);
-    for (const oldest of this.#asks.keys()) {
-      if (this.#asks.size <= asksMax) break;
-      this.#asks.delete(oldest);
-    }
+    this.#asks.set(key, asks);
     const spansMax = Math.min(asks.count * this.#spansPerAsk, this.#bytesMax / largestShare / spanBytes);
     const rowsMax = Math.floor(spansMax * spanRowsAimed);
     return asks.count > 1 && asks.rows <= rowsMax ? rowsMax : 0;
@@ -101,30 +102,13 @@ export class SpanMemory {
   }
 
   #keep(key: string, list: SpanList): void {
-    if (list.bytes > this.#bytesMax / largestShare) {
-      this.#asks.set(key, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY }); // it has too many statuses
-      return;
-    }
-    const known = this.#lists.get(key);
-    if (known !== undefined) this.#forget(key, known);
-    this.#lists.set(key, list);
-    this.#bytes += list.bytes;
-    for (const [oldest, oldestList] of this.#lists) {
-      if (this.#bytes <= this.#bytesMax) break;
-      this.#forget(oldest, oldestList);
-    }
+    if (this.#lists.set(key, list)) return;
+    this.#asks.set(key, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY }); // it has too many statuses
   }
 
   #forget(key: string, list: SpanList): void {
-    if (this.#lists.get(key) !== list) return; // another request has done it
-    this.#lists.delete(key);
-    this.#bytes -= list.bytes;
+    if (this.#lists.get(key) === list) this.#lists.delete(key); // else another request has done it
   }
-}
-
-function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
-  map.delete(key);
-  map.set(key, value);
 }
 
 /** All spans of a series of at most `$3` rows, as one value, which costs less than rows; and its rows. Neither ids nor statuses hold tabs or line ends. */
