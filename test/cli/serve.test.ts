@@ -170,10 +170,18 @@ describe('warnings at the start', () => {
     const missing = expect.stringMatching(/^KEY_ENCRYPTION_SECRET is not set/);
     const production = { PUBLIC_URL: 'https://reports.example.com' };
     expect(await warnings(production)).toContainEqual(missing);
-    const key = { KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64') };
+    const key = { KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64'), TRUSTED_PROXIES: '127.0.0.1' };
     expect(await warnings({ ...production, ...key, PORT: String(await freePort()) })).toEqual([]);
     const laptop = { DATA_DIR: join(folder, 'laptop'), PORT: String(await freePort()) };
     expect(await warnings(laptop)).toEqual([]);
+  });
+
+  test('a proxy that must be there and is not trusted is told at the start (S5)', async () => {
+    const told = expect.stringMatching(/^TRUSTED_PROXIES is not set/);
+    const production = { PUBLIC_URL: 'https://reports.example.com' };
+    expect(await warnings(production)).toContainEqual(told);
+    const trusting = { ...production, TRUSTED_PROXIES: '10.0.0.0/8', PORT: String(await freePort()) };
+    expect(await warnings(trusting)).not.toContainEqual(told);
   });
 
   test('a wrong KEY_ENCRYPTION_SECRET stops the start with a sentence, and is not shown', async () => {
