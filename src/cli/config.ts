@@ -162,6 +162,11 @@ export const settings = {
     'info',
     'Least severe log line that is written',
   ),
+  AUDIT_FILE: text(
+    '',
+    'a file, such as /var/log/subreport/audit.log or /dev/stderr',
+    'File to which each command that changes something adds a line: who ran what, and how it ended; audit.log in DATA_DIR when not set',
+  ),
   OIDC_ISSUER: issuerUrl(
     'https://id.example.com/realms/acme',
     'External identity provider whose access tokens are taken beside our own (docs/identity-providers.md); to the letter what its tokens have in iss',

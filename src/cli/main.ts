@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { addBackupCommand } from './backup-command.ts';
 import { addClientCommand } from './client-command.ts';
+import { CommandAudit } from './command-audit.ts';
 import { addConfigCommand } from './config-command.ts';
 import { describeFailure } from './describe-failure.ts';
 import { addDoctorCommand } from './doctor-command.ts';
@@ -58,8 +59,18 @@ function inheritSettings(command: Command): void {
 
 /** Runs one command line and gives the exit code; an error that its user can mend is a sentence, any other one its stack. */
 export async function runCommandLine(argv: readonly string[], output: Output): Promise<number> {
+  const audit = new CommandAudit(output);
+  const { stdout, stderr } = output;
+  const program = buildProgram({ stdout, stderr, onResult: (result) => audit.noteResult(result) });
+  program.hook('preAction', (_program, command) => audit.begin(command));
+  const code = await runProgram(program, argv, output);
+  audit.end(code === 0 ? Number(process.exitCode ?? 0) : code);
+  return code;
+}
+
+async function runProgram(program: Command, argv: readonly string[], output: Output): Promise<number> {
   try {
-    await buildProgram(output).parseAsync([...argv], { from: 'user' });
+    await program.parseAsync([...argv], { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

@@ -2,10 +2,13 @@
 export interface Output {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
+  /** Is told of the result of a command, besides its being written. */
+  readonly onResult?: (result: unknown) => void;
 }
 
 /** Writes the result of a command: one line of JSON for machines, or text for people. */
 export function writeResult(output: Output, json: boolean, value: unknown, human: string): void {
+  output.onResult?.(value);
   output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${human}\n`);
 }
 
