@@ -40,13 +40,18 @@ const oldPooler =
 /** What to do about a pooler that refuses a start-up option as a violation of the protocol. */
 const refusedOption = 'name the option in ignore_startup_parameters of the pooler (docs/operating.md, Poolers)';
 
+const moreFiles =
+  'this process must be allowed to open more files: raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX';
+
 /** Adds to a connection error where we tried to connect, without user and password, and what to do. */
 export function withAddress(error: unknown, url: string): unknown {
   if (!(error instanceof StorageError)) return error;
   const { hostname, port, pathname } = new URL(url);
-  const isRefused = (error.cause as { code?: string } | undefined)?.code === '08P01';
+  const { code = '' } = (error.cause ?? {}) as { code?: string };
+  const isRefused = code === '08P01';
   const place = `${hostname || 'a local socket'}:${port || 5432}${pathname}`;
-  const remedy = isRefused ? refusedOption : 'start PostgreSQL there or correct DATABASE_URL';
+  const remedies: Readonly<Record<string, string>> = { '08P01': refusedOption, EMFILE: moreFiles, ENFILE: moreFiles };
+  const remedy = remedies[code] ?? 'start PostgreSQL there or correct DATABASE_URL';
   const message = `${error.message}; DATABASE_URL points to ${place}: ${remedy}`;
   return new StorageError(isRefused ? 'UNUSABLE' : error.code, message, error.cause);
 }

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { StorageError, type StorageErrorCode } from './error.ts';
 import { noteDamage } from './sqlite-damage.ts';
 
@@ -22,6 +23,11 @@ const isClosed: Meaning = {
   code: 'UNUSABLE',
   must: 'this user must be able to read and write it and to make files beside it',
   remedy: 'give the folder and the files in it to the user that runs subreport (modes 0700 and 0600)',
+};
+const isOutOfDescriptors: Meaning = {
+  code: 'UNAVAILABLE',
+  must: 'this process must be allowed to open more files',
+  remedy: 'raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX; the service recovers automatically',
 };
 
 /** By the low byte of the result code (https://sqlite.org/rescode.html). */
@@ -56,11 +62,24 @@ export function translated<T>(work: () => T, file: string): T {
 /** SQLite's error as ours; any other one, a defect, as it is. */
 export function toStorageError(error: unknown, file: string): unknown {
   const { errcode, message } = error as { errcode?: number; message?: string };
-  const meaning = errcode === undefined ? undefined : meanings[errcode & 0xff];
+  const known = errcode === undefined ? undefined : meanings[errcode & 0xff];
+  const meaning = errcode === cannotOpen && lacksDescriptors(file) ? isOutOfDescriptors : known;
   if (meaning === undefined) return error;
   const { code, must, remedy } = meaning;
   const sentence = `Cannot use the embedded store '${file}': ${must}: SQLite says '${message}'; ${remedy}`;
   const translatedError = new StorageError(code, sentence, error);
   if (meaning === isDamaged) noteDamage(file, translatedError);
   return translatedError;
+}
+
+/** SQLite's result code for a file that it cannot open, whatever the reason. */
+const cannotOpen = 14;
+
+function lacksDescriptors(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'r'));
+    return false;
+  } catch (error) {
+    return ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
 }
