@@ -37,11 +37,14 @@ export class AccessError extends Error {
   readonly code: AccessErrorCode;
   /** The scope that is needed, for `INSUFFICIENT_SCOPE`. */
   readonly scope: string | undefined;
+  /** The client of the token, where its signature is right; for the log, never for the client. */
+  readonly clientId: string | undefined;
 
-  constructor(code: AccessErrorCode, message: string, scope?: string) {
+  constructor(code: AccessErrorCode, message: string, scope?: string, clientId?: string) {
     super(message);
     this.code = code;
     this.scope = scope;
+    this.clientId = clientId;
   }
 }
 

@@ -47,6 +47,8 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
         throw new AccessError(
           'INVALID_TOKEN',
           'Cannot accept the access token: its client must be active, and it must not have been revoked',
+          undefined,
+          claims.clientId,
         );
       }
       if (!claims.scopes.includes(scope) || !client.scopes.includes(scope)) {
@@ -55,6 +57,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
           'INSUFFICIENT_SCOPE',
           `Cannot do this with the access token: its scope must include '${scopeName}'`,
           scopeName,
+          client.clientId,
         );
       }
       // nothing outside the store has a say in a token of ours

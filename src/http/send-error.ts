@@ -25,6 +25,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const { report, headers } = describeError(error);
   const { status } = errorTable[report.code];
   for (const name of ofAnswers) reply.removeHeader(name);
+  if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
   if (status >= 500) request.log.error({ err: error, code: report.code }, 'request failed');
   return reply
     .code(status)

@@ -34,7 +34,7 @@ const kinds: Readonly<Record<string, () => Promise<Headers>>> = {
     const etag = (await headersOf(report)).get('etag') ?? '';
     return headersOf(report, { 'if-none-match': etag });
   },
-  'a whole report': () => headersOf(`${report}?all=true`),
+  'a whole report': () => headersOf(`${report}?all=true&format=ndjson`),
   'a bad query': () => headersOf(`${report}?size=0`),
   'no token': () => headersOf(report, { authorization: '' }),
   'an unknown path': () => headersOf('/nothing'),
