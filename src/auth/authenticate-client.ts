@@ -106,11 +106,13 @@ const failed = () =>
     'Cannot authenticate the client: client_id and client_secret must be those of an active client',
   );
 
+const basicScheme = /^basic(?: |$)/i;
+
 /** What a request may mean by its credentials, in the order to try. */
 function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials): readonly Claim[] {
-  if (authorization === undefined) {
+  if (authorization === undefined || (clientSecret !== undefined && !basicScheme.test(authorization))) {
     if (clientId === undefined || clientSecret === undefined) throw failed();
-    return [{ clientId, clientSecret }];
+    return [{ clientId, clientSecret }]; // a session-wide `Authorization: Bearer` says nothing of the client
   }
   if (clientSecret !== undefined) {
     throw new TokenError(

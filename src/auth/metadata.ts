@@ -1,9 +1,9 @@
 import { operations } from '../contract/operations.ts';
-import { grantTypes, scopes } from '../contract/token.ts';
+import { grantTypes, publicScopes } from '../contract/token.ts';
 
 const authMethods = ['client_secret_basic', 'client_secret_post'];
 
-/** Authorization server metadata (RFC 8414 §2), as both discovery documents serve it. `issuer` is the configured one to the letter. */
+/** Authorization server metadata (RFC 8414 §2), as both discovery documents serve it (docs/decisions/discovery.md). `issuer` is the configured one to the letter. */
 export function describeServer(issuer: string) {
   return {
     issuer,
@@ -13,10 +13,13 @@ export function describeServer(issuer: string) {
     introspection_endpoint: `${issuer}${operations.introspectToken.path}`,
     response_types_supported: [],
     grant_types_supported: [...grantTypes],
-    scopes_supported: [...scopes],
+    scopes_supported: [...publicScopes],
     token_endpoint_auth_methods_supported: authMethods,
     revocation_endpoint_auth_methods_supported: authMethods,
     introspection_endpoint_auth_methods_supported: authMethods,
+    // required of every OpenID provider, RS256 included; no ID token is ever issued
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
     service_documentation: `${issuer}/docs`,
   };
 }

@@ -4,7 +4,7 @@ import { Product } from './product.ts';
 import { printableAscii } from './schema.ts';
 import { Subscription } from './subscription.ts';
 import { SubscriptionSummary } from './summary.ts';
-import { IntrospectionResponse, scopes, TokenErrorBody, TokenQuery, TokenRequest, TokenResponse } from './token.ts';
+import { IntrospectionResponse, TokenErrorBody, TokenQuery, TokenRequest, TokenResponse } from './token.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -45,7 +45,7 @@ const securitySchemes = (publicUrl: string): Json => ({
       clientCredentials: {
         tokenUrl: `${publicUrl}/oauth2/token`,
         refreshUrl: `${publicUrl}/oauth2/token`,
-        scopes: Object.fromEntries(scopes.map((scope) => [scope, scopeDescriptions[scope]])),
+        scopes: { 'subscription:read': 'Read the report of your own subscriptions' },
       },
     },
   },
@@ -55,11 +55,6 @@ const securitySchemes = (publicUrl: string): Json => ({
     description: 'client_id and client_secret, unless they are in the body (RFC 6749 §2.3.1)',
   },
 });
-
-const scopeDescriptions: Readonly<Record<(typeof scopes)[number], string>> = {
-  'subscription:read': 'Read the report of your own subscriptions',
-  'subscription:write': "Load your own subscriptions through the operator's interface (docs/operator.md)",
-};
 
 const parameters: Json = {
   'X-Correlation-ID': {
@@ -196,6 +191,8 @@ const documents: Json = {
           'response_types_supported',
           'grant_types_supported',
           'scopes_supported',
+          'subject_types_supported',
+          'id_token_signing_alg_values_supported',
           'token_endpoint_auth_methods_supported',
           'revocation_endpoint_auth_methods_supported',
           'introspection_endpoint_auth_methods_supported',

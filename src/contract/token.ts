@@ -13,6 +13,14 @@ export type RefreshTokenUse = (typeof refreshTokenUses)[number];
 export const scopes = ['subscription:read', 'subscription:write'] as const;
 export type Scope = (typeof scopes)[number];
 
+/** The scopes that clients of the public interface are told of; the others are the operator's to give. */
+export const publicScopes: readonly Scope[] = ['subscription:read'];
+
+/** Scopes of OpenID Connect (Core §5.4, §11): clients of an identity provider may send them; they say nothing here and are not granted. */
+export const identityScopes: ReadonlySet<string> = new Set([
+  ...['openid', 'profile', 'email', 'address', 'phone', 'offline_access'],
+]);
+
 /** What a client may ask for unless it was made with other scopes. */
 export const defaultScopes: readonly Scope[] = ['subscription:read'];
 

@@ -92,8 +92,9 @@ function refuseUrlParameters(request: FastifyRequest): void {
 function readForm({ body }: FastifyRequest): ReadonlyMap<string, string> {
   if (!(body instanceof Buffer))
     throw new TokenError('invalid_request', `Cannot read the request: it must have a body of type ${formType}`);
-  const { pairs, malformed } = parseForm(body.toString('latin1')); // bytes that are not percent-encoded ASCII are checked below
-  if (malformed.length > 0 || body.some((byte) => byte > 0x7e || byte < 0x20)) {
+  const text = body.toString('latin1').replace(/\r?\n$/, ''); // old clients end the body like a line
+  const { pairs, malformed } = parseForm(text);
+  if (malformed.length > 0 || !/^[\x20-\x7e]*$/.test(text)) {
     throw new TokenError('invalid_request', 'Cannot read the request: its body must be percent-encoded UTF-8');
   }
   const [repeated] = repeatedNames(pairs);

@@ -71,6 +71,13 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect(response.status).toBe(200);
     });
 
+    test.each(['\r\n', '\n'])('2 (RFC 6749 App. B): a body that ends in %j is read without it (M6)', async (end) => {
+      const form = new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString();
+      expect((await service.postToken(form + end)).status).toBe(200);
+      await expectTokenError(await service.postToken(`${form}${end}&x=y`), 'invalid_request');
+      await expectTokenError(await service.postToken(`${form}${end}${end}`), 'invalid_request');
+    });
+
     test('3 (RFC 6749 §2.3.1): credentials in the URL are refused', async () => {
       const response = await fetch(`${service.url}/oauth2/token?client_secret=${client.client_secret}`, {
         method: 'POST',
@@ -141,6 +148,16 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       `Basic ${Buffer.from('a:%zz').toString('base64')}`,
     ])('12: %s is invalid_client', async (authorization) => {
       await expectTokenError(await post(grant, { authorization }), 'invalid_client');
+    });
+
+    test('12 (RFC 6749 §2.3.1): a session-wide Authorization: Bearer beside right credentials in the body is ignored (M2)', async () => {
+      const bearer = { authorization: `Bearer ${(await issue()).access_token}` };
+      for (const authorization of [bearer.authorization, 'bearer x', 'Negotiate abc'])
+        expect((await post({ ...grant, ...client }, { authorization })).status).toBe(200);
+      await expectTokenError(await post({ ...grant, ...client, client_secret: 'wrong' }, bearer), 'invalid_client');
+      await expectTokenError(await post({ ...grant, client_id: client.client_id }, bearer), 'invalid_client');
+      await expectTokenError(await post(grant, bearer), 'invalid_client');
+      await expectTokenError(await post({ ...grant, ...client }, { authorization: 'Basic' }), 'invalid_request');
     });
 
     test('13 (RFC 6749 §2.3): Basic and a secret in the body is invalid_request', async () => {
@@ -258,6 +275,21 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       '25 (RFC 6749 §3.3): scope %j is invalid_scope',
       async (scope) => {
         await expectTokenError(await post({ ...grant, ...client, scope }), 'invalid_scope');
+      },
+    );
+
+    test.each(['openid', 'openid profile email', 'offline_access', 'openid subscription:read'])(
+      '25 (RFC 6749 §3.3): scope %j of OpenID Connect is accepted and left out, refreshed too (M4)',
+      async (scope) => {
+        const token = await issue(client, { scope });
+        expect([token.scope, decodeJwt(token.access_token).scope]).toEqual(['subscription:read', 'subscription:read']);
+        const next = await post({
+          grant_type: 'refresh_token',
+          refresh_token: token.refresh_token ?? '',
+          scope,
+          ...client,
+        });
+        expect(await next.json()).toMatchObject({ scope: 'subscription:read' });
       },
     );
 
@@ -427,6 +459,11 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
     });
 
+    test('66: what only the operator gives is in no public document (M9)', async () => {
+      for (const path of ['/.well-known/openid-configuration', '/openapi.json'])
+        expect(await (await fetch(service.url + path)).text()).not.toContain('subscription:write');
+    });
+
     test('64, 65, 66 (RFC 8414 §2, §3): both discovery documents say the same, with the issuer to the letter', async () => {
       const documents = await Promise.all(
         ['openid-configuration', 'oauth-authorization-server'].map(async (name) =>
@@ -439,6 +476,9 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
         token_endpoint: `${service.url}/oauth2/token`,
         jwks_uri: `${service.url}/oauth2/jwks`,
         response_types_supported: [],
+        scopes_supported: ['subscription:read'],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
         grant_types_supported: ['client_credentials', 'refresh_token'],
         token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
         revocation_endpoint: `${service.url}/oauth2/revoke`,

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { signingAlgorithms } from '../../src/auth/signing-key.ts';
+import { clockToleranceSeconds } from '../../src/auth/verify-token.ts';
+import { readConfig } from '../../src/cli/config.ts';
 import { buildProgram } from '../../src/cli/main.ts';
 
 const page = readFileSync(new URL('../../docs/keys.md', import.meta.url), 'utf8');
@@ -36,4 +38,10 @@ test('docs/keys.md says of every stored secret how it is revoked at once, by com
 
 test('docs/keys.md names every signing algorithm', () => {
   for (const algorithm of signingAlgorithms) expect(page).toContain(algorithm);
+});
+
+test('docs/tokens.md says how long an access token is accepted (M5)', () => {
+  const tokens = readFileSync(new URL('../../docs/tokens.md', import.meta.url), 'utf8');
+  const { ACCESS_TOKEN_SECONDS: lifetime } = readConfig({});
+  expect(tokens).toContain(`${clockToleranceSeconds} seconds more (${lifetime + clockToleranceSeconds} in all)`);
 });
