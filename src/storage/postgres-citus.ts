@@ -21,17 +21,14 @@ export async function requireCoordinator(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Lets a role's statements run on the workers as they run on the coordinator. Citus connects to a worker as the role of
+ * The statements that a role lacks to run on the workers as on the coordinator. Citus connects to a worker as the role of
  * the transaction, and passes settings of a role on, but not those of a session.
  */
-export async function prepareForWorkers(client: pg.ClientBase, role: string): Promise<void> {
+export async function missingOnWorkers(client: pg.ClientBase, role: string): Promise<readonly string[]> {
   const { rows } = await client.query(roleState, [role]);
-  const { canLogin, settings } = rows[0] as { readonly canLogin: boolean; readonly settings: readonly string[] };
-  const name = pg.escapeIdentifier(role);
-  if (!canLogin) await client.query(`alter role ${name} login`);
-  for (const option of plannerOptions) {
-    if (!settings.includes(option)) await client.query(`alter role ${name} set ${option}`);
-  }
+  const [{ canLogin, settings } = { canLogin: false, settings: [] as string[] }] = rows;
+  const missing = plannerOptions.filter((option) => !settings.includes(option)).map((option) => `set ${option}`);
+  return [...(canLogin ? [] : ['login']), ...missing].map((what) => `alter role ${pg.escapeIdentifier(role)} ${what}`);
 }
 
 const roleState = `select rolcanlogin as "canLogin",

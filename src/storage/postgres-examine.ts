@@ -1,12 +1,14 @@
 import type pg from 'pg';
-import { bypassesRowSecurity, sessionRole, tenantRole } from './postgres-role.ts';
+import { hasCitus, missingOnWorkers } from './postgres-citus.ts';
+import { bypassesRowSecurity, roleOfTenants, sessionRole, tenantRole } from './postgres-role.ts';
 import type { StoreCheck } from './store-check.ts';
 
 const versionMin = 15;
 
 /** Looks at what PostgreSQL must be like beside its schema: its version, and row-level security for the role that we connect as. */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
-  return [await checkVersion(client), await checkTables(client), await checkRole(client)];
+  const checks = [await checkVersion(client), await checkTables(client), await checkRole(client)];
+  return (await hasCitus(client)) ? [...checks, await checkWorkers(client)] : checks;
 }
 
 async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
@@ -46,4 +48,15 @@ async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
     ? `Role ${role} bypasses row-level security; its transactions step down to ${tenantRole}`
     : `Cannot keep tenants apart as ${role}, which bypasses row-level security: there must be a role ${tenantRole} without that right to step down to; run 'subreport migrate', or connect as an ordinary role`;
   return { check, ok, message };
+}
+
+/** Looks whether transactions of tenants run on the workers of Citus as they do on the coordinator. */
+async function checkWorkers(client: pg.ClientBase): Promise<StoreCheck> {
+  const role = await roleOfTenants(client);
+  const missing = await missingOnWorkers(client, role);
+  const message =
+    missing.length === 0
+      ? `Role ${role} may log in to workers and has the planner options there`
+      : `Cannot rely on the workers: role ${role} must be able to log in to them and have the planner options there; run: ${missing.join('; ')}`;
+  return { check: 'workers', ok: missing.length === 0, message };
 }

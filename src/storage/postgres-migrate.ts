@@ -9,9 +9,9 @@ import {
   selectMigrations,
   toAppliedMigration,
 } from './migrations.ts';
-import { hasCitus, prepareForWorkers, requireCoordinator } from './postgres-citus.ts';
+import { hasCitus, missingOnWorkers, requireCoordinator } from './postgres-citus.ts';
 import { toStorageError } from './postgres-error.ts';
-import { bypassesRowSecurity, ensureTenantRole, sessionRole, tenantRole } from './postgres-role.ts';
+import { bypassesRowSecurity, ensureTenantRole, roleOfTenants } from './postgres-role.ts';
 import { noTimeLimit } from './postgres-session.ts';
 import { inTransaction } from './postgres-transaction.ts';
 import type { MigrationResult } from './store.ts';
@@ -65,9 +65,10 @@ async function migrateOnce(client: pg.ClientBase): Promise<MigrationResult> {
     const [sql, values] = recordMigration(migration);
     await client.query(sql, values);
   }
-  const stepsDown = await bypassesRowSecurity(client);
-  if (stepsDown) await ensureTenantRole(client);
-  if (distributed) await prepareForWorkers(client, stepsDown ? tenantRole : await sessionRole(client));
+  if (await bypassesRowSecurity(client)) await ensureTenantRole(client);
+  if (distributed) {
+    for (const statement of await missingOnWorkers(client, await roleOfTenants(client))) await client.query(statement);
+  }
   return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
 }
 

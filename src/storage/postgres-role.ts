@@ -18,6 +18,10 @@ export async function sessionRole(client: pg.ClientBase): Promise<string> {
   return String(rows[0]?.role);
 }
 
+/** The role that transactions of tenants run as. */
+export const roleOfTenants = async (client: pg.ClientBase): Promise<string> =>
+  (await bypassesRowSecurity(client)) ? tenantRole : sessionRole(client);
+
 /**
  * Makes the role to step down to, with what a tenant's transaction needs and no more. Roles belong to the whole cluster, so another database's migration
  * may make it at the same time.
