@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { importRecords } from '../../src/import/import-records.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { readImportMark } from '../../src/storage/read-import-mark.ts';
 import type { TenantId } from '../../src/storage/store.ts';
@@ -194,6 +197,42 @@ describe('when PostgreSQL fails', () => {
     await killAt('subscription_span', 'subreport-replace', () => replacement.finish(false));
     await replacement.close();
     expect([await count(), await revision()]).toEqual([0, before]);
+  });
+
+  test('an import whose batch is the victim of a deadlock loads it again (C1)', async () => {
+    await insertTenant(opened.store, 'deadlock', 1);
+    const own = (await findTenant(opened.store, 'deadlock'))?.tenant as TenantId;
+    const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
+    const load = (status: string) =>
+      importRecords(opened.store, own, Readable.from([Buffer.from(JSON.stringify({ ...row, status }))]), {
+        format: 'ndjson',
+        dryRun: false,
+        onRejected: () => undefined,
+      });
+    await load('ACTIVE');
+    const other = new pg.Client({
+      connectionString: urlOf(opened.environment.DATABASE_URL ?? '', database(), 'postgres'),
+    });
+    await other.connect();
+    await other.query("set deadlock_timeout = '60s'"); // the import is the one that looks for it
+    await other.query('begin');
+    await other.query("update subscription set revision = revision where tenant_id = 'deadlock'");
+    const loading = load('DEPLETED');
+    await expect
+      .poll(
+        async () =>
+          (
+            await superuser.query(
+              "select 1 from pg_stat_activity where datname = $1 and application_name = 'subreport' and wait_event_type = 'Lock'",
+              [database()],
+            )
+          ).rowCount,
+      )
+      .toBe(1);
+    await other.query("select id from tenant where id = 'deadlock' for update");
+    await other.query('commit');
+    expect(await loading).toMatchObject({ read: 1, updated: 1 });
+    await other.end();
   });
 
   test('a tenant whose row is locked by another transaction is waited for, and the load goes on', async () => {

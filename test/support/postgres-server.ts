@@ -87,6 +87,20 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   };
 }
 
+/** Stops all processes of a server as they are, so that it neither answers nor refuses; returns what lets them go on. */
+export async function freezePostgres({ url, pid }: PostgresServer): Promise<() => void> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  const { rows } = await client.query('select pid from pg_stat_activity');
+  const pids = [pid, ...rows.map((row) => Number(row.pid))];
+  for (const each of pids) process.kill(each, 'SIGSTOP');
+  return () => {
+    for (const each of pids.splice(0)) process.kill(each, 'SIGCONT');
+    void client.end().catch(() => undefined);
+  };
+}
+
 /** Copies the binaries to where any account can read them, with the symbolic links that npm packages cannot carry. */
 function copyBinaries(folder: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
