@@ -1,0 +1,83 @@
+import type { TestClient } from '../../test/support/service.ts';
+
+/** Kinds of requests with their share of all, in percent; the last one takes the rest. */
+const shares = { page: 50, notModified: 25, token: 18, summary: 5, export: 2 } as const;
+type Kind = keyof typeof shares;
+
+const kinds = Object.keys(shares) as readonly Kind[];
+/** Age at which an access token is replaced, in milliseconds; half of what `ACCESS_TOKEN_SECONDS` gives it here. */
+const tokenAgeMs = 30_000;
+const report = '/connect-api/v1/subscription';
+
+/** How many responses there were, by kind and status. */
+export type Tally = Map<string, number>;
+
+/** One client of a soak: sends requests of all kinds, reads every response whole, and counts them. */
+export class SoakClient {
+  readonly #origin: string;
+  readonly #credentials: TestClient;
+  readonly #pages: number;
+  readonly #tally: Tally;
+  #token: { readonly access: string; readonly refresh: string; readonly since: number } | undefined;
+  #etag: string | undefined;
+
+  /** `pages` is how many pages of 50 records its tenant has. */
+  constructor(origin: string, credentials: TestClient, pages: number, tally: Tally) {
+    this.#origin = origin;
+    this.#credentials = credentials;
+    this.#pages = pages;
+    this.#tally = tally;
+  }
+
+  /** Sends one request of a random kind. */
+  async send(): Promise<void> {
+    let point = Math.random() * 100;
+    const kind = kinds.find((each) => {
+      point -= shares[each];
+      return point < 0;
+    });
+    if (kind === 'token') await this.#renew();
+    else await this.#read(kind ?? 'export');
+  }
+
+  async #read(kind: Exclude<Kind, 'token'>): Promise<void> {
+    if (this.#token === undefined || performance.now() - this.#token.since > tokenAgeMs) await this.#renew();
+    const page = 1 + Math.floor(Math.random() * this.#pages);
+    const path = {
+      page: `${report}?size=50&page=${page}`,
+      notModified: `${report}?size=50`,
+      summary: `${report}/summary?by=status,month`,
+      export: `${report}?all=true&format=ndjson`,
+    }[kind];
+    const response = await fetch(this.#origin + path, {
+      headers: {
+        authorization: `Bearer ${this.#token?.access}`,
+        ...(kind === 'notModified' && this.#etag !== undefined && { 'if-none-match': this.#etag }),
+      },
+    });
+    await response.arrayBuffer();
+    if (kind === 'notModified') this.#etag = response.headers.get('etag') ?? this.#etag;
+    this.#count(kind, response.status);
+  }
+
+  /** Gets an access token, by its refresh token where it has one. */
+  async #renew(): Promise<void> {
+    const refresh = this.#token?.refresh;
+    const grant =
+      refresh === undefined
+        ? { grant_type: 'client_credentials' }
+        : { grant_type: 'refresh_token', refresh_token: refresh };
+    const body = new URLSearchParams({ ...grant, ...this.#credentials });
+    const response = await fetch(`${this.#origin}/oauth2/token`, { method: 'POST', body });
+    const tokens = (await response.json()) as { access_token?: string; refresh_token?: string };
+    this.#count('token', response.status);
+    const { access_token: access, refresh_token: next } = tokens;
+    this.#token =
+      access === undefined || next === undefined ? undefined : { access, refresh: next, since: performance.now() };
+  }
+
+  #count(kind: Kind, status: number): void {
+    const name = `${kind} ${status}`;
+    this.#tally.set(name, (this.#tally.get(name) ?? 0) + 1);
+  }
+}
