@@ -72,8 +72,18 @@ export const settings = {
   PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records on a page when size is not given'),
   PAGE_SIZE_MAX: wholeNumber(1, 10_000, defaultPageLimits.sizeMax, 'Largest size; above it is a 400'),
   FIRST_PAGE: oneOf(['0', '1'], '1', 'Number of the first page; 0 for clients of a 0-based source'),
-  PAGE_CACHE_MIB: wholeNumber(0, 65_536, 64, 'Memory of each process for finished answers, in MiB; 0 keeps none'),
-  RATE_LIMIT_PER_MINUTE: wholeNumber(0, 1_000_000, 0, 'Report requests a minute and client; 0 is no limit'),
+  PAGE_CACHE_MIB: wholeNumber(
+    0,
+    65_536,
+    64,
+    'Memory of each process for finished responses with their keys and headers, in MiB; 0 keeps none',
+  ),
+  RATE_LIMIT_PER_MINUTE: wholeNumber(
+    0,
+    1_000_000,
+    0,
+    'Report requests a minute and client, and as many OAuth requests; 0 is no limit',
+  ),
   EXPORTS_MAX: wholeNumber(
     1,
     1_000,
@@ -134,10 +144,10 @@ export const settings = {
     0,
     1_000_000,
     20,
-    'Failed attempts a minute to get a token, for each client id and address; 0 is no limit',
+    'Wrong guesses a minute at a secret that a person may have chosen, for each client and network, and five times as many for a network; 0 is no limit',
   ),
   TRUSTED_PROXIES: networks(
-    'Proxies whose X-Forwarded-For header is believed, so that failed attempts count for the address of the client and not of the proxy',
+    'Proxies whose X-Forwarded-For header is believed, so that wrong guesses count for the address of the client and not of the proxy',
   ),
   TOMBSTONE_DAYS: wholeNumber(
     0,

@@ -1,0 +1,41 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+const [, section = ''] = /## What is kept in memory\n([\s\S]*?)\n## /.exec(architecture) ?? [];
+const paths = [...section.matchAll(/`((?:auth|cli|http|import|report|storage)\/[\w-]+\.ts)`/g)].map(([, path]) => path);
+
+const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+test('the table of memories has every file that makes one, and no other', () => {
+  const makers = sources.filter((file) =>
+    /new BoundedMap[<(]|createFreshCache\(|createWindowCounter\(/.test(read(file)),
+  );
+  const wired = ['src/cli/counters.ts']; // the rate limit's windows, which the table has under the file that uses them
+  for (const file of makers.filter((each) => !wired.includes(each))) expect(paths).toContain(file.replace('src/', ''));
+  expect(makers.length).toBeGreaterThan(8);
+  for (const path of paths) expect(sources).toContain(`src/${path}`);
+});
+
+test('no memory that outlives a request is a Map or a Set unless ARCHITECTURE.md says what bounds it', () => {
+  const bounded: Readonly<Record<string, string>> = {
+    'src/storage/bounded-map.ts': 'the primitive itself',
+    'src/storage/span-memory.ts': 'readings under way',
+    'src/storage/tenant-lanes.ts': 'requests under way',
+    'src/storage/sqlite-damage.ts': 'database files of the process',
+    'src/cli/worker-messages.ts': 'requests under way',
+    'src/contract/schema.ts': 'patterns of the contract',
+  };
+  const stateful = sources.filter((file) =>
+    /(?:^|\n)(?:const \w+ = new (?:Map|Set)<[^\n]*\(\)| {2}readonly #\w+ = new (?:Map|Set)<)/.test(read(file)),
+  );
+  const perCall = ['span-edit.ts', 'span-list.ts', 'span-tree.ts']; // objects that live as long as one call, or in the span memory
+  for (const file of stateful) {
+    if (perCall.some((each) => file.endsWith(each)) || file in bounded) continue;
+    expect(paths).toContain(file.replace('src/', ''));
+  }
+});
