@@ -11,7 +11,7 @@ import {
 } from './migrations.ts';
 import { hasCitus, missingOnWorkers, requireCoordinator } from './postgres-citus.ts';
 import { toStorageError } from './postgres-error.ts';
-import { bypassesRowSecurity, ensureTenantRole, roleOfTenants } from './postgres-role.ts';
+import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants } from './postgres-role.ts';
 import { noTimeLimit } from './postgres-session.ts';
 import { inTransaction } from './postgres-transaction.ts';
 import type { MigrationResult } from './store.ts';
@@ -28,9 +28,12 @@ const attemptsMs = 10 * 60_000;
  * minutes of that.
  */
 export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
+  const distributed = await hasCitus(client);
+  if (distributed) await requireCoordinator(client);
+  await underLock(client, () => prepareRoles(client, distributed));
   for (const deadline = performance.now() + attemptsMs; ; ) {
     try {
-      return await inTransaction(client, [client.query('begin'), client.query(noTimeLimit)], () => migrateOnce(client));
+      return await underLock(client, () => migrateOnce(client, distributed));
     } catch (error) {
       if (!isBusy(error)) throw error;
       await client.query('rollback');
@@ -45,17 +48,28 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
   }
 }
 
+/** Runs a transaction while no other migrator of the database runs one; it waits for them as long as it takes. */
+const underLock = <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> =>
+  inTransaction(client, [client.query('begin'), client.query(noTimeLimit)], async () => {
+    await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
+    return work();
+  });
+
 function isBusy(error: unknown): boolean {
   const translated = toStorageError(error);
   return translated instanceof StorageError && translated.code === 'BUSY';
 }
 
-async function migrateOnce(client: pg.ClientBase): Promise<MigrationResult> {
+/** In a transaction of its own: Citus refuses to make a role behind statements on several shards. */
+async function prepareRoles(client: pg.ClientBase, distributed: boolean): Promise<void> {
+  if (await bypassesRowSecurity(client)) await createTenantRole(client);
+  if (!distributed) return;
+  for (const statement of await missingOnWorkers(client, await roleOfTenants(client))) await client.query(statement);
+}
+
+async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise<MigrationResult> {
   const known = listMigrations('postgres');
-  await client.query(`select pg_advisory_xact_lock(${migrationLock})`); // another migrator takes as long as it takes
   await client.query(`set local lock_timeout = ${lockMs}`);
-  const distributed = await hasCitus(client);
-  if (distributed) await requireCoordinator(client);
   await client.query(createMigrationTable);
   const pending = pendingMigrations(known, await appliedMigrations(client));
   const isChange = pending.length > 0 && pending.length < known.length;
@@ -65,10 +79,7 @@ async function migrateOnce(client: pg.ClientBase): Promise<MigrationResult> {
     const [sql, values] = recordMigration(migration);
     await client.query(sql, values);
   }
-  if (await bypassesRowSecurity(client)) await ensureTenantRole(client);
-  if (distributed) {
-    for (const statement of await missingOnWorkers(client, await roleOfTenants(client))) await client.query(statement);
-  }
+  if (await bypassesRowSecurity(client)) await grantToTenantRole(client);
   return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
 }
 

@@ -22,11 +22,8 @@ export async function sessionRole(client: pg.ClientBase): Promise<string> {
 export const roleOfTenants = async (client: pg.ClientBase): Promise<string> =>
   (await bypassesRowSecurity(client)) ? tenantRole : sessionRole(client);
 
-/**
- * Makes the role to step down to, with what a tenant's transaction needs and no more. Roles belong to the whole cluster, so another database's migration
- * may make it at the same time.
- */
-export async function ensureTenantRole(client: pg.ClientBase): Promise<void> {
+/** Makes the role to step down to unless it exists. Roles belong to the whole cluster, so another database's migration may make it at the same time. */
+export async function createTenantRole(client: pg.ClientBase): Promise<void> {
   try {
     await client.query(createRole);
   } catch (error) {
@@ -37,6 +34,10 @@ export async function ensureTenantRole(client: pg.ClientBase): Promise<void> {
     );
   }
   await client.query(`grant ${tenantRole} to current_user`);
+}
+
+/** Gives the role to step down to what a tenant's transaction needs, and no more. */
+export async function grantToTenantRole(client: pg.ClientBase): Promise<void> {
   await client.query(
     `grant select, insert, update, delete on subscription, subscription_span, subscription_tombstone, subscription_import to ${tenantRole}`,
   );
