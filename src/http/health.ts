@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../contract/operations.ts';
+import { StorageError } from '../report/error.ts';
 import { RequestError } from './error.ts';
 import { retryAfterSeconds } from './send-error.ts';
 
@@ -19,11 +20,16 @@ export function addHealthRoutes(app: FastifyInstance, { isDraining, checkReady }
     if (isDraining()) throw notReady('the service is shutting down');
     await checkReady(request.deadline).catch((error: unknown) => {
       request.log.warn({ err: error }, 'not ready');
-      throw notReady('its store must be reachable and up to date');
+      throw notReady(storeRule(error));
     });
     return reply.header('cache-control', 'no-store').send(ok);
   });
 }
+
+const storeRule = (error: unknown): string =>
+  error instanceof StorageError && error.code === 'UNUSABLE'
+    ? 'its store must be mended by its operator, who finds in the log what to do'
+    : 'its store must be reachable and up to date';
 
 const notReady = (reason: string) =>
   new RequestError('UNAVAILABLE', `Cannot answer reports now: ${reason}`, { 'retry-after': retryAfterSeconds });

@@ -1,0 +1,52 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { expectProblem } from '../support/expect-error.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService } from '../support/service.ts';
+
+const pageBytes = 4_096;
+
+/** Destroys every page of a database file that holds records, and nothing else. */
+function destroyRecords(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec('pragma wal_checkpoint(truncate)');
+  database.close();
+  const bytes = readFileSync(file);
+  for (let start = pageBytes; start < bytes.length; start += pageBytes)
+    if (
+      bytes.includes('a-record-of-this-test', start) &&
+      bytes.subarray(start, start + pageBytes).includes('a-record-of')
+    )
+      bytes.fill(0, start, start + 8); // the header of the page
+  writeFileSync(file, bytes);
+}
+
+test('a store that is found damaged by a report turns /readyz to 503, and the log says what to do (O9)', async () => {
+  const opened = await engines[0].openTestStore();
+  const service = await startService(opened);
+  onTestFinished(() => service.close());
+  const tenant = await service.createTenant('acme');
+  const token = await service.accessToken(await service.createClient(tenant));
+  const rows = Array.from({ length: 2_000 }, (_, n) => subscriptionRow({ id: `a-record-of-this-test-${n}` }));
+  await service.store.loadSubscriptions(tenant, rows);
+  destroyRecords(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200); // nothing has read the damaged pages yet
+  const answers = [];
+  for (const path of ['?size=1000&page=2', '?all=true&format=ndjson'])
+    answers.push(
+      await service.get(`/v1/subscription${path}`, token).then(
+        ({ status }) => status,
+        () => 'aborted',
+      ),
+    );
+  expect(answers).toContain(500);
+  const { messages } = await expectProblem(await fetch(`${service.url}/readyz`), 'UNAVAILABLE');
+  expect(messages).toEqual([
+    'Cannot answer reports now: its store must be mended by its operator, who finds in the log what to do',
+  ]);
+  expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
+  expect(service.logText()).toContain('restore a backup');
+});
