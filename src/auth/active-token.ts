@@ -1,4 +1,4 @@
-import { type ClientRow, findClientOfToken } from '../storage/client.ts';
+import { type ClientRow, findClientOfToken, isExternalClient } from '../storage/client.ts';
 import { createFreshCache } from '../storage/fresh-cache.ts';
 import type { AuthContext } from './auth-context.ts';
 import type { TokenClaims } from './verify-token.ts';
@@ -7,7 +7,8 @@ import type { TokenClaims } from './verify-token.ts';
 export type FindTokenClient = (claims: TokenClaims) => Promise<ClientRow | undefined>;
 
 /**
- * Makes the check that a token which was valid when it was issued still is: its client is there and active, and neither the
+ * Makes the check that a token which was valid when it was issued still is: its client is there, active and of the token's
+ * issuer, and neither the
  * token's refresh family nor all tokens of the client until then were revoked. What the store says is kept in memory for as
  * long as the store is known not to have changed (`Store.changeMark`).
  */
@@ -19,6 +20,7 @@ export function createActiveCheck({ store }: Pick<AuthContext, 'store'>): FindTo
   return async (claims) => {
     const found = await find(`${claims.family ?? ''} ${claims.clientId}`);
     if (found === undefined || found.familyRevoked || found.client.disabledAt !== null) return undefined;
+    if (claims.isOwn === isExternalClient(found.client)) return undefined; // an id is one client's at one issuer only
     return isRevoked(claims, found.client) ? undefined : found.client;
   };
 }

@@ -38,6 +38,8 @@ export interface ExternalSettings {
   /** The scope that stands for `subscription:read`, or `anyScope`; that of the profile when `undefined`. */
   readonly requiredScope: string | undefined;
   readonly algorithms: readonly string[];
+  /** How long after its issue a token is accepted at most, in seconds, whatever its `exp` says. */
+  readonly tokenSecondsMax: number;
 }
 
 interface ProfileRules {
@@ -71,13 +73,16 @@ export function readExternalClaims(
     payload,
     settings.clientIdClaim === undefined ? rules.clientIdClaims : [settings.clientIdClaim],
   );
+  if (settings.profile === 'keycloak' && !isOfClientItself(clientId, payload)) {
+    throw refusedToken('it must have been issued to the client itself by client credentials, not to a user of it');
+  }
   const { requiredScope = rules.requiredScope } = settings;
   const allowed = requiredScope === anyScope || readScopes(payload[settings.scopeClaim]).includes(requiredScope);
   return {
     clientId,
     scopes: allowed ? defaultScopes : [],
     issuedAt: payload.iat ?? 0,
-    expiresAt: payload.exp ?? 0,
+    expiresAt: Math.min(payload.exp ?? 0, (payload.iat ?? 0) + settings.tokenSecondsMax),
     isOwn: false,
     ...(requiredScope !== anyScope && { scopeName: requiredScope }),
   };
@@ -96,12 +101,32 @@ function requireAccessToken(
 ): void {
   const type = typeof header.typ === 'string' ? header.typ.toLowerCase().replace(/^application\//, '') : header.typ;
   if (!types.includes(type)) throw refusedToken(`its header typ must be ${types[0]}`);
-  if (profile === 'rfc9068') return;
+  if (payload.events !== undefined) throw refusedToken('it must be an access token, not a logout or event token');
+  if (profile === 'rfc9068') {
+    if (typeof payload.sub !== 'string' || payload.sub === '')
+      throw refusedToken('its sub must be there (RFC 9068 section 2.2)');
+    return;
+  }
   // Without a typ that tells, what only an ID token has, or Keycloak's own word for the kind: Bearer, ID, Refresh, Offline, Logout.
   const { typ = 'Bearer' } = payload;
   if (payload.nonce !== undefined || payload.at_hash !== undefined || typ !== 'Bearer') {
     throw refusedToken('it must be an access token, not an ID token or a refresh token');
   }
+}
+
+/**
+ * Whether a token of a provider from before RFC 9068 was issued by client credentials. A user's token names the same client,
+ * and only what else it says tells the two apart; a token that says nothing of it is refused.
+ */
+function isOfClientItself(clientId: string, payload: JWTPayload): boolean {
+  const { sub, preferred_username: username, gty, idtyp } = payload;
+  if (payload.auth_time !== undefined) return false; // somebody signed in
+  if (username !== undefined) return username === `service-account-${clientId}`.toLowerCase(); // Keycloak
+  if (gty !== undefined) return gty === 'client-credentials'; // Auth0
+  if (idtyp !== undefined) return idtyp === 'app'; // Entra ID
+  const isServiceAccount = typeof payload.clientHost === 'string' || typeof payload.clientAddress === 'string'; // Keycloak
+  const isEntraApp = sub !== undefined && payload.oid === sub;
+  return isServiceAccount || isEntraApp || sub === clientId || sub === `${clientId}@clients`; // Okta, Auth0
 }
 
 /** Characters of a client_id (RFC 6749 Appendix A.1). */

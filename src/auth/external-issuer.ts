@@ -1,5 +1,6 @@
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { Clock } from './auth-context.ts';
+import { isCanonical } from './canonical-token.ts';
 import type { IssuerError } from './error.ts';
 import { type ExternalSettings, readExternalClaims, refusedToken } from './external-claims.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
@@ -32,23 +33,25 @@ export function createExternalIssuer(
   settings: ExternalSettings,
   { now, elapsedSeconds = () => performance.now() / 1000, onFault }: ExternalIssuerOptions,
 ): ExternalIssuer {
-  const { issuer, audience, algorithms } = settings;
+  const { issuer, audience, algorithms, tokenSecondsMax } = settings;
   const keys = createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange: () => verified.clear() });
   const options = {
     issuer,
     audience,
     algorithms: [...algorithms],
     clockTolerance: clockToleranceSeconds,
+    maxTokenAge: tokenSecondsMax,
     requiredClaims: ['exp', 'iat'],
   };
   const verify = async (token: string): Promise<TokenClaims> => {
+    if (!isCanonical(token)) throw refusedToken('it must be spelled as base64url writes it');
     try {
       const currentDate = new Date(now() * 1000);
       const { payload, protectedHeader } = await jwtVerify(token, keys.find, { ...options, currentDate });
       return readExternalClaims(settings, protectedHeader, payload);
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError)
-        throw refusedToken(ruleBroken(error, audience));
+        throw refusedToken(ruleBroken(error, settings));
       throw error;
     }
   };
@@ -84,7 +87,9 @@ function issuerOf(token: string): unknown {
 }
 
 /** What must hold and does not, for those who set up the issuer; `jose` checks claims only once the signature is right. */
-function ruleBroken(error: Error, audience: string): string {
+function ruleBroken(error: Error, { audience, tokenSecondsMax }: ExternalSettings): string {
+  const isOld = error instanceof errors.JWTExpired && error.claim === 'iat';
+  if (isOld) return `it must have been issued within the last ${tokenSecondsMax} seconds`;
   if (error instanceof errors.JWTExpired) return 'it must not have expired';
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'it must be signed by the key of its issuer';
   const rules: Readonly<Record<string, string>> = {

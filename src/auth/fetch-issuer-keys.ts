@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose';
 import { IssuerError } from './error.ts';
-import { isSecureUrl } from './secure-url.ts';
+import { isKeysUrlOf } from './secure-url.ts';
 
 /** The key set of an issuer, as it was read. */
 export interface FetchedKeys {
@@ -27,7 +27,7 @@ export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
     );
   }
   const { jwks_uri: keysUrl } = metadata;
-  if (typeof keysUrl !== 'string' || !isSecureUrl(keysUrl)) {
+  if (typeof keysUrl !== 'string' || !isKeysUrlOf(issuer, keysUrl)) {
     throw new IssuerError(
       `Cannot use the discovery document of the external issuer: its jwks_uri must be an https URL: current value is '${keysUrl}'`,
     );

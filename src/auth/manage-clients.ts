@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type GrantType, grantTypes, type Scope } from '../contract/token.ts';
-import { disableClient, findClient, insertClient, type RefreshTokenUse, replaceSecret } from '../storage/client.ts';
+import {
+  disableClient,
+  findClient,
+  insertClient,
+  isExternalClient,
+  type RefreshTokenUse,
+  replaceSecret,
+} from '../storage/client.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { hashChosenSecret } from './chosen-secret.ts';
 import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
@@ -70,7 +77,7 @@ export async function rotateClientSecret(
 ): Promise<ClientCredentialsOnce> {
   const client = await findClient(store, clientId);
   if (client === undefined) throw unknownClient(clientId);
-  if (client.grants.length === 0) {
+  if (isExternalClient(client)) {
     throw new ClientError(
       `Cannot give the client a secret: it must not be one that an external issuer knows: current value is '${clientId}'`,
     );

@@ -46,7 +46,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
       if (client === undefined) {
         throw new AccessError(
           'INVALID_TOKEN',
-          'Cannot accept the access token: its client must be active, and it must not have been revoked',
+          'Cannot accept the access token: its client must be active and one of its issuer, and it must not have been revoked',
           undefined,
           claims.clientId,
         );

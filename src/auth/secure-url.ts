@@ -6,3 +6,8 @@ export function isSecureUrl(text: string): boolean {
 }
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Whether an issuer's keys may be read from a URL: over https, or over http on this machine where the issuer itself is one of this machine. */
+export function isKeysUrlOf(issuer: string, keysUrl: string): boolean {
+  return isSecureUrl(keysUrl) && (issuer.startsWith('http://') || keysUrl.toLowerCase().startsWith('https://'));
+}

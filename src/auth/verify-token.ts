@@ -1,5 +1,6 @@
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { AuthContext } from './auth-context.ts';
+import { isCanonical } from './canonical-token.ts';
 import { AccessError } from './error.ts';
 import { signingAlgorithms } from './signing-key.ts';
 import { rememberVerified } from './verified-tokens.ts';
@@ -48,6 +49,7 @@ export function createTokenVerifier({ keys, settings, now }: AuthContext): (toke
 }
 
 async function verify(token: string, keys: AuthContext['keys'], options: JWTVerifyOptions): Promise<OwnTokenClaims> {
+  if (!isCanonical(token)) throw invalid();
   try {
     const { payload, protectedHeader } = await jwtVerify(
       token,

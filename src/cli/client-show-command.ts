@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type DescribedClient, describeClient } from '../auth/edit-client.ts';
 import { formatInstant } from '../contract/instant.ts';
+import { isExternalClient } from '../storage/client.ts';
 import { type ClientChoice, clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
 import { readConfig } from './config.ts';
 import { type Output, writeResult } from './output.ts';
@@ -30,7 +31,7 @@ export function writeClient(output: Output, json: boolean, { client, secrets }: 
   const shown = {
     client_id: client.clientId,
     tenant: client.tenant,
-    external: client.grants.length === 0,
+    external: isExternalClient(client),
     grants: client.grants,
     scopes: client.scopes,
     refresh_token_use: client.refreshTokenUse,

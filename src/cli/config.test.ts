@@ -83,6 +83,17 @@ describe('settings', () => {
     expect(() => readConfig({ DATABASE_URL: 'mysql://u:hidden@h/d' })).toThrow(/^(?!.*hidden)Cannot use DATABASE_URL/);
   });
 
+  test.each([
+    ['OIDC_ISSUER', 'https://user:hidden@id.example.com'],
+    ['OIDC_ISSUER', 'https://user:hid/hidden@x@id.example.com'],
+    ['PUBLIC_URL', 'https://user:hidden@reports.example.com'],
+    ['OIDC_AUDIENCE', 'https://user:hidden@reports.example.com/two words'],
+  ])('a password inside %s is refused and not shown (S15)', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(
+      new RegExp(`^(?!.*hidden)Cannot use ${name}: .*'https://\\*\\*\\*@`, 's'),
+    );
+  });
+
   test('TRUSTED_PROXIES is a list', () => {
     expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).TRUSTED_PROXIES).toEqual(['10.0.0.0/8', '::1']);
     expect(readConfig({}).TRUSTED_PROXIES).toEqual([]);
@@ -116,6 +127,7 @@ describe('settings', () => {
         scopeClaim: 'scope',
         requiredScope: undefined,
         algorithms: ['ES256', 'RS256', 'PS256', 'EdDSA'],
+        tokenSecondsMax: 86_400,
       });
     }
     expect(
@@ -127,6 +139,7 @@ describe('settings', () => {
         OIDC_SCOPE_CLAIM: 'scp',
         OIDC_REQUIRED_SCOPE: '*',
         OIDC_ALGORITHMS: 'RS256, ES384',
+        OIDC_TOKEN_SECONDS_MAX: '3600',
       }).external,
     ).toEqual({
       issuer: 'https://id.example.com',
@@ -136,13 +149,15 @@ describe('settings', () => {
       scopeClaim: 'scp',
       requiredScope: '*',
       algorithms: ['ES384', 'RS256'],
+      tokenSecondsMax: 3_600,
     });
   });
 
   test.each(Object.keys(settings).filter((name) => name.startsWith('OIDC_') && name !== 'OIDC_ISSUER'))(
     '%s without OIDC_ISSUER is refused',
     (name) => {
-      const right = { OIDC_PROFILE: 'keycloak', OIDC_CLIENT_ID_CLAIM: 'azp', OIDC_ALGORITHMS: 'ES256' }[name] ?? 'word';
+      const others = { OIDC_CLIENT_ID_CLAIM: 'azp', OIDC_ALGORITHMS: 'ES256', OIDC_TOKEN_SECONDS_MAX: '60' };
+      const right = { OIDC_PROFILE: 'keycloak', ...others }[name] ?? 'word';
       for (const OIDC_ISSUER of [undefined, '']) {
         expect(() => readConfig({ [name]: right, OIDC_ISSUER })).toThrow(
           `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${right}'`,

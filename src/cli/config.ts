@@ -202,6 +202,12 @@ export const settings = {
     'subscription:read',
     `Scope of external tokens that allows the report, ${anyScope} when none is needed; when not set, subscription:read, and with OIDC_PROFILE=keycloak none`,
   ),
+  OIDC_TOKEN_SECONDS_MAX: wholeNumber(
+    60,
+    2_592_000,
+    86_400,
+    'Time after its issue in which an external token is accepted at most, whatever its exp says',
+  ),
   OIDC_ALGORITHMS: listOf(
     externalAlgorithms,
     ['ES256', 'RS256', 'PS256', 'EdDSA'],
@@ -229,7 +235,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const given = environment[name];
     const value = given === undefined || given === '' ? setting.fallback : setting.read(given);
     if (value === undefined && given !== undefined && given !== '') {
-      const shown = 'secret' in setting ? '' : `: current value is '${given}'`;
+      const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(given ?? '')}'`;
       faults.push(`Cannot use ${name}: it must be ${setting.rule}${shown}`);
     }
     values[name] = value;
@@ -295,7 +301,8 @@ function externalFaults({ OIDC_ISSUER: issuer }: Values, publicUrl: string, envi
   return Object.keys(settings)
     .filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined && environment[name] !== '')
     .map(
-      (name) => `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${environment[name]}'`,
+      (name) =>
+        `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${hidePassword(environment[name] ?? '')}'`,
     );
 }
 
@@ -309,8 +316,12 @@ function externalSettings(values: Values, publicUrl: string): ExternalSettings |
     scopeClaim: values.OIDC_SCOPE_CLAIM,
     requiredScope: values.OIDC_REQUIRED_SCOPE,
     algorithms: values.OIDC_ALGORITHMS,
+    tokenSecondsMax: values.OIDC_TOKEN_SECONDS_MAX,
   };
 }
+
+/** A value that is shown although it was refused, without what stands before the `@` of a URL. */
+const hidePassword = (value: string): string => value.replace(/\/\/.*@/s, '//***@');
 
 function localUrl(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::';

@@ -53,7 +53,8 @@ export function url(
       const right =
         parsed !== null &&
         schemes.includes(parsed.protocol.slice(0, -1)) &&
-        (secret === true || (parsed.search === '' && parsed.hash === ''));
+        (secret === true ||
+          (parsed.search === '' && parsed.hash === '' && parsed.username === '' && parsed.password === ''));
       return right ? text.replace(/\/+$/, '') : undefined;
     },
     fallback: undefined,

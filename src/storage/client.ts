@@ -19,6 +19,9 @@ export interface ClientRow {
   readonly refreshTokenUse: RefreshTokenUse | null;
 }
 
+/** Whether only the external issuer issues tokens for a client: it may use no grant of ours. */
+export const isExternalClient = ({ grants }: Pick<ClientRow, 'grants'>): boolean => grants.length === 0;
+
 /** `rotate`: a used refresh token is dead. `reuse`: it stays valid until it expires. */
 export type RefreshTokenUse = 'rotate' | 'reuse';
 

@@ -1,7 +1,8 @@
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createExternalClient, disableClientById } from '../../../src/auth/manage-clients.ts';
-import type { TenantId } from '../../../src/storage/store.ts';
+import { revokeTokens } from '../../../src/auth/revoke-client-tokens.ts';
+import { directoryStatement, type TenantId } from '../../../src/storage/store.ts';
 import { engines } from '../../support/engines.ts';
 import { expectProblem } from '../../support/expect-error.ts';
 import { subscriptionRow } from '../../support/rows.ts';
@@ -21,7 +22,16 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
   const ids = async (response: Response) => ((await response.json()) as { id: string }[]).map(({ id }) => id);
 
   beforeAll(async () => {
-    issuer = await startCertifiedIssuer(['acme-es', 'acme-rs', 'globex-es', 'stranger', 'leaver', 'narrow']);
+    issuer = await startCertifiedIssuer([
+      'acme-es',
+      'acme-rs',
+      'globex-es',
+      'stranger',
+      'leaver',
+      'narrow',
+      'ours',
+      'ended',
+    ]);
     service = await startService(await openTestStore(), { OIDC_ISSUER: issuer.url });
     for (const name of ['acme', 'globex']) {
       const tenant = await service.createTenant(name);
@@ -78,7 +88,10 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
 
   test('52: a token with a scope that our table does not give the client is a 403', async () => {
     const tenant = await service.createTenant('acme');
-    await service.createClient(tenant, { clientId: 'narrow', scopes: [] });
+    await external(tenant, 'narrow');
+    await service.store.writeDirectory([
+      directoryStatement('update client set scopes = $2 where client_id = $1', ['narrow', '']),
+    ]);
     const response = await get(await issuer.token('narrow', service.baseUrl));
     await expectProblem(response, 'ACCESS_DENIED');
   });
@@ -122,6 +135,11 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     ['57 (RFC 7519 §4.1.4): exp as a text', {}, () => ({ exp: String(now() + 300) }), 401],
     ['57 (RFC 7519 §4.1.5): not good before two minutes', {}, () => ({ nbf: now() + 120 }), 401],
     ['57 (RFC 9068 §2.2): no iat', {}, () => ({ iat: undefined }), 401],
+    ['57 (RFC 9068 §2.2): issued a day ago, though it has not expired (S15)', {}, () => ({ iat: now() - 86_460 }), 401],
+    ['57 (RFC 9068 §2.2): issued almost a day ago', {}, () => ({ iat: now() - 86_000 }), 200],
+    ['58 (RFC 9068 §2.2): no sub (S11)', {}, () => ({ sub: undefined }), 401],
+    ['58 (RFC 9068 §2.2): an empty sub (S11)', {}, () => ({ sub: '' }), 401],
+    ['55 (RFC 8417 §2.2): events, as a logout token has them (S11)', {}, () => ({ events: {} }), 401],
     ['62: no client_id', {}, () => ({ client_id: undefined }), 401],
     ['62: the client in azp alone', {}, () => ({ client_id: undefined, azp: 'acme-es' }), 401],
     ['62: a client_id that is no text', {}, () => ({ client_id: ['acme-es'] }), 401],
@@ -189,12 +207,44 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
   });
 
   test('62 (RFC 9700 §4.15): a sub that is another client, or any other text, gives nothing of it', async () => {
-    for (const sub of ['globex-es', 'globex', 'nobody', undefined]) {
+    for (const sub of ['globex-es', 'globex', 'nobody']) {
       const response = await get(await sign(issuer.keys.ES256, {}, { ...good(), sub }));
       expect(await ids(response)).toEqual(['of-acme']);
     }
     const stranger = await sign(issuer.keys.ES256, {}, { ...good(), client_id: 'stranger', sub: 'acme-es' });
     expect((await get(stranger)).status).toBe(401);
+  });
+
+  test('62: a token that names a client of our own endpoint is a 401, and one of ours that names a client of the issuer (S11)', async () => {
+    const tenant = await service.createTenant('acme');
+    const own = await service.createClient(tenant, { clientId: 'ours' });
+    expect((await get(await issuer.token('ours', service.baseUrl))).status).toBe(401);
+    const token = await service.accessToken(own);
+    expect((await get(token)).status).toBe(200);
+    await service.store.writeDirectory(
+      [directoryStatement('update client set grants = $2 where client_id = $1', ['ours', ''])],
+      { announce: true },
+    );
+    expect((await get(await issuer.token('ours', service.baseUrl))).status).toBe(200);
+    expect((await get(token)).status).toBe(401);
+  });
+
+  test('62: client revoke-tokens ends the tokens of the issuer too', async () => {
+    await external(await service.createTenant('acme'), 'ended');
+    const token = await issuer.token('ended', service.baseUrl);
+    expect((await get(token)).status).toBe(200);
+    await revokeTokens(service.store, now(), 'ended');
+    expect((await get(token)).status).toBe(401);
+  });
+
+  test('51 (RFC 4648 §3.5): another spelling of the same base64url is a 401 (S15)', async () => {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const own = await service.createClient(await service.createTenant('acme'));
+    for (const token of [await issuer.token('acme-es', service.baseUrl), await service.accessToken(own)]) {
+      expect((await get(token)).status).toBe(200);
+      const other = alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1]; // 86 characters carry 516 bits for 512
+      expect((await get(token.slice(0, -1) + other)).status).toBe(401);
+    }
   });
 
   test('62: a client of the external issuer gets no token here', async () => {

@@ -19,7 +19,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     await createExternalClient(service.store, now(), { tenant, clientId: 'acme' });
   };
   const get = async (): Promise<Response> => {
-    const claims = { iss: issuer.url, aud: service.baseUrl, client_id: 'acme', scope: 'subscription:read' };
+    const claims = { iss: issuer.url, aud: service.baseUrl, sub: 'acme', client_id: 'acme', scope: 'subscription:read' };
     return service.get(report, await sign(key, {}, { ...claims, iat: now(), exp: now() + 300 }));
   };
   const warnings = () => service.log.filter(({ level }) => level === 'warn' || level === 40);
@@ -90,7 +90,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
   test('56 (RFC 8725 §3.8): tokens of nobody we know are a 401 all the same', async () => {
     issuer.script = () => undefined;
     await start();
-    const claims = { aud: service.baseUrl, client_id: 'acme', iat: now(), exp: now() + 300 };
+    const claims = { aud: service.baseUrl, sub: 'acme', client_id: 'acme', iat: now(), exp: now() + 300 };
     for (const iss of [`${issuer.url}/`, 'https://other.example', undefined]) {
       await expectProblem(await service.get(report, await sign(key, {}, { ...claims, iss })), 'UNAUTHORISED');
     }

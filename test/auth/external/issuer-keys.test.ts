@@ -35,6 +35,7 @@ describe('the keys of an external issuer', () => {
         scopeClaim: 'scope',
         requiredScope: undefined,
         algorithms: ['ES256'],
+        tokenSecondsMax: 86_400,
         ...given,
       },
       { now: () => time, elapsedSeconds: () => time + setBack, onFault: (error) => told.push(error) },
@@ -47,6 +48,7 @@ describe('the keys of an external issuer', () => {
     sign(signer, header, {
       iss: server.url,
       aud: audience,
+      sub: 'acme',
       client_id: 'acme',
       scope: 'subscription:read',
       iat: time,

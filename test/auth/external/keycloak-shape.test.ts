@@ -21,6 +21,9 @@ const type =
   ({ header }) =>
     void Object.assign(header, { typ });
 
+/** What a user's token has not, beside what a service account's has. */
+const ofUser = { client_id: undefined, clientHost: undefined, sid: '7a1e', acr: '1' };
+
 // Titles carry the number of the rule in our checklist and the section of the standard.
 describe.each(engines)('tokens in the shape of Keycloak on $engine', ({ openTestStore }) => {
   let issuer: KeycloakShapedIssuer;
@@ -54,6 +57,24 @@ describe.each(engines)('tokens in the shape of Keycloak on $engine', ({ openTest
     ['55 (RFC 8725 §3.12): no payload typ', claims({ typ: undefined }), 200],
     ['55 (RFC 8725 §3.12): nonce', claims({ nonce: 'n' }), 401],
     ['55 (RFC 8725 §3.12): at_hash', claims({ at_hash: 'h' }), 401],
+    [
+      "62: a user's token of the same client (S11)",
+      claims({ ...ofUser, preferred_username: 'ada', email: 'ada@example.com' }),
+      401,
+    ],
+    [
+      "62: a user's lightweight token, which has no name (S11)",
+      claims({ ...ofUser, preferred_username: undefined }),
+      401,
+    ],
+    [
+      '62: the service account of another client (S11)',
+      claims({ preferred_username: 'service-account-globex-portal' }),
+      401,
+    ],
+    ['62: a token of somebody who signed in (S11)', claims({ auth_time: now() }), 401],
+    ['62: a service account without a name, by clientHost', claims({ preferred_username: undefined }), 200],
+    ['55 (OpenID Connect Back-Channel Logout §2.4): events (S11)', claims({ events: {} }), 401],
     ['56 (RFC 8725 §3.9): aud account, Keycloak without an audience mapper', claims({ aud: 'account' }), 401],
     ['56 (RFC 8725 §3.9): no aud', claims({ aud: undefined }), 401],
     ['56 (RFC 8725 §3.8): another realm', ({ payload }) => Object.assign(payload, { iss: `${payload.iss}/` }), 401],
@@ -131,7 +152,9 @@ describe('tokens in other shapes', () => {
         (token) => {
           type(undefined)(token);
           claims({ azp: undefined, client_id: undefined, scope: undefined, cid: clientId, scp: scopes })(token);
-          claims({ ver: 1, sub: clientId, typ: undefined })(token);
+          claims({ ver: 1, sub: clientId, typ: undefined, preferred_username: undefined, clientHost: undefined })(
+            token,
+          );
         },
     },
     {
@@ -143,6 +166,8 @@ describe('tokens in other shapes', () => {
           azp: clientId,
           client_id: undefined,
           gty: 'client-credentials',
+          preferred_username: undefined,
+          clientHost: undefined,
           typ: undefined,
           sub: `${clientId}@clients`,
           scope: scopes.join(' ').replace('subscription:read', 'read:subscriptions'),
@@ -157,7 +182,11 @@ describe('tokens in other shapes', () => {
           client_id: undefined,
           typ: undefined,
           scope: undefined,
+          preferred_username: undefined,
+          clientHost: undefined,
           appid: clientId,
+          oid: '6f1c',
+          sub: '6f1c',
           roles: scopes,
         }),
     },
