@@ -19,7 +19,13 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     await createExternalClient(service.store, now(), { tenant, clientId: 'acme' });
   };
   const get = async (): Promise<Response> => {
-    const claims = { iss: issuer.url, aud: service.baseUrl, sub: 'acme', client_id: 'acme', scope: 'subscription:read' };
+    const claims = {
+      iss: issuer.url,
+      aud: service.baseUrl,
+      sub: 'acme',
+      client_id: 'acme',
+      scope: 'subscription:read',
+    };
     return service.get(report, await sign(key, {}, { ...claims, iat: now(), exp: now() + 300 }));
   };
   const warnings = () => service.log.filter(({ level }) => level === 'warn' || level === 40);
