@@ -19,7 +19,8 @@ export async function examineStore(store: Store, repair: boolean): Promise<reado
   const checks: ReportedCheck[] = [...(await store.examine())];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // nothing can be counted that cannot be read
-  for (const { tenant } of await listTenants(store)) checks.push(await examineCounts(store, tenant, repair));
+  for (const { tenant } of (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null))
+    checks.push(await examineCounts(store, tenant, repair));
   return checks;
 }
 

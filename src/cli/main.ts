@@ -14,6 +14,7 @@ import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
 import { addRestoreCommand } from './restore-command.ts';
 import { addServeCommand } from './serve-command.ts';
+import { addSubscriptionCommand } from './subscription-command.ts';
 import { addTenantCommand } from './tenant-command.ts';
 import { watchStandardOutput } from './watch-standard-output.ts';
 
@@ -43,6 +44,7 @@ export function buildProgram(output: Output): Command {
     addKeysCommand,
     addImportCommand,
     addGenerateCommand,
+    addSubscriptionCommand,
   ];
   for (const add of commands) add(program, output);
   inheritSettings(program);

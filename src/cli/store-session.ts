@@ -55,7 +55,13 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
 export async function requireTenant(store: Store, name: string): Promise<TenantId> {
   const found = await findTenant(store, name);
   if (found !== undefined) return found.tenant;
-  const names = (await listTenants(store)).map(({ tenant }) => tenant);
+  const tenants = await listTenants(store);
+  if (tenants.some(({ tenant }) => tenant === name)) {
+    throw new CommandError(
+      `Cannot use the tenant: it must not be one that is being deleted: current value is '${name}'; finish with: subreport tenant delete ${name} --yes`,
+    );
+  }
+  const names = tenants.map(({ tenant }) => tenant);
   throw new CommandError(
     `Cannot find the tenant: it must be one that 'subreport tenant list' shows${didYouMean(name, names)}: current value is '${name}'; make it with: subreport tenant create ${name}`,
   );

@@ -6,14 +6,15 @@ import { readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
 import { nowSeconds, withStore } from './store-session.ts';
+import { addTenantDeleteCommand } from './tenant-delete-command.ts';
 
 const tenantForm = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** `subreport tenant create|list`. */
+/** `subreport tenant create|list|delete`. */
 export function addTenantCommand(program: Command, output: Output): void {
   const tenant = program
     .command('tenant')
-    .description('make and list tenants: the customers whose subscriptions are reported');
+    .description('make, list and delete tenants: the customers whose subscriptions are reported');
   tenant
     .command('create')
     .description('make a tenant')
@@ -37,6 +38,7 @@ export function addTenantCommand(program: Command, output: Output): void {
         `Tenant ${id} was created. Next: subreport client create --tenant ${id}`,
       );
     });
+  addTenantDeleteCommand(tenant, output);
   tenant
     .command('list')
     .description('list the tenants')
@@ -48,6 +50,7 @@ export function addTenantCommand(program: Command, output: Output): void {
         tenant: each.tenant,
         created_at: formatInstant(each.createdAt),
         revision: each.revision,
+        ...(each.deletingSince !== null && { deleting_since: formatInstant(each.deletingSince) }),
       }));
       writeResult(
         output,
@@ -55,7 +58,11 @@ export function addTenantCommand(program: Command, output: Output): void {
         rows,
         formatTable(
           ['TENANT', 'CREATED', 'REVISION'],
-          rows.map((row) => [row.tenant, row.created_at, String(row.revision)]),
+          rows.map((row) => [
+            row.tenant,
+            row.created_at,
+            row.deleting_since === undefined ? String(row.revision) : `being deleted since ${row.deleting_since}`,
+          ]),
         ),
       );
     });

@@ -179,6 +179,7 @@ async function load(
 
 function toRequestError(error: ImportError, rejected: readonly ShownRow[] = []): unknown {
   if (error.code === 'BUSY') return new RequestError('UNAVAILABLE', error.message, { 'retry-after': '10' });
+  if (error.code === 'NO_TENANT') return new RequestError('NOT_FOUND', error.message);
   if (error.code === 'NO_ROOM') return new RequestError('UNAVAILABLE', error.message, { 'retry-after': '60' });
   if (error.code === 'TOO_LARGE') return new RequestError('PAYLOAD_TOO_LARGE', error.message);
   const rows = rejected.map(({ line, errors }) => {

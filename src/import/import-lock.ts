@@ -1,13 +1,31 @@
+import { StorageError } from '../storage/error.ts';
 import type { ImportLock } from '../storage/import-lock.ts';
 import type { Store, TenantId } from '../storage/store.ts';
+import { findTenant } from '../storage/tenant.ts';
 import { ImportError } from './error.ts';
 
 /** Fails as `withImportLock` does: for those who would else find out after a long preparation. */
 export const requireNoImport = (store: Store, tenant: TenantId): Promise<void> =>
   withImportLock(store, tenant, async () => undefined);
 
-/** Runs an import with the right to import into a tenant. Fails with `ImportError` `BUSY` at once when another import into it is running. */
-export async function withImportLock<T>(
+/**
+ * Runs an import with the right to import into a tenant. Throws `ImportError` at once: `BUSY` when another import into it is running, `NO_TENANT` when it was deleted
+ * since it was looked up.
+ */
+export function withImportLock<T>(store: Store, tenant: TenantId, work: (lock: ImportLock) => Promise<T>): Promise<T> {
+  return withWriteLock(store, tenant, async (lock) => {
+    if ((await findTenant(store, tenant)) === undefined) {
+      throw new ImportError(
+        'NO_TENANT',
+        `Cannot import into the tenant: it must exist, and it was deleted or is being deleted: current value is '${tenant}'`,
+      );
+    }
+    return work(lock);
+  });
+}
+
+/** Runs work that nothing else may write to the records of a tenant beside. Throws `ImportError` `BUSY` at once when something does. */
+export async function withWriteLock<T>(
   store: Store,
   tenant: TenantId,
   work: (lock: ImportLock) => Promise<T>,
@@ -16,7 +34,7 @@ export async function withImportLock<T>(
   if (lock === undefined) {
     throw new ImportError(
       'BUSY',
-      `Cannot import into the tenant now: one import at a time may write to it, and another one is running: current value is '${tenant}'`,
+      `Cannot change the records of the tenant now: one import at a time may write to it, and another one is running: current value is '${tenant}'`,
     );
   }
   try {
@@ -24,4 +42,13 @@ export async function withImportLock<T>(
   } finally {
     await lock.release();
   }
+}
+
+/** Throws when the lock has ended with its connection; `advice` says what to do then. */
+export function requireHeld(lock: ImportLock, advice: string): void {
+  if (lock.isHeld()) return;
+  throw new StorageError(
+    'UNAVAILABLE',
+    `Cannot go on: the connection that keeps others out of the tenant must stay open; ${advice}`,
+  );
 }

@@ -4,6 +4,7 @@ import type { ImportLock } from '../storage/import-lock.ts';
 import type { LoadCounts } from '../storage/load-counts.ts';
 import type { MarkImport, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import { requireHeld } from './import-lock.ts';
 
 /** Rows of the first transaction. */
 export const batchRows = 1_000;
@@ -42,12 +43,7 @@ export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLo
   const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
   let underWay: Promise<void> = Promise.resolve();
   const loadOne = async (rows: readonly SubscriptionRow[], mark: MarkImport): Promise<void> => {
-    if (!lock.isHeld()) {
-      throw new StorageError(
-        'UNAVAILABLE',
-        'Cannot go on with the import: the connection that keeps others out of the tenant must stay open; run the import again with --resume',
-      );
-    }
+    requireHeld(lock, 'run the import again with --resume');
     const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, (more) => mark(sum(counts, more))));
     Object.assign(counts, sum(counts, loaded));
   };

@@ -1,10 +1,8 @@
-import { StorageError } from '../storage/error.ts';
-import type { ImportLock } from '../storage/import-lock.ts';
 import type { Replacement } from '../storage/replacement.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { ImportError } from './error.ts';
-import { withImportLock } from './import-lock.ts';
+import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, summaryOf } from './import-records.ts';
 import { batchRows } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
@@ -43,7 +41,7 @@ export async function replaceRecords(
       if (refused !== undefined) {
         return { ...summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 }), removed: 0, refused };
       }
-      requireHeld(lock);
+      requireHeld(lock, 'nothing was changed');
       const { removed, ...counts } = await replacement.finish(options.dryRun);
       return { ...summaryOf(tally, counts), removed };
     } finally {
@@ -94,12 +92,4 @@ function refusalOf({ read, rejected }: Tally, allowEmpty: boolean): ImportError 
     );
   }
   return undefined;
-}
-
-function requireHeld(lock: ImportLock): void {
-  if (lock.isHeld()) return;
-  throw new StorageError(
-    'UNAVAILABLE',
-    'Cannot replace the records: the connection that keeps others out of the tenant must stay open; nothing was changed',
-  );
 }

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { setRevision, someTombstone } from './change-sql.ts';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { changeMsMax, operationMsDefault } from './deadline.ts';
+import { eraseStatements } from './erase-rows.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { type ImportMark, markStatement } from './import-mark.ts';
@@ -175,6 +176,16 @@ class PostgresStore implements Store {
       changes: removed.map((row) => ({ before: toCountedRow(row) })),
       result: removed.length,
     }));
+  }
+
+  eraseRows(tenant: TenantId, limit: number): Promise<number> {
+    return this.#change(tenant, async (client) => {
+      for (const sql of eraseStatements) {
+        const erased = (await this.#query(client, sql, [tenant, limit])).length;
+        if (erased > 0) return erased;
+      }
+      return 0;
+    });
   }
 
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {

@@ -95,7 +95,9 @@ create table tenant (
   id text collate "C" not null,
   created_at bigint not null,
   revision bigint not null default 0,
-  swept_revision bigint not null default 0
+  swept_revision bigint not null default 0,
+  deletion_started_at bigint,
+  deleted_at bigint
 );
 
 create table tenant_revision (

@@ -133,7 +133,7 @@ CREATE TABLE tenant (
   created_at integer not null,
   -- Grows with each committed change of the tenant's subscriptions.
   revision integer not null default 0
-, swept_revision integer not null default 0) strict;
+, swept_revision integer not null default 0, deletion_started_at integer, deleted_at integer) strict;
 
 CREATE TABLE tenant_revision (
   tenant_id text not null references tenant (id) on delete cascade,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { selectRevision, setRevision, someTombstone } from './change-sql.ts';
 import { countChanges, type RowChange, recount } from './count-changes.ts';
 import { changeMsMax, operationMsDefault } from './deadline.ts';
+import { eraseStatements } from './erase-rows.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
 import { markStatement } from './import-mark.ts';
@@ -153,14 +154,24 @@ class SqliteStore implements Store {
   }
 
   async deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
-    return this.#write(() => {
+    return this.#erase(() => {
       const revision = this.#nextRevision(tenant);
       const removed = ids.flatMap((id) => this.#writer.all(deleteRow, [tenant, id]));
       for (const { id } of removed) this.#writer.change(buryRow, [tenant, String(id), revision]);
       const changes = removed.map((row) => ({ before: toCountedRow(row) }));
       this.#keepChanges(tenant, changes, revision);
       return removed.length;
-    }, changeMsMax);
+    });
+  }
+
+  async eraseRows(tenant: TenantId, limit: number): Promise<number> {
+    return this.#erase(() => {
+      for (const sql of eraseStatements) {
+        const erased = this.#writer.all(sql, [tenant, limit]).length;
+        if (erased > 0) return erased;
+      }
+      return 0;
+    });
   }
 
   async sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
@@ -305,6 +316,16 @@ class SqliteStore implements Store {
     } catch (error) {
       this.#rollBack();
       throw error;
+    }
+  }
+
+  /** Runs `work` in one writing transaction that overwrites all that it removes. */
+  async #erase<T>(work: () => T): Promise<T> {
+    this.#writer.run('pragma secure_delete = on');
+    try {
+      return await this.#write(work, changeMsMax);
+    } finally {
+      this.#writer.run('pragma secure_delete = fast');
     }
   }
 

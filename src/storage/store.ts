@@ -101,6 +101,11 @@ export interface Store {
   /** Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves; how many there were. */
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
   /**
+   * Removes up to `limit` rows of one tenant from one of its tables, in one transaction; returns how many, 0 when nothing is left. Only for a tenant that is being
+   * deleted: counts and revision do not follow.
+   */
+  eraseRows(tenant: TenantId, limit: number): Promise<number>;
+  /**
    * Removes up to `limit` tombstones of one tenant whose revision is at most `revision`, in one transaction and as a new
    * revision; returns how many. Afterwards, changes can only be read from a later revision (`TenantHistory.sweptRevision`).
    */

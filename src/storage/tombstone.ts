@@ -41,7 +41,7 @@ async function sweepTenant(store: Store, tenant: TenantId, revision: number): Pr
 }
 
 const noteRevisions = `insert into tenant_revision (tenant_id, day, revision)
-  select id, cast($1 as bigint), revision from tenant where true on conflict do nothing`;
+  select id, cast($1 as bigint), revision from tenant where deletion_started_at is null on conflict do nothing`;
 
 const selectDue =
   'select tenant_id, max(revision) as revision from tenant_revision where day <= $1 group by tenant_id order by tenant_id';

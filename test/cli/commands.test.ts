@@ -63,7 +63,8 @@ describe('wrong use', () => {
 
   test('--help of every command shows an example', async () => {
     const paths = ['serve', 'migrate', 'config', 'doctor', 'import', 'generate'].map((name) => [name]);
-    for (const name of ['create', 'list']) paths.push(['tenant', name]);
+    for (const name of ['create', 'list', 'delete']) paths.push(['tenant', name]);
+    paths.push(['subscription', 'delete']);
     for (const name of ['create', 'list', 'rotate', 'disable', 'enable', 'show', 'update', 'delete'])
       paths.push(['client', name]);
     for (const name of ['list', 'rotate']) paths.push(['keys', name]);

@@ -1,0 +1,78 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { fitsText, ruleOf } from '../contract/schema.ts';
+import { SubscriptionId } from '../contract/subscription.ts';
+import { eraseRecords } from '../import/erase-records.ts';
+import { readConfig } from './config.ts';
+import { CommandError, UsageError } from './error.ts';
+import { type Output, writeResult } from './output.ts';
+import { requireTenant, withStore } from './store-session.ts';
+
+interface DeleteOptions {
+  readonly tenant: string;
+  readonly id?: readonly string[];
+  readonly file?: string;
+  readonly json?: boolean;
+}
+
+/** `subreport subscription delete`. */
+export function addSubscriptionCommand(program: Command, output: Output): void {
+  program
+    .command('subscription')
+    .description('remove single subscriptions')
+    .command('delete')
+    .description(
+      'erase subscriptions, for erasure requests; clients that follow the changes are told to remove them too',
+    )
+    .requiredOption('--tenant <tenant>', 'the tenant whose subscriptions they are')
+    .option('--id <id...>', 'ids of subscriptions')
+    .option('--file <file>', 'a file with one id on each line, or - for standard input')
+    .option('--json', 'print {"tenant","asked","deleted","missing"}')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n\nAn id of no subscription is counted as missing and is no failure. Remove the subscription from the source of your imports first.',
+    )
+    .action(async ({ tenant, id = [], file, json = false }: DeleteOptions) => {
+      if (id.length === 0 && file === undefined)
+        throw new UsageError('Cannot tell what to delete: at least one of --id and --file must be given');
+      const wrong = id.find((each) => !isId(each));
+      if (wrong !== undefined)
+        throw new UsageError(`Cannot use --id: it must be ${idRule}: current value is '${wrong}'`);
+      const ids = new Set([...id, ...(file === undefined ? [] : await readIds(file))]);
+      const summary = await withStore(readConfig(), async (store) =>
+        eraseRecords(store, await requireTenant(store, tenant), ids),
+      );
+      const { asked, deleted, missing } = summary;
+      writeResult(
+        output,
+        json,
+        { tenant, ...summary },
+        `Tenant ${tenant}: ${deleted} of ${asked} subscriptions were deleted, ${missing} were not there.`,
+      );
+    });
+}
+
+const idRule = ruleOf(SubscriptionId);
+const isId = (text: string): boolean => fitsText(SubscriptionId, text);
+
+/** Reads a file of ids whole before any of them is used: a line that is none tells of a wrong file. */
+async function readIds(file: string): Promise<string[]> {
+  const ids: string[] = [];
+  let line = 0;
+  try {
+    const input = file === '-' ? process.stdin : createReadStream(file);
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      line += 1;
+      const id = text.trim();
+      if (id !== '' && !isId(id))
+        throw new CommandError(`Cannot use '${file}': line ${line} must be ${idRule}; nothing was deleted`);
+      if (id !== '') ids.push(id);
+    }
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(`Cannot read '${file}': it must be a file that this user can read (${code})`);
+  }
+  return ids;
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { deleteTenant } from '../import/delete-tenant.ts';
+import { findDeletableTenant } from '../storage/delete-tenant.ts';
+import { readConfig } from './config.ts';
+import { UsageError } from './error.ts';
+import { type Output, writeResult } from './output.ts';
+import { nowSeconds, requireTenant, withStore } from './store-session.ts';
+
+/** `subreport tenant delete`. */
+export function addTenantDeleteCommand(tenant: Command, output: Output): void {
+  tenant
+    .command('delete')
+    .description(
+      'remove a tenant for good: its clients at once, then all its records; run it again when it was stopped',
+    )
+    .argument('<tenant>', 'name of the tenant')
+    .option('--yes', 'confirm that everything of the tenant is to be removed')
+    .option('--json', 'print {"tenant","deleted","clients","rows"}')
+    .addHelpText('after', '\nExample:\n  subreport tenant delete acme --yes')
+    .action(async (name: string, { yes = false, json = false }: { yes?: boolean; json?: boolean }) => {
+      if (!yes) {
+        throw new UsageError(
+          `Cannot delete the tenant without --yes: all its records and clients are removed for good: current value is '${name}'`,
+        );
+      }
+      const { clients, rows } = await withStore(readConfig(), async (store) =>
+        deleteTenant(store, (await findDeletableTenant(store, name)) ?? (await requireTenant(store, name)), nowSeconds),
+      );
+      writeResult(
+        output,
+        json,
+        { tenant: name, deleted: true, clients, rows },
+        `Tenant ${name} was deleted: ${clients} clients, ${rows} rows.`,
+      );
+    });
+}

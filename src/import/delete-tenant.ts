@@ -1,0 +1,30 @@
+import { beginDeletion, finishDeletion } from '../storage/delete-tenant.ts';
+import type { Store, TenantId } from '../storage/store.ts';
+import { requireHeld, withWriteLock } from './import-lock.ts';
+
+/** Rows of one transaction. */
+const batchRows = 2_000;
+
+/** What a deletion removed; of one that was killed and run again, what the last run removed. */
+export interface DeletionSummary {
+  readonly clients: number;
+  /** Records, counts and tombstones. */
+  readonly rows: number;
+}
+
+/**
+ * Deletes a tenant: its clients at once, then its rows in batches. A deletion that is killed goes on when it is run again; until then the tenant cannot be used.
+ * Throws `ImportError` `BUSY`, and changes nothing, while an import into the tenant is running.
+ */
+export function deleteTenant(store: Store, tenant: TenantId, nowSeconds: () => number): Promise<DeletionSummary> {
+  return withWriteLock(store, tenant, async (lock) => {
+    const clients = await beginDeletion(store, tenant, nowSeconds());
+    let rows = 0;
+    for (let erased = -1; erased !== 0; rows += erased) {
+      requireHeld(lock, 'run the deletion again');
+      erased = await store.eraseRows(tenant, batchRows);
+    }
+    await finishDeletion(store, tenant, nowSeconds());
+    return { clients, rows };
+  });
+}
