@@ -23,8 +23,19 @@ export type AppliedMigration = Pick<Migration, 'name' | 'checksum' | 'oldestSche
 /** The migrations up to this one are older than the rule that a file names its oldest schema. */
 const lastWithoutOldestSchema = '0004-imports';
 
+type Engine = 'sqlite' | 'postgres';
+
+/** Migrations by engine, read once: a later version's files may replace ours while we run. */
+const listed = new Map<Engine, readonly Migration[]>();
+
 /** The migrations of an engine in the order of their numbers. */
-export function listMigrations(engine: 'sqlite' | 'postgres'): readonly Migration[] {
+export function listMigrations(engine: Engine): readonly Migration[] {
+  const migrations = listed.get(engine) ?? readMigrations(engine);
+  listed.set(engine, migrations);
+  return migrations;
+}
+
+function readMigrations(engine: Engine): readonly Migration[] {
   const folder = new URL(`./migrations/${engine}/`, import.meta.url);
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
   return files

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../src/auth/manage-clients.ts';
@@ -86,6 +88,25 @@ test('a killed worker of the older version is replaced on the newer schema (O3)'
     command.child.kill('SIGTERM');
     await command.ended;
     await opened.close();
+  }
+});
+
+test('a running process stays ready while the files of a later version replace its own (O3)', async () => {
+  const opened = await engines[0].openTestStore();
+  const installed = makeNewerVersion({ compatible: true });
+  const port = String(await freePort());
+  const environment = { ...opened.environment, PORT: port };
+  const command = startCommand(['serve'], { environment, program: programOf(installed) });
+  try {
+    await untilWritten(command, '"serving"');
+    const later = join(dirname(installed.main), '../storage/migrations/sqlite/9999-later.sql');
+    writeFileSync(later, `-- Oldest schema a program must know: ${currentSchema}\n`);
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  } finally {
+    command.child.kill('SIGTERM');
+    await command.ended;
+    await opened.close();
+    installed.remove();
   }
 });
 
