@@ -13,8 +13,10 @@ interface DoctorOptions {
 export function addDoctorCommand(program: Command, output: Output): void {
   program
     .command('doctor')
-    .description('check the store: its schema, its integrity, row-level security, and the kept counts of every tenant')
-    .option('--repair', 'count the records anew of each tenant whose counts are wrong')
+    .description(
+      'check the store: its schema, its integrity, row-level security, and the records and kept counts of every tenant',
+    )
+    .option('--repair', 'mend the records and count them anew of each tenant that has a problem')
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',

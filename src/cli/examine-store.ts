@@ -1,4 +1,5 @@
-import { type CountsCheck, checkCounts } from '../storage/check-counts.ts';
+import { checkCounts } from '../storage/check-counts.ts';
+import { checkRecords } from '../storage/check-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { StoreCheck } from '../storage/store-check.ts';
 import { listTenants } from '../storage/tenant.ts';
@@ -20,26 +21,48 @@ export async function examineStore(store: Store, repair: boolean): Promise<reado
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // nothing can be counted that cannot be read
   for (const { tenant } of (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null))
-    checks.push(await examineCounts(store, tenant, repair));
+    checks.push(...(await examineTenant(store, tenant, repair)));
   return checks;
 }
 
-async function examineCounts(store: Store, tenant: TenantId, repair: boolean): Promise<ReportedCheck> {
-  const found = await store.readTenant(tenant, checkCounts);
-  if (found.problems.length === 0 || !repair) return toCheck(tenant, found);
+async function examineTenant(store: Store, tenant: TenantId, repair: boolean): Promise<readonly ReportedCheck[]> {
+  const found = await checkTenant(store, tenant);
+  if (!repair || found.every(({ ok }) => ok)) return found;
   await store.recountSubscriptions(tenant);
-  const repaired = await store.readTenant(tenant, checkCounts);
-  return { ...toCheck(tenant, repaired), repaired: repaired.problems.length === 0 };
+  const repaired = await checkTenant(store, tenant);
+  return repaired.map((check, index) => ({ ...check, ...(found[index]?.ok === false && { repaired: check.ok }) }));
 }
 
-function toCheck(tenant: string, { rows, problems }: CountsCheck): ReportedCheck {
+const checkTenant = (store: Store, tenant: TenantId): Promise<readonly ReportedCheck[]> =>
+  store.readTenant(tenant, async (reader) => {
+    const { rows, problems } = await checkCounts(reader);
+    const records = await checkRecords(reader);
+    const counts = { check: 'counts', tenant, records: rows, ok: problems.length === 0 };
+    return [
+      {
+        ...counts,
+        message: counts.ok ? `${rows} records, all counts exact` : problemsText('the counts', countsRule, problems),
+      },
+      {
+        check: 'records',
+        tenant,
+        ok: records.problems.length === 0,
+        message:
+          records.problems.length === 0
+            ? 'each like its columns'
+            : problemsText('the records', recordsRule, records.problems),
+      },
+    ];
+  });
+
+const countsRule = 'they must be those of the records';
+const recordsRule = 'each must be like its columns, of a revision that the tenant has reached, and without a tombstone';
+
+function problemsText(what: string, rule: string, problems: readonly string[]): string {
   const told = problems.slice(0, toldMax).join('; ');
   const more = problems.length > toldMax ? `; and ${problems.length - toldMax} more` : '';
-  const message =
-    problems.length === 0
-      ? `${rows} records, all counts exact`
-      : `Cannot rely on the counts: they must be those of the records: ${told}${more}; mend them with: subreport doctor --repair`;
-  return { check: 'counts', tenant, records: rows, ok: problems.length === 0, message };
+  const again = what === 'the records' ? ', then import the records again: a damaged text stays as it is' : '';
+  return `Cannot rely on ${what}: ${rule}: ${told}${more}; mend them with: subreport doctor --repair${again}`;
 }
 
 /** One check as a line for people. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { setRevision, someTombstone } from './change-sql.ts';
-import { countChanges, type RowChange, recount } from './count-changes.ts';
+import { countChanges, type RowChange } from './count-changes.ts';
 import { changeMsMax, operationMsDefault } from './deadline.ts';
 import { eraseStatements } from './erase-rows.ts';
 import { StorageError } from './error.ts';
@@ -30,6 +30,7 @@ import { bypassesRowSecurity } from './postgres-role.ts';
 import { beginReading, limitTime, noTimeLimit, tenantOpening } from './postgres-session.ts';
 import { openPostgresSnapshot, statementMs } from './postgres-snapshot.ts';
 import { inOneWrite, inTransaction } from './postgres-transaction.ts';
+import { repairSubscriptions } from './repair-subscriptions.ts';
 import type { Replacement } from './replacement.ts';
 import type {
   DirectorySql,
@@ -204,7 +205,7 @@ class PostgresStore implements Store {
       this.#inTenant(client, begin, tenant, async () => {
         await client.query(noTimeLimit);
         const [locked] = await this.#query(client, lockTenant, [tenant]);
-        await countOnPostgres((text, values) => this.#query(client, text, values), tenant, recount());
+        await countOnPostgres((text, values) => this.#query(client, text, values), tenant, repairSubscriptions());
         await this.#query(client, setRevision, [tenant, Number(locked?.revision ?? 0) + 1]);
         await client.query(announceChange);
       }),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { selectRevision, setRevision, someTombstone } from './change-sql.ts';
-import { countChanges, type RowChange, recount } from './count-changes.ts';
+import { countChanges, type RowChange } from './count-changes.ts';
 import { changeMsMax, operationMsDefault } from './deadline.ts';
 import { eraseStatements } from './erase-rows.ts';
 import { StorageError } from './error.ts';
@@ -15,6 +15,7 @@ import {
   selectMigrations,
   toAppliedMigration,
 } from './migrations.ts';
+import { repairSubscriptions } from './repair-subscriptions.ts';
 import type { Replacement } from './replacement.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { countOnSqlite } from './sqlite-count.ts';
@@ -185,7 +186,7 @@ class SqliteStore implements Store {
   async recountSubscriptions(tenant: TenantId): Promise<void> {
     return this.#write(() => {
       const revision = this.#nextRevision(tenant);
-      countOnSqlite(this.#writer, tenant, recount());
+      countOnSqlite(this.#writer, tenant, repairSubscriptions());
       this.#writer.change(setRevision, [tenant, revision]);
     });
   }

@@ -110,7 +110,7 @@ export interface Store {
    * revision; returns how many. Afterwards, changes can only be read from a later revision (`TenantHistory.sweptRevision`).
    */
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number>;
-  /** Makes the counts of one tenant anew from its rows, in one transaction and as a new revision: what was kept of wrong ones is let go. */
+  /** Counts the rows of one tenant anew and mends what else is wrong with them, in one transaction and as a new revision, so that nothing cached of the wrong ones is used. */
   recountSubscriptions(tenant: TenantId): Promise<void>;
   /** One reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { examineStore } from '../../src/cli/examine-store.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { readHistory } from '../../src/storage/subscription-change.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -38,6 +41,9 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(stderr).toBe('');
     return [code, JSON.parse(stdout)];
   };
+  /** What the doctor finds of the records of acme and globex. */
+  const recordChecks = async (repair: boolean) =>
+    (await examineStore(opened.store, repair)).filter(({ check }) => check === 'records');
   const countsOf = ({ checks }: Report, tenant: string) => checks.find((check) => check.tenant === tenant);
 
   beforeAll(async () => {
@@ -60,7 +66,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     const names = { sqlite: ['schema', 'integrity'], postgres: ['schema', 'version', 'row-level security', 'role'] }[
       engine
     ];
-    expect(report.checks.map(({ check }) => check)).toEqual([...names, 'counts', 'counts']);
+    expect(report.checks.map(({ check }) => check)).toEqual([...names, 'counts', 'records', 'counts', 'records']);
     expect(countsOf(report, 'acme')?.message).toBe('2000 records, all counts exact');
   });
 
@@ -97,6 +103,60 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(countsOf(repaired, 'acme')).toMatchObject({ ok: true, repaired: true });
     expect(countsOf(repaired, 'globex')).not.toHaveProperty('repaired');
     expect((await doctor())[0]).toBe(0);
+  });
+
+  test.each([
+    [
+      'a record unlike its columns',
+      "update subscription set iccid = '89999', status = null where tenant_id = 'acme' and id = 'id5'",
+      "'id5' differs from its columns in status, iccid",
+    ],
+    [
+      'a flipped letter in the text of a record',
+      `update subscription set record = replace(record, '"iccid":"8944', '"iccid":"8945') where tenant_id = 'acme' and id = 'id6'`,
+      "'id6' differs from its columns in iccid",
+    ],
+    [
+      'a tombstone beside a live record',
+      "insert into subscription_tombstone (tenant_id, id, revision) values ('acme', 'id7', 1)",
+      "'id7' has a tombstone",
+    ],
+    [
+      'a record of a revision to come',
+      "update subscription set revision = 900000 where tenant_id = 'acme' and id = 'id8'",
+      "'id8' is of revision 900000",
+    ],
+    [
+      'a tombstone of a revision to come',
+      "insert into subscription_tombstone (tenant_id, id, revision) values ('acme', 'gone', 900000)",
+      "Tombstone 'gone' is of revision 900000",
+    ],
+    [
+      'tombstones swept beyond the newest revision',
+      "update tenant set swept_revision = 800000 where id = 'acme'",
+      'swept up to 800000',
+    ],
+  ])('finds %s, and mends it (T9)', async (_what, sql, told) => {
+    const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    const before = await opened.store.readTenant(tenant, readHistory);
+    await tamper(opened, sql);
+    const found = await recordChecks(false);
+    expect(found.map(({ ok }) => ok)).toEqual([false, true]);
+    expect(found[0]?.message).toContain(told);
+    expect(await recordChecks(true)).toMatchObject([{ ok: true, repaired: true }, { ok: true }]);
+    expect((await examineStore(opened.store, false)).filter(({ ok }) => !ok)).toEqual([]);
+    const after = await opened.store.readTenant(tenant, readHistory);
+    expect(after.revision).toBe(before.revision + 1); // clients that follow the changes read what was mended
+  });
+
+  test('says of a text that is no record that the records must be imported again (T9)', async () => {
+    await tamper(opened, "update subscription set record = '{\"id\":' where tenant_id = 'acme' and id = 'id5'");
+    const told = (await recordChecks(true)).find(({ ok }) => !ok);
+    expect(told).toMatchObject({ tenant: 'acme', repaired: false });
+    expect(told?.message).toMatch(/text of record 'id5' is no whole record.*import the records again/);
+    const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id5', createdDate: 5 })]);
+    expect(await recordChecks(false)).toMatchObject([{ ok: true }, { ok: true }]);
   });
 
   test('says what it found to people too', async () => {

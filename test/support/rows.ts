@@ -1,6 +1,7 @@
+import { formatInstant } from '../../src/contract/instant.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 
-/** A row of the store with what matters to a test set and the rest made up; its record is not one of the contract. */
+/** A row of the store with what matters to a test set and the rest made up; its record is like its columns. */
 export function subscriptionRow(given: Partial<SubscriptionRow> & { readonly id: string }): SubscriptionRow {
   const row = {
     createdDate: 1_700_000_000,
@@ -15,5 +16,22 @@ export function subscriptionRow(given: Partial<SubscriptionRow> & { readonly id:
     email: null,
     ...given,
   };
-  return { ...row, record: given.record ?? JSON.stringify(row) };
+  return { ...row, record: given.record ?? recordOf(row) };
+}
+
+/** The text of a record, in the order of the contract. */
+function recordOf(row: Omit<SubscriptionRow, 'record'>): string {
+  const { id, status, createdDate, activationDate, expirationDate, productId, planId, iccid, deviceId, autoRenew } =
+    row;
+  return JSON.stringify({
+    id,
+    status: status ?? undefined,
+    activationDate: formatInstant(activationDate),
+    expirationDate: formatInstant(expirationDate),
+    createdDate: formatInstant(createdDate),
+    product: { id: productId, name: 'Europe 1 GB', period: 30, period_unit: 'DAYS', plan_id: planId },
+    iccid,
+    device_id: deviceId,
+    auto_renew: autoRenew,
+  });
 }
