@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { parserOf } from './postgres-batch.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
-import { distributedOption } from './postgres-session.ts';
+import { beginReading, distributedOption, noTimeLimit } from './postgres-session.ts';
 import { describeTables, type PostgresTable } from './postgres-table.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { OnCopied } from './sqlite-backup.ts';
@@ -48,7 +48,8 @@ async function inOneMoment(url: string, work: (client: pg.Client) => Promise<voi
     await client.connect().catch((error: unknown) => {
       throw withAddress(toStorageError(error), url);
     });
-    await client.query('begin isolation level repeatable read read only');
+    await client.query(beginReading);
+    await client.query(noTimeLimit);
     await work(client).catch((error: unknown) => {
       throw toStorageError(error);
     });
@@ -64,7 +65,7 @@ export function openTransferClient(url: string, name: string): pg.Client {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     application_name: name,
-    options: `${distributedOption} -c statement_timeout=0 -c idle_in_transaction_session_timeout=0`,
+    options: distributedOption,
     types: { getTypeParser: parserOf },
   });
   client.on('error', () => undefined); // a broken connection also rejects the query that was under way

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { StorageError } from './error.ts';
 import { openTransferClient } from './postgres-backup.ts';
 import { toStorageError, withAddress } from './postgres-error.ts';
+import { noTimeLimit } from './postgres-session.ts';
 import { describeTables, type PostgresTable } from './postgres-table.ts';
 import type { OnCopied } from './sqlite-backup.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
@@ -22,6 +23,7 @@ export async function fillPostgresStore(url: string, file: string, onCopied: OnC
       throw withAddress(toStorageError(error), url);
     });
     await client.query('begin');
+    await client.query(noTimeLimit);
     await fill(client, source, onCopied).catch((error: unknown) => {
       throw toStorageError(error);
     });
