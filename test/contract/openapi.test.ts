@@ -118,6 +118,8 @@ describe('the running service', () => {
       'vary',
       'content-encoding', // HTTP's own, for clients that ask for it
       'x-content-type-options',
+      'content-security-policy',
+      'referrer-policy',
     ]);
     expect([...response.headers.keys()].filter((name) => !documented.includes(name) && !generic.has(name))).toEqual([]);
   });
