@@ -32,10 +32,13 @@ export interface ServerOptions
   readonly hasConsole: boolean;
 }
 
+/** Longest time for a request to arrive whole, in milliseconds; noticed within a second, before its deadline. */
+export const bodyMsMax = 6_000;
+
 /** Builds the HTTP server; it does not listen yet. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const isHttps = options.publicUrl.startsWith('https:');
-  const app = buildBaseServer({ ...options, isHttps, answerUnrouted, requestTimeoutMs: 10_000 });
+  const app = buildBaseServer({ ...options, isHttps, answerUnrouted, requestTimeoutMs: bodyMsMax });
   addForwardedWarning(app);
   await app.register(accepts);
   if (options.rateLimitPerMinute > 0) {

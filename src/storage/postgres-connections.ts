@@ -3,7 +3,7 @@ import { before, operationMsDefault, overdue } from './deadline.ts';
 import { StorageError } from './error.ts';
 import { parserOf } from './postgres-batch.ts';
 import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './postgres-error.ts';
-import { distributedOption, sessionOptions } from './postgres-session.ts';
+import { distributedOption, serverTimeouts, sessionOptions } from './postgres-session.ts';
 import type { TenantId } from './store.ts';
 import { TenantLanes } from './tenant-lanes.ts';
 
@@ -33,7 +33,7 @@ export interface Use {
 }
 
 /** Longest time to connect in milliseconds, the wait for a free connection of the pool included. */
-const connectMsMax = 5_000;
+export const connectMsMax = 5_000;
 
 /** The pool of connections, each use of which ends by a deadline, and connections beside it. */
 export class PostgresConnections {
@@ -157,13 +157,6 @@ export class PostgresConnections {
     }
   }
 }
-
-/** Milliseconds after which the server itself ends what nobody waits for any more; a lock is given up before the statement that waits for it. */
-const serverTimeouts = (operationMs: number) => ({
-  statement_timeout: operationMs,
-  lock_timeout: Math.ceil(operationMs * 0.75),
-  idle_in_transaction_session_timeout: operationMs,
-});
 
 /** Closes a connection without a word to the server, which may hang. */
 export function closeAtOnce(client: pg.ClientBase): void {

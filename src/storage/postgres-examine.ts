@@ -1,13 +1,20 @@
 import type pg from 'pg';
+import { operationMsDefault } from './deadline.ts';
 import { hasCitus, missingOnWorkers } from './postgres-citus.ts';
 import { bypassesRowSecurity, roleOfTenants, sessionRole, tenantRole } from './postgres-role.ts';
+import { plannerOptions, serverTimeouts } from './postgres-session.ts';
 import type { StoreCheck } from './store-check.ts';
 
 const versionMin = 15;
 
 /** Looks at what PostgreSQL must be like beside its schema: its version, and row-level security for the role that we connect as. */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
-  const checks = [await checkVersion(client), await checkTables(client), await checkRole(client)];
+  const checks = [
+    await checkVersion(client),
+    await checkTables(client),
+    await checkRole(client),
+    await checkOptions(client),
+  ];
   return (await hasCitus(client)) ? [...checks, await checkWorkers(client)] : checks;
 }
 
@@ -19,6 +26,19 @@ async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
     ? `PostgreSQL ${version}`
     : `Cannot rely on PostgreSQL ${version}: it must be ${versionMin} or newer; upgrade it`;
   return { check: 'version', ok, message };
+}
+
+/** The options that connections begin with: a pooler ignores them, and the role must have them. */
+async function checkOptions(client: pg.ClientBase): Promise<StoreCheck> {
+  const check = 'options';
+  const { rows } = await client.query(
+    `select name from pg_settings where name = any($1) and setting <> 'off' or name = any($2) and setting = '0' order by name`,
+    [plannerOptions.map((option) => option.split('=', 1)[0]), Object.keys(serverTimeouts(operationMsDefault))],
+  );
+  if (rows.length === 0) return { check, ok: true, message: 'The options of connections are in force' };
+  const names = rows.map(({ name }) => name).join(', ');
+  const message = `Cannot rely on the options of connections: the pooler in DATABASE_URL must pass them on, or the role must have them: not in force are ${names}; set them with: alter role … set … (docs/operating.md, Poolers)`;
+  return { check, ok: false, message };
 }
 
 async function checkTables(client: pg.ClientBase): Promise<StoreCheck> {

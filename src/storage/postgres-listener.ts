@@ -5,7 +5,7 @@ export const changeChannel = 'subreport_change';
 
 const heartbeatMs = 300;
 /** A listener whose last heartbeat began longer ago is not taken for alive: a change counts within this time at the latest, and one second was promised. */
-const silenceMsMax = 900;
+export const silenceMsMax = 900;
 const reconnectMsMax = 10_000;
 
 /**

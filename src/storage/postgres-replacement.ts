@@ -15,7 +15,7 @@ import { assignRowColumns, rowColumns } from './subscription-row.ts';
 import { countedColumns } from './subscription-span.ts';
 
 /** Longest time for one statement, in milliseconds: some 100 million records. */
-const statementMsMax = 3_600_000;
+export const statementMsMax = 3_600_000;
 
 /**
  * Opens a replacement on a connection of its own, whose statements take as long as they take. Rows are gathered in a temporary table, compared there with the

@@ -15,6 +15,13 @@ export const plannerOptions = ['enable_seqscan=off', 'enable_bitmapscan=off', 'j
 /** Options of the connections that serve requests. */
 export const sessionOptions = [distributedOption, ...plannerOptions.map((option) => `-c ${option}`)].join(' ');
 
+/** Milliseconds after which the server itself ends what nobody waits for any more; a lock is given up before the statement that waits for it. */
+export const serverTimeouts = (operationMs: number) => ({
+  statement_timeout: operationMs,
+  lock_timeout: Math.ceil(operationMs * 0.75),
+  idle_in_transaction_session_timeout: operationMs,
+});
+
 /** All statements of a reader see one moment. */
 export const beginReading = 'begin isolation level repeatable read read only';
 

@@ -63,9 +63,10 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
   test('finds nothing wrong with a store as it should be', async () => {
     const [code, report] = await doctor();
     expect([code, report.ok]).toEqual([0, true]);
-    const names = { sqlite: ['schema', 'integrity'], postgres: ['schema', 'version', 'row-level security', 'role'] }[
-      engine
-    ];
+    const names = {
+      sqlite: ['schema', 'integrity'],
+      postgres: ['schema', 'version', 'row-level security', 'role', 'options'],
+    }[engine];
     expect(report.checks.map(({ check }) => check)).toEqual([...names, 'counts', 'records', 'counts', 'records']);
     expect(countsOf(report, 'acme')?.message).toBe('2000 records, all counts exact');
   });

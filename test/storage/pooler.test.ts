@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { disableClient } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/open-store.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { countMatching } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
 import { openPooled, type TestStore } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -78,6 +81,25 @@ describe('behind a pooler by transaction', () => {
     );
     expect(row).toEqual({ statement: '1min', idle: '615s' });
     await snapshot.close();
+  });
+
+  test('doctor names the options that the role must have, as a pooler ignores them (O12)', async () => {
+    const options = (await opened.store.examine()).find(({ check }) => check === 'options');
+    expect(options).toMatchObject({ ok: false, message: expect.stringMatching(/enable_seqscan.*statement_timeout/) });
+    const url = new URL(opened.environment.DATABASE_URL ?? '');
+    const role = `test_pooled_${url.pathname.slice(-12)}`;
+    const superuser = new pg.Client({ connectionString: inject('postgresUrl') });
+    await superuser.connect();
+    const statements = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    await superuser.query(`create role ${role} login in role ${testRole}`);
+    for (const [statement] of statements.matchAll(/^alter role subreport set .*$/gm))
+      await superuser.query(statement.replace('subreport', role));
+    url.username = role;
+    const store = openStore({ databaseUrl: url.href, dataDir: '', poolSize: 1, onConnectionError: () => undefined });
+    expect((await store.examine()).find(({ check }) => check === 'options')).toMatchObject({ ok: true });
+    await store.close();
+    await superuser.query(`drop role ${role}`);
+    await superuser.end();
   });
 
   test('after a failed batch, the statements that did not get to the server are prepared anew', async () => {

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { settings } from '../../src/cli/config.ts';
+import { bodyMsMax } from '../../src/http/server.ts';
+import { changeMsMax, operationMsDefault } from '../../src/storage/deadline.ts';
+import { connectMsMax } from '../../src/storage/postgres-connections.ts';
+import { silenceMsMax } from '../../src/storage/postgres-listener.ts';
+import { statementMsMax } from '../../src/storage/postgres-replacement.ts';
+import { plannerOptions, serverTimeouts } from '../../src/storage/postgres-session.ts';
+import { statementMs } from '../../src/storage/postgres-snapshot.ts';
+
+const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+
+describe('docs/operating.md', () => {
+  test.each([
+    ['a request, until its response begins', settings.REQUEST_SECONDS_MAX.fallback * 1000],
+    ['in it, a free or new connection', connectMsMax],
+    ["in it, another process's write", operationMsDefault],
+    ["a request's body", bodyMsMax],
+    ['a change by another process', silenceMsMax],
+    ['what a process does for several requests', operationMsDefault],
+    ['one batch of an import', changeMsMax],
+    ['one statement of a whole report', statementMs],
+    ['one statement of a replacement', statementMsMax],
+  ])('says the longest time of %s', (what, ms) => {
+    const row = page.split('\n').find((line) => line.startsWith(`| ${what}`)) ?? '';
+    const shown = ms >= 3_600_000 ? `${ms / 3_600_000} h` : `${ms / 1000} s`;
+    expect(row.split('|')[2]).toContain(shown);
+  });
+
+  test('every wait within a request is below 8 s', () => {
+    expect(
+      Math.max(settings.REQUEST_SECONDS_MAX.fallback * 1000, operationMsDefault, connectMsMax, bodyMsMax),
+    ).toBeLessThan(8_000);
+  });
+
+  test('sets every option for the role that a pooler does not pass on', () => {
+    for (const option of plannerOptions)
+      expect(page).toContain(`alter role subreport set ${option.replace('=', ' = ')};`);
+    for (const [name, ms] of Object.entries(serverTimeouts(operationMsDefault))) {
+      const shown = ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`;
+      expect(page).toContain(`alter role subreport set ${name} = '${shown}';`);
+    }
+  });
+
+  test('explains each line of pgbouncer.ini', () => {
+    const [, ini = ''] = /```ini\n(.*?)```/s.exec(page) ?? [];
+    const names = [...ini.matchAll(/^(\w+) = /gm)].map(([, name]) => name);
+    expect(names.length).toBeGreaterThan(10);
+    const explained = page.slice(page.indexOf('| line | what it is for |'));
+    for (const name of names) expect(explained).toMatch(new RegExp(`^\\|[^|]*\`${name}[ \`]`, 'm'));
+  });
+});
