@@ -16,7 +16,7 @@ import { addRestoreCommand } from './restore-command.ts';
 import { addServeCommand } from './serve-command.ts';
 import { addSubscriptionCommand } from './subscription-command.ts';
 import { addTenantCommand } from './tenant-command.ts';
-import { watchStandardOutput } from './watch-standard-output.ts';
+import { standardOutput, watchStandardOutput } from './watch-standard-output.ts';
 
 /** Builds the command line with all its commands. */
 export function buildProgram(output: Output): Command {
@@ -90,6 +90,9 @@ function endWithLauncher(): void {
 if (import.meta.main || process.argv[1]?.endsWith('subreport.mjs') || process.argv[1]?.endsWith('/.bin/subreport')) {
   watchStandardOutput(process.argv[2]);
   endWithLauncher();
-  const code = await runCommandLine(process.argv.slice(2), process);
+  const code = await runCommandLine(process.argv.slice(2), {
+    stdout: standardOutput,
+    stderr: process.stderr,
+  });
   if (code !== 0) process.exitCode = code;
 }

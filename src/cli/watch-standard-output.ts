@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 
 /** Commands that write as they go, and have nothing left to do once nobody takes it. */
 const streaming = ['generate'];
@@ -23,6 +23,22 @@ export function watchStandardOutput(command: string | undefined): void {
     tell(`Cannot write the result: standard output must take all of it: current value is ${failure.code}\n`);
   });
 }
+
+/**
+ * Standard output as commands write to it: all of a text, or an error. Node's own stream takes a file on a disk that fills up for one that took all.
+ */
+export const standardOutput = {
+  write(text: string): boolean {
+    if (!fstatSync(1).isFile()) return process.stdout.write(text);
+    const bytes = Buffer.from(text);
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
+    } catch (error) {
+      process.stdout.emit('error', error);
+    }
+    return true;
+  },
+};
 
 /** Writes to standard error while the process ends. */
 function tell(sentence: string): void {

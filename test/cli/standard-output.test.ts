@@ -53,6 +53,16 @@ describe.runIf(process.platform === 'linux')('a result that a full disk does not
   });
 });
 
+test.skipIf(process.platform === 'win32')(
+  'a result that a file takes only the beginning of is a sentence and exit code 1 (T3)',
+  async () => {
+    const command = `ulimit -f 4; exec "${process.execPath}" "${main}" config --json > "${join(folder, 'cut')}"`;
+    const child = spawn('bash', ['-c', command], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write the result: .* EFBIG\n$/)]);
+  },
+);
+
 describe('a reader that goes away (T3)', () => {
   test.each([
     ['0 of config', 0, () => ['config']],
