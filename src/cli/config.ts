@@ -91,11 +91,23 @@ export const settings = {
     'Whole reports (all=true) that are streamed at once; each holds a connection to the store',
   ),
   EXPORTS_PER_CLIENT_MAX: wholeNumber(1, 1_000, 2, 'Whole reports that are streamed to one client at once'),
+  EXPORTS_PER_TENANT_MAX: wholeNumber(
+    1,
+    1_000,
+    3,
+    'Whole reports that are streamed to all clients of one tenant at once; below EXPORTS_MAX, other tenants always find a place',
+  ),
   EXPORT_STALL_SECONDS: wholeNumber(
     1,
     3_600,
     120,
     'Time in which the reader of a whole report must take the next few megabytes, as much as networks buffer; then it is broken off',
+  ),
+  EXPORT_RATE_MIN_KIB: wholeNumber(
+    0,
+    1_048_576,
+    16,
+    'Least rate of the reader of a whole report in KiB a second, on average, measured after it has kept the report waiting for EXPORT_STALL_SECONDS in all; a slower one is broken off; 0 is no limit',
   ),
   EXPORT_SECONDS_MAX: wholeNumber(
     1,

@@ -9,6 +9,7 @@ import { buildOpenApi } from '../contract/openapi.ts';
 import { apiPath, operations } from '../contract/operations.ts';
 import { buildManagementServer } from '../http/management.ts';
 import { buildServer } from '../http/server.ts';
+import type { ExportLimits } from '../http/slots.ts';
 import { SpanMemory } from '../storage/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
@@ -92,12 +93,7 @@ export async function serve(
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     requests,
-    exports: {
-      max: config.EXPORTS_MAX,
-      perClientMax: config.EXPORTS_PER_CLIENT_MAX,
-      stallMs: config.EXPORT_STALL_SECONDS * 1000,
-      durationMs: config.EXPORT_SECONDS_MAX * 1000,
-    },
+    exports: exportLimits(config),
     hasConsole: config.CONSOLE === 'true',
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
@@ -129,6 +125,15 @@ export async function serve(
     },
   };
 }
+
+const exportLimits = (config: Config): ExportLimits => ({
+  max: config.EXPORTS_MAX,
+  perClientMax: config.EXPORTS_PER_CLIENT_MAX,
+  perTenantMax: config.EXPORTS_PER_TENANT_MAX,
+  stallMs: config.EXPORT_STALL_SECONDS * 1000,
+  durationMs: config.EXPORT_SECONDS_MAX * 1000,
+  rateMin: config.EXPORT_RATE_MIN_KIB * 1024,
+});
 
 async function listen(
   app: FastifyInstance,

@@ -37,7 +37,7 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   /** Streams all of a report. */
   const sendAll = async (request: FastifyRequest, reply: FastifyReply, query: ReportQuery) => {
     const { clientId, tenant } = accessOf(request);
-    const release = takeSlot(clientId);
+    const release = takeSlot(clientId, tenant);
     try {
       const whole = await exportSubscriptions(withinRequest(report, request), tenant, query, exports.stallMs);
       liftDeadline(request); // `exports` bounds it from here on

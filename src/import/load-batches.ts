@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock } from '../storage/import-lock.ts';
+import type { ImportMark } from '../storage/import-mark.ts';
 import type { LoadCounts } from '../storage/load-counts.ts';
-import type { MarkImport, Store, TenantId } from '../storage/store.ts';
+import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { requireHeld } from './import-lock.ts';
 
@@ -28,6 +29,9 @@ const attemptsMax = 3;
 /** Wait before the second attempt, in milliseconds; it grows with each. */
 const pauseMs = 200;
 
+/** Where an import stands once some rows are in, the counts being those of the batches before them. */
+export type MarkImport = (counts: LoadCounts) => ImportMark | 'finished';
+
 /** Where rows go in batches, each durable once `counts` has it. */
 export interface BatchLoader {
   /** What became of the rows of the batches that are done. */
@@ -44,7 +48,7 @@ export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLo
   let underWay: Promise<void> = Promise.resolve();
   const loadOne = async (rows: readonly SubscriptionRow[], mark: MarkImport): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
-    const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, (more) => mark(sum(counts, more))));
+    const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, mark(counts)));
     Object.assign(counts, sum(counts, loaded));
   };
   return {

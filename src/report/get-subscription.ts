@@ -23,7 +23,9 @@ export async function getSubscription(
   id: string,
 ): Promise<OneSubscription> {
   const [record, revision] = fitsText(SubscriptionId, id)
-    ? await store.readTenant(tenant, (reader) => Promise.all([readRecord(reader, id), readRevision(reader)]))
+    ? await store.readTenant(tenant, (reader) => Promise.all([readRecord(reader, id), readRevision(reader)]), {
+        isBounded: true,
+      })
     : [undefined, 0];
   if (record === undefined) {
     throw new ReportError('NOT_FOUND', ['Cannot find the subscription: its id must be one of your own subscriptions']);

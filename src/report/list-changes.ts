@@ -38,8 +38,10 @@ export async function listChanges(
 ): Promise<TimedChanges> {
   const started = performance.now();
   const from = query.since?.key ?? firstKey;
-  const [history, read] = await store.readTenant(tenant, (reader) =>
-    Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),
+  const [history, read] = await store.readTenant(
+    tenant,
+    (reader) => Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),
+    { isBounded: true },
   );
   const ran = performance.now();
   if (query.since !== undefined) requireOwnToken(query.since, tenant, history);

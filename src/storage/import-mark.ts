@@ -1,3 +1,5 @@
+import type { LoadCounts } from './load-counts.ts';
+
 /** How far an import that has not finished came; committed in one transaction with the rows up to there. */
 export interface ImportMark {
   /** Unpacked bytes of the source up to the end of its last row that is done. */
@@ -11,6 +13,18 @@ export interface ImportMark {
   readonly inserted: number;
   readonly updated: number;
   readonly unchanged: number;
+}
+
+/** A mark with what became of the rows of one more load. */
+export function addLoaded(mark: ImportMark | 'finished', loaded: LoadCounts): ImportMark | 'finished' {
+  if (mark === 'finished') return mark;
+  const { inserted, updated, unchanged } = loaded;
+  return {
+    ...mark,
+    inserted: mark.inserted + inserted,
+    updated: mark.updated + updated,
+    unchanged: mark.unchanged + unchanged,
+  };
 }
 
 /** Keeps the mark of a tenant, which is `$1`; `markValues` are the others. */

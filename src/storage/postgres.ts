@@ -6,7 +6,7 @@ import { changeMsMax, operationMsDefault } from './deadline.ts';
 import { eraseStatements } from './erase-rows.ts';
 import { StorageError } from './error.ts';
 import type { ImportLock } from './import-lock.ts';
-import { type ImportMark, markStatement } from './import-mark.ts';
+import { addLoaded, type ImportMark, markStatement } from './import-mark.ts';
 import { countLoaded, type LoadCounts } from './load-counts.ts';
 import { listMigrations, pendingMigrations } from './migrations.ts';
 import { type BatchStatement, runBatch } from './postgres-batch.ts';
@@ -35,7 +35,6 @@ import type { Replacement } from './replacement.ts';
 import type {
   DirectorySql,
   DirectoryStatement,
-  MarkImport,
   MigrationResult,
   Row,
   SqlValue,
@@ -154,7 +153,11 @@ class PostgresStore implements Store {
     return lockImportOnPostgres(this.#shared.url, tenant, deadline);
   }
 
-  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts> {
+  loadSubscriptions(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    mark?: ImportMark | 'finished',
+  ): Promise<LoadCounts> {
     const columns = columnArrays(rows);
     const sql = { change: upsertRows, values: columns, unbury: columns[0] };
     return this.#changeTenant(tenant, sql, (returned) => {
@@ -167,8 +170,7 @@ class PostgresStore implements Store {
           return before === undefined ? { after } : { before, after };
         });
       const result = countLoaded(rows.length, changes);
-      const next = mark?.(result);
-      return { changes, result, ...(next !== undefined && { mark: next }) };
+      return { changes, result, ...(mark !== undefined && { mark: addLoaded(mark, result) }) };
     });
   }
 

@@ -1,9 +1,13 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StorageError } from './error.ts';
 import { translated } from './sqlite-error.ts';
 import type { Row, SqlValue } from './store.ts';
 
 /** Statements kept prepared by one connection; beyond it they are all let go, which no real mix of queries reaches. */
 const preparedMax = 512;
+
+/** What a connection that writes begins with. Removed rows are overwritten where their page is written anyway. */
+export const writerPragmas = 'pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = fast';
 
 /** One connection to the embedded store: prepared statements by their text, SQLite's errors as ours. */
 export class SqliteConnection {
@@ -40,9 +44,46 @@ export class SqliteConnection {
     }
   }
 
+  /** Makes a function that statements can call; it is called anew for each row. */
+  define(name: string, work: () => SqlValue): void {
+    this.#database.function(name, { deterministic: false, directOnly: true }, work);
+  }
+
   /** Runs a writing statement and counts the rows it changed. */
   change(sql: string, values: readonly SqlValue[]): number {
     return Number(this.#translated(() => this.#prepare(sql).run(...values)).changes);
+  }
+
+  /** Begins a writing transaction and tells whether the lock was free; throws when it is not and the deadline, a time of `performance.now()`, has passed. */
+  beginWriting(deadline: number): boolean {
+    try {
+      this.run('begin immediate');
+      return true;
+    } catch (error) {
+      const isBusy = error instanceof StorageError && error.code === 'BUSY';
+      if (!isBusy || performance.now() > deadline) throw error;
+      return false;
+    }
+  }
+
+  /** Runs the work of the transaction that has begun, and commits it; rolls it back when either throws. */
+  commitAfter<T>(work: () => T): T {
+    try {
+      const result = work();
+      this.run('commit');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      this.run('rollback');
+    } catch {
+      // SQLite has rolled back by itself already (a full disk, say); the error that led here is the one to report
+    }
   }
 
   close(): void {

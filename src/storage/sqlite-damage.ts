@@ -8,6 +8,9 @@ export function noteDamage(file: string, error: StorageError): void {
   if (!damaged.has(file)) damaged.set(file, error);
 }
 
+/** The damage that this thread has met in a file. */
+export const knownDamage = (file: string): StorageError | undefined => damaged.get(file);
+
 /**
  * Throws the damage that any connection of this process has met in a file. It stays until the process ends: a damaged
  * page does not mend itself, and a restore needs a stopped service.

@@ -1,13 +1,13 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { selectRevision, setRevision } from './change-sql.ts';
 import { countChanges, recount } from './count-changes.ts';
-import { StorageError } from './error.ts';
 import { removeImportMark } from './import-mark.ts';
 import { toRowChange } from './replaced-row.ts';
 import { countedChangesMax, type ReplaceCounts } from './replacement.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
+import { SqliteConnection, writerPragmas } from './sqlite-connection.ts';
 import { countOnSqlite } from './sqlite-count.ts';
-import type { ReplacementAnswer, ReplacementRequest, ReplacementStart } from './sqlite-replacement.ts';
+import type { ReplacementRequest, ReplacementStart } from './sqlite-replacement.ts';
+import { answerRequests } from './sqlite-thread.ts';
 import { assignRowColumns, rowColumns, rowValues, type SubscriptionRow } from './subscription-row.ts';
 import { countedColumns } from './subscription-span.ts';
 
@@ -18,7 +18,7 @@ const { file, tenant } = workerData as ReplacementStart;
 const writeWaitMs = 60_000;
 
 const connection = new SqliteConnection(file, writeWaitMs);
-connection.run('pragma synchronous = full; pragma foreign_keys = on; pragma cache_size = -16384');
+connection.run(`${writerPragmas}; pragma cache_size = -16384`);
 // Temporary tables are in a file that has no name, which the operating system removes with the process.
 connection.run(`
   create temp table staged (id text not null primary key, created_date integer, activation_date integer, expiration_date integer,
@@ -26,18 +26,9 @@ connection.run(`
   create temp table changed (id text not null primary key, is_new integer not null, created_date integer, product_id text, status text) without rowid;
   create temp table removed (id text not null primary key, created_date integer, product_id text, status text) without rowid`);
 
-parentPort?.on('message', (request: ReplacementRequest) => parentPort?.postMessage(answer(request)));
-
-function answer(request: ReplacementRequest): ReplacementAnswer {
-  try {
-    if (request.kind === 'finish') return { ok: true, counts: finish(request.dryRun) };
-    add(request.rows);
-    return { ok: true };
-  } catch (error) {
-    const { message } = error as Error;
-    return { ok: false, message, ...(error instanceof StorageError && { code: error.code }) };
-  }
-}
+answerRequests<ReplacementRequest>((request) =>
+  request.kind === 'finish' ? finish(request.dryRun) : add(request.rows),
+);
 
 function add(rows: readonly SubscriptionRow[]): void {
   connection.run('begin');

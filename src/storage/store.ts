@@ -60,9 +60,6 @@ export interface DirectoryStatement {
   readonly values: readonly SqlValue[];
 }
 
-/** Where an import stands once the rows of one load are in: its mark, or that it has finished. */
-export type MarkImport = (loaded: LoadCounts) => ImportMark | 'finished';
-
 /** What `migrate` did: names of the migrations that it applied, and of the newest one the store now has. */
 export interface MigrationResult {
   readonly applied: readonly string[];
@@ -81,19 +78,27 @@ export interface Store {
    */
   within(deadline: number): Store;
   /** Runs `work` with a reader of one tenant at one consistent moment; nothing can be written through it. */
-  readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T>;
+  readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T>;
   /** Rows of each of some statements, as `readTenant` would read them one after another, at the least cost. */
-  readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]>;
+  readTenantOnce(
+    tenant: TenantId,
+    statements: readonly TenantStatement[],
+    options?: ReadOptions,
+  ): Promise<readonly (readonly Row[])[]>;
   /**
    * Opens one moment of a tenant's subscriptions, that of the first statement, for a reader that takes its time, at most `pauseMsMax` between two statements.
    * It holds a connection beside the shared ones, so whoever opens one bounds their number; and it must be closed.
    */
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
   /**
-   * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. What `mark` makes
-   * of the counts is kept in the same transaction; `finished` removes the tenant's mark.
+   * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. `mark`, with
+   * what became of these rows added to its counts, is kept in the same transaction; `finished` removes the tenant's mark.
    */
-  loadSubscriptions(tenant: TenantId, rows: readonly SubscriptionRow[], mark?: MarkImport): Promise<LoadCounts>;
+  loadSubscriptions(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    mark?: ImportMark | 'finished',
+  ): Promise<LoadCounts>;
   /** Opens what gathers all rows of a tenant; it must be closed. Whoever opens one has the right to import into the tenant. */
   openReplacement(tenant: TenantId): Promise<Replacement>;
   /** Takes the right to import into a tenant, without waiting: one process at a time has it. `undefined` when another has it. */
@@ -141,6 +146,15 @@ export interface Store {
   /** Looks at everything about the store that is not one tenant's; a store that cannot be reached at all rejects. */
   examine(): Promise<readonly StoreCheck[]>;
   close(): Promise<void>;
+}
+
+/** What the caller knows of a read. */
+export interface ReadOptions {
+  /**
+   * Whether each of its statements costs about as much as a page does, however many records the tenant has. The embedded store runs such a read at once on the main
+   * thread, and any other on a reader thread, where it holds nobody else.
+   */
+  readonly isBounded: boolean;
 }
 
 /** Builds one statement of `writeDirectory`, checked like those of `readDirectory`. */

@@ -36,14 +36,15 @@ export function toRange(row: Row | undefined): FilterRange {
 
 /**
  * Where the range of a filter begins and ends, as expressions: counts of the records before it, and before what follows it. With the spans of the filter's series
- * at hand, it is right at their revision alone.
+ * at hand, it is right at their revision alone. Records that are counted one by one are counted up to `totalMax`.
  */
 export function rangeSql(
   filter: SubscriptionFilter,
   bind: Bind,
   list?: SpanList,
+  totalMax?: number,
 ): { readonly start: string; readonly end: string } {
-  if (!isCounted(filter)) return { start: '0', end: countRows(filter, bind) };
+  if (!isCounted(filter)) return { start: '0', end: countRows(filter, bind, totalMax) };
   const { afterSeconds, beforeSeconds } = filter;
   const upTo = (seconds: number): string =>
     list === undefined ? countBefore(filter, seconds, bind) : countFrom(list, filter, seconds, bind);
@@ -160,8 +161,10 @@ function countFrom(list: SpanList, filter: SubscriptionFilter, seconds: number, 
     ))`;
 }
 
-function countRows(filter: SubscriptionFilter, bind: Bind): string {
-  return `(select count(*) from subscription where tenant_id = $1${and(filterConditions(filter, bind))})`;
+function countRows(filter: SubscriptionFilter, bind: Bind, totalMax: number | undefined): string {
+  const rows = `from subscription where tenant_id = $1${and(filterConditions(filter, bind))}`;
+  if (totalMax === undefined) return `(select count(*) ${rows})`;
+  return `(select count(*) from (select 1 as one ${rows} limit ${bind(totalMax)}) as counted)`;
 }
 
 /** The series that a filter is counted in. */

@@ -52,6 +52,7 @@ export class System {
       PUBLIC_URL: `http://127.0.0.1:${ports[0]}`,
       EXPORTS_MAX: '20',
       EXPORTS_PER_CLIENT_MAX: '20',
+      EXPORTS_PER_TENANT_MAX: '20',
       DATABASE_POOL_SIZE: '6',
       LOG_LEVEL: 'warn',
       ...(this.#postgresUrl !== undefined && { DATABASE_URL: this.#urlOf(this.#database) }),

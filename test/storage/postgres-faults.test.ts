@@ -184,7 +184,7 @@ describe('when PostgreSQL fails', () => {
     };
     for (const table of ['subscription_span', 'subscription_import', 'subscription'])
       await killAt(table, 'subreport', () =>
-        opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'half' })], () => mark),
+        opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'half' })], mark),
       );
     expect([await count(), await revision()]).toEqual([0, before]);
     expect(await readImportMark(opened.store, tenant)).toBeUndefined();

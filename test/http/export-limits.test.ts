@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { expectProblem } from '../support/expect-error.ts';
+import { finishExport, openExport } from '../support/read-export.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const rows = Array.from({ length: 20_000 }, (_, index) =>
+  subscriptionRow({
+    id: `id-${index}`,
+    createdDate: index,
+    record: `{"id":"id-${index}","filler":"${'x'.repeat(800)}"}`,
+  }),
+);
+
+describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) => {
+  let service: TestService;
+  let tokens: readonly string[];
+  let tokenOfOther: string;
+  const path = '/v1/subscription?all=true&format=ndjson';
+  const begin = (token: string): Promise<IncomingMessage> => openExport(`${service.baseUrl}${path}`, token);
+  const ended = (): Record<string, unknown>[] => service.log.filter(({ msg }) => msg === 'export');
+
+  beforeAll(async () => {
+    const settings = {
+      EXPORTS_MAX: '4',
+      EXPORTS_PER_CLIENT_MAX: '2',
+      EXPORTS_PER_TENANT_MAX: '3',
+      EXPORT_STALL_SECONDS: '3',
+      EXPORT_RATE_MIN_KIB: '1000000', // what nobody takes
+    };
+    service = await startService(await openTestStore(), settings);
+    const [acme, globex] = [await service.createTenant('acme'), await service.createTenant('globex')];
+    for (let start = 0; start < rows.length; start += 5_000)
+      await service.store.loadSubscriptions(acme, rows.slice(start, start + 5_000));
+    await service.store.loadSubscriptions(globex, [subscriptionRow({ id: 'theirs' })]);
+    const clients = [await service.createClient(acme), await service.createClient(acme)];
+    tokens = await Promise.all(clients.map((client) => service.accessToken(client)));
+    tokenOfOther = await service.accessToken(await service.createClient(globex));
+  });
+  afterAll(() => service.close());
+
+  test('the readers of one tenant leave a place to another tenant (S10)', async () => {
+    const [one = '', two = ''] = tokens;
+    const open = [await begin(one), await begin(one), await begin(two)];
+    expect(open.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+    const fourth = await service.get(path, two);
+    expect(fourth.headers.get('retry-after')).toBe('10');
+    expect((await expectProblem(fourth, 'TOO_MANY_REQUESTS')).messages[0]).toContain('of a tenant together');
+    expect((await finishExport(await begin(tokenOfOther))).trailers['x-export-rows']).toBe('1');
+    for (const response of open) response.destroy();
+    await vi.waitFor(() => expect(ended()).toHaveLength(4), { timeout: 20_000 });
+  });
+
+  test('a reader that reads on, but slower than the least rate, is aborted (S10)', async () => {
+    const [one = ''] = tokens;
+    const response = await begin(one);
+    const aborted = once(response, 'error');
+    response.on('readable', () => undefined); // nothing is read but what is asked for below
+    let bytes = 0;
+    for (const stop = aborted.then(() => true); !(await Promise.race([stop, sleep(250, false)])); )
+      bytes += (response.read(524_288) as Buffer | null)?.length ?? 0;
+    expect(bytes).toBeLessThan(rows.length * 800);
+    expect(response.complete).toBe(false);
+    expect(service.logText()).toContain('its reader must take 1024000000 bytes a second');
+  });
+
+  test('hundreds at once are each answered, with a report or with 429 (O1)', async () => {
+    const [one = ''] = tokens;
+    const asked = Array.from({ length: 300 }, async () => {
+      const response = await begin(one);
+      if (response.statusCode === 200) await finishExport(response);
+      else response.resume();
+      return response.statusCode;
+    });
+    expect((await (await fetch(`${service.url}/healthz`)).json()).status).toBe('ok');
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([200, 429]));
+  });
+});

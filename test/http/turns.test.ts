@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startMeteredService } from '../support/metered-service.ts';
+import { openProbedTenant } from '../support/probed-tenant.ts';
+import { measureActivities } from '../support/turn-activities.ts';
+
+/** More of them take longer; a million are measured by `npm run probe:turns`. */
+const records = 20_000;
+/** CPU milliseconds of a turn. */
+const turnMsMax = 20;
+
+test('no turn of the event loop costs over 20 ms of CPU, whatever is asked of the embedded store (S8, O1, O6)', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-turns-'));
+  try {
+    const tenant = await openProbedTenant(folder, records);
+    const service = await startMeteredService({ DATA_DIR: folder });
+    const measured = await measureActivities(service, tenant, 2);
+    expect(await service.stop()).toBe(0);
+    const longest = measured.map(({ activity, longestMs }) => ({ activity, ms: Math.min(...longestMs) }));
+    expect(longest.filter(({ ms }) => ms > turnMsMax)).toEqual([]);
+    expect(measured.flatMap(({ failures }) => failures)).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 180_000);

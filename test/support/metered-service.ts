@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './postgres-server.ts';
+import type { MeasuredTurns } from './turn-meter.ts';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const meter = fileURLToPath(new URL('./turn-meter.ts', import.meta.url));
+
+/** A service in a process of its own, whose turns of the event loop are measured. */
+export interface MeteredService {
+  readonly url: string;
+  /** The operator's listener. */
+  readonly management: string;
+  /** The turns since the last call. */
+  takeTurns(): Promise<MeasuredTurns>;
+  /** Ends the service as an operator would, and gives its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `subreport serve` over a store with the meter in its main thread; resolves when it answers. */
+export async function startMeteredService(environment: Readonly<Record<string, string>>): Promise<MeteredService> {
+  const [port, managementPort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, ['--import', meter, main, 'serve'], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      LOG_LEVEL: 'error',
+      PORT: String(port),
+      MANAGEMENT_PORT: String(managementPort),
+      ...environment,
+    },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await untilHealthy(child, url);
+  return {
+    url,
+    management: `http://127.0.0.1:${managementPort}`,
+    async takeTurns() {
+      child.send('turns');
+      const [measured] = await once(child, 'message');
+      return measured as MeasuredTurns;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      const [code] = await once(child, 'exit');
+      return code as number | null;
+    },
+  };
+}
+
+async function untilHealthy(child: ChildProcess, url: string): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
+    const answer = await fetch(`${url}/healthz`).catch(() => undefined);
+    if (answer?.ok === true) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { ndjsonOf } from '../../src/cli/generate-command.ts';
+import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { MeteredService } from './metered-service.ts';
+import { finishExport, openExport } from './read-export.ts';
+import type { TestClient } from './service.ts';
+
+/** The moment that the synthetic records look back from: 2026-01-01T00:00:00Z. */
+export const until = 1_767_225_600;
+
+/** The tenant that everything is asked of. */
+export interface ProbedTenant {
+  readonly name: string;
+  readonly records: number;
+  /** May read and write. */
+  readonly client: TestClient;
+}
+
+/** Longest turn of one activity. */
+export interface ActivityTurns {
+  readonly activity: string;
+  /** CPU milliseconds of the main thread in the longest turn of each round. */
+  readonly longestMs: readonly number[];
+  /** Responses of `/healthz` and of the token endpoint while it went on, and those of them that were no success. */
+  readonly answers: number;
+  readonly failures: readonly string[];
+}
+
+/**
+ * Measures each activity in some rounds, after one that is not measured; `/healthz` and the token endpoint are asked meanwhile. The collector and the compiler make
+ * a long turn now and then, in one round or another: what a statement costs is in all of them, so the least of `longestMs` tells it.
+ */
+export async function measureActivities(
+  service: MeteredService,
+  tenant: ProbedTenant,
+  rounds: number,
+  onMeasured: (turns: ActivityTurns) => void = () => undefined,
+): Promise<readonly ActivityTurns[]> {
+  const measured: ActivityTurns[] = [];
+  for (const [activity, work] of Object.entries(activities)) {
+    const longestMs: number[] = [];
+    const watch = watchAnswers(service, tenant);
+    for (let round = 0; round <= rounds; round += 1) {
+      const token = await issueToken(service, tenant);
+      await service.takeTurns();
+      await work({ service, tenant, token, round });
+      const turns = await service.takeTurns();
+      if (round > 0) longestMs.push(turns.longestMs);
+    }
+    const turns = { activity, longestMs, ...(await watch.stop()) };
+    onMeasured(turns);
+    measured.push(turns);
+  }
+  return measured;
+}
+
+interface Round {
+  readonly service: MeteredService;
+  readonly tenant: ProbedTenant;
+  readonly token: string;
+  readonly round: number;
+}
+
+const manyStatuses = 'status=ACTIVE,DEPLETED,EXPIRED,PENDING';
+
+/** Each takes no response from a cache, as its query changes from round to round. */
+const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
+  'short pages': async (at) => {
+    for (let page = 1; page <= 50; page += 1) await getPage(at, `size=50&page=${page}&created-to=${day(at.round)}`);
+  },
+  'deep pages': async (at) => {
+    const last = Math.floor(at.tenant.records / 1000);
+    for (let back = 0; back < 10; back += 1)
+      await getPage(at, `size=1000&page=${Math.max(1, last - at.round * 10 - back)}`);
+    await getPage(at, `size=1000&${manyStatuses}&page=${Math.max(1, Math.floor(last / 2) - at.round)}`);
+  },
+  'deep pages of another order': async (at) => {
+    const page = Math.max(1, Math.floor(at.tenant.records / 50) - at.round);
+    await Promise.all([
+      getPage(at, `sort=-activationDate&size=50&page=${page}`),
+      getPage(at, `sort=expirationDate&auto-renew=true&size=50&page=${Math.floor(page / 4) - at.round}`),
+    ]);
+  },
+  'several statuses with bounds of another date': async (at) => {
+    const page = Math.floor(at.tenant.records / 200);
+    await getPage(at, `${manyStatuses}&date-field=expiration&after=${day(at.round, 2023)}&size=50&page=${page}`);
+    await getPage(at, `${manyStatuses}&date-field=activation&before=${day(at.round)}&sort=-expirationDate&size=50`);
+  },
+  'narrow filters without an index': async (at) => {
+    await getPage(at, `plan-id=none-${at.round}&auto-renew=true&${manyStatuses}&size=50`);
+    await getPage(at, `auto-renew=true&status=PENDING&date-field=activation&after=${day(at.round)}&size=50`);
+  },
+  summaries: async (at) => {
+    const paths = [
+      `by=status,product-id,auto-renew,month&date-field=expiration&after=${day(at.round, 2023)}`,
+      `by=plan-id,month&created-from=${day(at.round, 2023)}`,
+    ];
+    await Promise.all(paths.map((query) => getOk(at, `/v1/subscription/summary?${query}`)));
+  },
+  'whole reports': async (at) => {
+    await Promise.all(['ndjson', 'csv'].map((format) => exportAll(at, `format=${format}`)));
+  },
+  'whole reports of another order': async (at) => {
+    await Promise.all(
+      ['ndjson&sort=-activationDate&product-id=P5', 'csv&auto-renew=true'].map((query) =>
+        exportAll(at, `format=${query}`),
+      ),
+    );
+  },
+  'an import': (at) => load(at, '', syntheticRows({ count: 5_000, seed: 1_000 + at.round, until })),
+  'a replacement of all records': (at) => load(at, '?replace=true', changedRecords(at)),
+};
+
+/** The tenant's records as they were loaded, every hundredth changed. */
+function* changedRecords({ tenant, round }: Round): Generator<SyntheticRow> {
+  let index = 0;
+  for (const row of syntheticRows({ count: tenant.records, seed: 1, until })) {
+    index += 1;
+    yield index % 100 === round ? { ...row, device_id: `device-of-round-${round}` } : row;
+  }
+}
+
+/** Midnight of a day that differs from round to round. */
+const day = (round: number, year = 2025): string => `${year}-06-${String(10 + round)}T00:00:00Z`;
+
+const getPage = (at: Round, query: string): Promise<void> => getOk(at, `/v1/subscription?${query}`);
+
+async function getOk({ service, token }: Round, path: string): Promise<void> {
+  const response = await fetch(`${service.url}/connect-api${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${body}`);
+}
+
+async function exportAll({ service, token }: Round, query: string): Promise<void> {
+  const {
+    status,
+    trailers,
+    text: body,
+  } = await finishExport(await openExport(`${service.url}/connect-api/v1/subscription?all=true&${query}`, token));
+  if (status !== 200 || trailers['x-export-rows'] === undefined)
+    throw new Error(`${query}: ${status} ${body.slice(0, 200)}`);
+}
+
+async function load({ service, tenant, token }: Round, query: string, rows: Iterable<SyntheticRow>): Promise<void> {
+  const path = `/operator/v1/tenants/${tenant.name}/subscriptions${query}`;
+  const request = httpRequest(`${service.management}${path}`, {
+    method: 'PUT',
+    agent: false,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+  });
+  const [, [response]] = await Promise.all([
+    pipeline(Readable.from(ndjsonOf(rows)), request),
+    once(request, 'response') as Promise<[IncomingMessage]>,
+  ]);
+  const answer = await text(response);
+  if (response.statusCode !== 200) throw new Error(`PUT ${path}: ${response.statusCode} ${answer}`);
+}
+
+async function issueToken({ url }: MeteredService, { client }: ProbedTenant): Promise<string> {
+  const form = new URLSearchParams({ grant_type: 'client_credentials', ...client });
+  const response = await fetch(`${url}/oauth2/token`, { method: 'POST', body: form });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (token === undefined) throw new Error(`no token: ${response.status}`);
+  return token;
+}
+
+/** Asks `/healthz` and the token endpoint again and again until it is stopped. */
+function watchAnswers(service: MeteredService, tenant: ProbedTenant) {
+  const stopped = new AbortController();
+  const failures: string[] = [];
+  let answers = 0;
+  const watch = async (): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      const health = await fetch(`${service.url}/healthz`);
+      if (health.status !== 200) failures.push(`/healthz: ${health.status}`);
+      await health.text();
+      await issueToken(service, tenant).catch((error: unknown) => failures.push(String(error)));
+      answers += 2;
+      if (!stopped.signal.aborted) await once(AbortSignal.any([stopped.signal, AbortSignal.timeout(100)]), 'abort');
+    }
+  };
+  const watching = watch();
+  return {
+    async stop() {
+      stopped.abort();
+      await watching;
+      return { answers, failures };
+    },
+  };
+}
