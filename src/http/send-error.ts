@@ -53,12 +53,16 @@ function describeError(error: unknown): ErrorAnswer {
   }
   if (error instanceof StorageError && error.code !== 'UNUSABLE') {
     return {
-      report: { code: 'UNAVAILABLE', messages: ['Cannot answer now: the store must be reachable; try again shortly'] },
+      report: { code: 'UNAVAILABLE', messages: [error.code === 'FULL' ? storeFull : storeAway] },
       headers: { 'retry-after': retryAfterSeconds },
     };
   }
   return describeFrameworkError(error);
 }
+
+const storeAway = 'Cannot answer now: the store must be reachable; try again shortly';
+const storeFull =
+  'Cannot keep anything now: the disk of the store must have room left; try again once the operator has made room';
 
 const issuerUnavailable =
   'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
