@@ -1,4 +1,4 @@
-import type { GrantType, Scope } from '../contract/token.ts';
+import type { GrantType, RefreshTokenUse, Scope } from '../contract/token.ts';
 import { type ClientRow, findClient } from '../storage/client.ts';
 import {
   deleteClient,
@@ -15,6 +15,8 @@ import { unknownClient } from './manage-clients.ts';
 export interface WantedEdit {
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
+  /** `null` for what the service does with the refresh tokens of all clients. */
+  readonly refreshTokenUse?: RefreshTokenUse | null;
   /** Makes it a client that only an external issuer gives tokens to: without grants and without a secret. */
   readonly external?: boolean;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { editClient, type WantedEdit } from '../auth/edit-client.ts';
-import { grantTypes, scopes as knownScopes } from '../contract/token.ts';
+import { grantTypes, scopes as knownScopes, type RefreshTokenUse, refreshTokenUses } from '../contract/token.ts';
 import {
   type ClientChoice,
   clientIdOption,
@@ -14,6 +14,12 @@ import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import type { Output } from './output.ts';
 import { nowSeconds, withStore } from './store-session.ts';
+
+type UpdateOptions = ClientChoice &
+  Omit<WantedEdit, 'refreshTokenUse'> & {
+    readonly refreshTokenUse?: RefreshTokenUse | 'default';
+    readonly json?: boolean;
+  };
 
 /** `subreport client update`. */
 export function addClientUpdateCommand(client: Command, output: Output): void {
@@ -34,20 +40,26 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
     )
     .addOption(
       new Option(
+        '--refresh-token-use <use>',
+        'rotate: a used refresh token is dead; reuse: it stays valid until it expires; default: as REFRESH_TOKEN_USE says',
+      ).choices([...refreshTokenUses, 'default']),
+    )
+    .addOption(
+      new Option(
         '--external',
         'only the external issuer (OIDC_ISSUER) gives it tokens: its secrets are removed, its tokens from here revoked',
-      ).conflicts('grants'),
+      ).conflicts(['grants', 'refreshTokenUse']),
     )
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-portal --external\n\nA client that was external has no secret yet when it gets --grants: subreport client rotate gives it one.',
+      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-portal --external\n\nA client that was external has no secret yet when it gets --grants: subreport client rotate gives it one.',
     )
-    .action(async (options: ClientChoice & WantedEdit & { json?: boolean }) => {
-      const { clientId, grants, scopes, external } = options;
-      if (grants === undefined && scopes === undefined && external !== true) {
+    .action(async (options: UpdateOptions) => {
+      const { clientId, grants, scopes, refreshTokenUse: use, external } = options;
+      if (grants === undefined && scopes === undefined && use === undefined && external !== true) {
         throw new UsageError(
-          'Cannot update the client: at least one of --grants, --scopes and --external must be given',
+          'Cannot update the client: at least one of --grants, --scopes, --refresh-token-use and --external must be given',
         );
       }
       const edited = await withStore(readConfig(), async (store) => {
@@ -55,6 +67,7 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
         return editClient(store, nowSeconds(), clientId, {
           ...(grants !== undefined && { grants }),
           ...(scopes !== undefined && { scopes }),
+          ...(use !== undefined && { refreshTokenUse: use === 'default' ? null : use }),
           ...(external !== undefined && { external }),
         });
       });

@@ -6,7 +6,10 @@ import { readConfig } from './config.ts';
 import type { Output } from './output.ts';
 
 /** Commands that change nothing in the store; `serve` has a log of its own. */
-const notAudited = ['serve', 'config', 'audit', 'tenant list', 'client list', 'client show', 'keys list'];
+const notAudited = [
+  ...['serve', 'config', 'audit', 'tenant list', 'keys list'],
+  ...['client list', 'client show', 'client sessions'],
+];
 
 /** A command line as its line in the audit file describes it. */
 interface AuditedCommand {

@@ -1,10 +1,12 @@
-import { revokeAll } from './client.ts';
+import { type RefreshTokenUse, revokeAll } from './client.ts';
 import { directoryStatement, type Store } from './store.ts';
 
 /** What of a client is to be changed; what is left out stays. */
 export interface ClientEdit {
   readonly grants?: readonly string[];
   readonly scopes?: readonly string[];
+  /** `null` for what the service does with the refresh tokens of all clients. */
+  readonly refreshTokenUse?: RefreshTokenUse | null;
 }
 
 /** When a secret of a client was made, and when it ends, in UTC epoch seconds; `null` when it has no end. */
@@ -27,13 +29,25 @@ export async function enableClient(store: Store, clientId: string): Promise<bool
   return enabled?.length === 1;
 }
 
-/** Changes the grants and scopes of a client. A token that has more than the client may do now is refused. */
-export async function updateClient(store: Store, clientId: string, { grants, scopes }: ClientEdit): Promise<void> {
+/** Changes what a client may do. A token that has more than the client may do now is refused. */
+export async function updateClient(
+  store: Store,
+  clientId: string,
+  { grants, scopes, refreshTokenUse }: ClientEdit,
+): Promise<void> {
   await store.writeDirectory(
     [
       directoryStatement(
-        'update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes) where client_id = $1',
-        [clientId, grants?.join(' ') ?? null, scopes?.join(' ') ?? null],
+        `update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes),
+           refresh_token_use = case when $4 = 1 then $5 else refresh_token_use end
+         where client_id = $1`,
+        [
+          clientId,
+          grants?.join(' ') ?? null,
+          scopes?.join(' ') ?? null,
+          refreshTokenUse === undefined ? 0 : 1,
+          refreshTokenUse ?? null,
+        ],
       ),
     ],
     { announce: true },

@@ -64,7 +64,15 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
     expect((await walk(await create('rotate'), 'first', 20)).refusedRefreshes).toBe(2);
     await service.close();
     await start({});
-    expect((await walk(await create('reuse'), 'first', 20)).refusedRefreshes).toBe(0);
+    const reusing = await create('reuse');
+    expect((await walk(reusing, 'first', 20)).refusedRefreshes).toBe(0);
+    const update = ['client', 'update', '--client-id', reusing.client_id, '--refresh-token-use', 'default', '--json'];
+    const { stdout } = await runCommand(update, { environment: opened.environment });
+    expect(JSON.parse(stdout)).toMatchObject({
+      refresh_token_use: null,
+      grants: ['client_credentials', 'refresh_token'],
+    });
+    expect((await walk(reusing, 'first', 20)).refusedRefreshes).toBe(2);
   });
 
   async function clientOf(tenant: ReturnType<typeof start>): Promise<TestClient> {

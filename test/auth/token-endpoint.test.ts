@@ -336,6 +336,14 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       await refreshed(token); // none of them has used it up
     });
 
+    test('27 (RFC 4648 §3.5): a refresh token in another spelling of the same base64url is invalid_grant (S15)', async () => {
+      const { refresh_token: token = '' } = await issue();
+      const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+      const other = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1]; // 43 characters carry 258 bits for 256
+      await expectTokenError(await refresh(other), 'invalid_grant');
+      expect((await refresh(token)).status).toBe(200);
+    });
+
     test('28 (RFC 6749 §6): a wider scope is invalid_scope and does not use the token up', async () => {
       const { refresh_token: token } = await issue();
       await expectTokenError(await refresh(token, client, { scope: 'subscription:read admin' }), 'invalid_scope');
