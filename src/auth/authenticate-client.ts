@@ -7,7 +7,10 @@ import { verifyGeneratedSecret, verifyNothing } from './client-secret.ts';
 import { TokenError } from './error.ts';
 import type { Attempt } from './failure-budget.ts';
 
-/** What a token request carries about the client: the `Authorization` header and the form fields, each at most once. */
+/**
+ * What a token request carries about the client: the `Authorization` header and the form fields,
+ * each at most once.
+ */
 export interface ClientCredentials {
   readonly authorization: string | undefined;
   readonly clientId: string | undefined;
@@ -25,12 +28,15 @@ interface Claim {
   readonly clientSecret: string;
 }
 
-/** Longest id and secret that a client can have; longer ones are refused before anything is done with them. */
+/**
+ * Longest id and secret that a client can have; longer ones are refused before anything is done
+ * with them.
+ */
 const lengthMax = { clientId: 255, clientSecret: 512 };
 
 /**
- * Finds out which client sent a token request, by HTTP Basic or by form fields (RFC 6749 §2.3.1). An unknown client, a wrong secret and a disabled client
- * are told the same.
+ * Finds out which client sent a token request, by HTTP Basic or by form fields (RFC 6749 §2.3.1).
+ * An unknown client, a wrong secret and a disabled client are told the same.
  */
 export async function authenticateClient(
   context: AuthContext,
@@ -43,13 +49,18 @@ export async function authenticateClient(
   throw failed();
 }
 
-/** The client that a request claims to be from, as far as it can be told before it is authenticated. */
+/**
+ * The client that a request claims to be from, as far as it can be told before it is authenticated.
+ */
 export function claimedClientId({ authorization, clientId }: ClientCredentials): string | undefined {
   if (clientId !== undefined || authorization === undefined) return clientId;
   return readBasic(authorization)[0]?.clientId;
 }
 
-/** The active client of an id and a secret. Generated secrets come first and are never held back: others cannot lock their client out. */
+/**
+ * The active client of an id and a secret. Generated secrets come first and are never held back:
+ * others cannot lock their client out.
+ */
 async function findProvenClient(
   context: AuthContext,
   { clientId, clientSecret }: Claim,
@@ -68,7 +79,10 @@ async function findProvenClient(
   return isProven ? found.client : undefined;
 }
 
-/** Whether a secret that a person may have chosen is one of a client's, within the budget of failed attempts; one that could not be checked counts as failed. */
+/**
+ * Whether a secret that a person may have chosen is one of a client's, within the budget of failed
+ * attempts; one that could not be checked counts as failed.
+ */
 async function proveChosen(
   { failures, store }: AuthContext,
   hashes: readonly string[],
@@ -81,14 +95,20 @@ async function proveChosen(
   }
   let proven: string | undefined;
   try {
-    for (const hash of hashes) if (await verifyChosenSecret(attempt.clientId, hash, secret)) proven ??= hash;
+    proven = await findHash(attempt.clientId, hashes, secret);
   } finally {
     if (proven === undefined) await failures.count(attempt);
   }
-  if (proven !== undefined && isOutdatedHash(proven)) {
+  if (proven === undefined) return false;
+  if (isOutdatedHash(proven)) {
     await rewriteSecretHash(store, attempt.clientId, proven, await hashChosenSecret(secret));
   }
-  return proven !== undefined;
+  return true;
+}
+
+async function findHash(clientId: string, hashes: readonly string[], secret: string): Promise<string | undefined> {
+  for (const hash of hashes) if (await verifyChosenSecret(clientId, hash, secret)) return hash;
+  return undefined;
 }
 
 const isPossible = ({ clientId, clientSecret }: Claim): boolean =>
@@ -133,8 +153,9 @@ function readCredentials({ authorization, clientId, clientSecret }: ClientCreden
 }
 
 /**
- * Reads `Basic` credentials: both halves are form-encoded before they are joined (RFC 6749 §2.3.1, RFC 7617 §2). curl, requests and authlib join them as they
- * are, so what decoding would change is also taken as it is.
+ * Reads `Basic` credentials: both halves are form-encoded before they are joined (RFC 6749 §2.3.1,
+ * RFC 7617 §2). curl, requests and authlib join them as they are, so what decoding would change is
+ * also taken as it is.
  */
 function readBasic(authorization: string): readonly Claim[] {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];

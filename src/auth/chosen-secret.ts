@@ -16,7 +16,10 @@ interface SlowParameters {
 const parametersNow: SlowParameters = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagLength = 32;
 
-/** Checks that may wait at once: of all clients, and of one, or guessing at one would starve all others. */
+/**
+ * Checks that may wait at once: of all clients, and of one, or guessing at one would starve all
+ * others.
+ */
 const waitingMax = { all: 32, perClient: 4 };
 
 /** A hash as it was kept, with what it was made with. */
@@ -25,7 +28,10 @@ interface KeptHash extends SlowParameters {
   readonly tag: Buffer;
 }
 
-/** The hash to keep of a secret that came from elsewhere and may have been chosen by a person: argon2id with a salt, as a PHC string. */
+/**
+ * The hash to keep of a secret that came from elsewhere and may have been chosen by a person:
+ * argon2id with a salt, as a PHC string.
+ */
 export async function hashChosenSecret(secret: string): Promise<string> {
   const salt = randomBytes(16);
   const { memory, passes, parallelism } = parametersNow;
@@ -36,7 +42,10 @@ export async function hashChosenSecret(secret: string): Promise<string> {
 /** Whether a kept hash is one of `hashChosenSecret`, of this version or an earlier one. */
 export const isChosenHash = (hash: string): boolean => readHash(hash) !== undefined;
 
-/** Whether a hash was made with other parameters than those of now, or kept in the form of an earlier version. */
+/**
+ * Whether a hash was made with other parameters than those of now, or kept in the form of an
+ * earlier version.
+ */
 export function isOutdatedHash(hash: string): boolean {
   const kept = readHash(hash);
   const names = ['memory', 'passes', 'parallelism'] as const;
@@ -44,8 +53,8 @@ export function isOutdatedHash(hash: string): boolean {
 }
 
 /**
- * Whether a secret is the one of a hash, compared in constant time. Checks run one after another. Fails with `TokenError` when too many are waiting, of this
- * client or of all.
+ * Whether a secret is the one of a hash, compared in constant time. Checks run one after another.
+ * Fails with `TokenError` when too many are waiting, of this client or of all.
  */
 export async function verifyChosenSecret(clientId: string, hash: string, secret: string): Promise<boolean> {
   const kept = readHash(hash);
@@ -62,7 +71,10 @@ export async function verifyChosenSecret(clientId: string, hash: string, secret:
   return right;
 }
 
-/** Secrets proved right, as HMACs under a key that lives no longer than the process: the slow hash runs once for each. */
+/**
+ * Secrets proved right, as HMACs under a key that lives no longer than the process: the slow hash
+ * runs once for each.
+ */
 const proofs = new BoundedMap<Buffer>({ entriesMax: 1_000, bytesMax: 1_048_576 });
 const processKey = randomBytes(32);
 
@@ -91,7 +103,10 @@ async function inTurn<T>(clientId: string, check: () => Promise<T>): Promise<T> 
 const overloaded = () =>
   new TokenError('temporarily_unavailable', 'Cannot check the client secret now: try again in a second', 1);
 
-/** Reads a PHC string, or what earlier versions kept: `argon2id$<salt>$<hash>` with the parameters of then. */
+/**
+ * Reads a PHC string, or what earlier versions kept: `argon2id$<salt>$<hash>` with the parameters
+ * of then.
+ */
 function readHash(hash: string): KeptHash | undefined {
   const earlier = /^argon2id\$([\w-]+)\$([\w-]+)$/.exec(hash);
   if (earlier !== null) {

@@ -1,4 +1,7 @@
-/** Parts that people make secrets of, in lower case; from the usual lists of leaked passwords. What they leave of a secret is what a guesser must guess. */
+/**
+ * Parts that people make secrets of, in lower case; from the usual lists of leaked passwords. What
+ * they leave of a secret is what a guesser must guess.
+ */
 export const commonParts: readonly string[] = [
   ...['password', 'passwort', 'passw0rd', 'p@ssw0rd', 'p@ssword', 'passphrase', 'passwd', 'contrasena', 'motdepasse'],
   ...['secret', 'geheim', 'default', 'changeme', 'changeit', 'letmein', 'welcome', 'willkommen', 'hello', 'admin'],

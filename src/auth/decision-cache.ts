@@ -3,7 +3,9 @@ import { BoundedMap } from '../storage/bounded-map.ts';
 import type { AuthContext } from './auth-context.ts';
 import { clockToleranceSeconds } from './verify-token.ts';
 
-/** A decision on a token: the one made before, if it still counts, and a way to remember a new one. */
+/**
+ * A decision on a token: the one made before, if it still counts, and a way to remember a new one.
+ */
 export interface Decision<T> {
   readonly known: T | undefined;
   /** Remembers what was decided; `expiresAt` of the token in UTC epoch seconds. */
@@ -13,8 +15,9 @@ export interface Decision<T> {
 const bounds = { entriesMax: 10_000, bytesMax: 8_388_608 };
 
 /**
- * Remembers what was decided on tokens for as long as nothing has changed that it could depend on: keys, clients and revoked families are in the store, whose
- * mark says so. So a token that is sent again costs one hash. Kept by the SHA-256 of the token, no longer than it lives.
+ * Remembers what was decided on tokens for as long as nothing has changed that it could depend on:
+ * keys, clients and revoked families are in the store, whose mark says so. So a token that is sent
+ * again costs one hash. Kept by the SHA-256 of the token, no longer than it lives.
  */
 export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store' | 'now'>) {
   const decisions = new BoundedMap<{ readonly decision: T; readonly expiresAt: number }>(bounds);

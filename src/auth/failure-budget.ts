@@ -8,8 +8,10 @@ export interface Attempt {
 }
 
 /**
- * Limits guesses at chosen secrets: a number of failed attempts a minute for each client and network, and `networkFactor` times as many for a network whatever
- * clients it tries. A guesser does not lock the client out elsewhere (RFC 6749 §2.3.1). Generated secrets need no limit: 256 random bits cannot be guessed.
+ * Limits guesses at chosen secrets: a number of failed attempts a minute for each client and
+ * network, and `networkFactor` times as many for a network whatever clients it tries. A guesser
+ * does not lock the client out elsewhere (RFC 6749 §2.3.1). Generated secrets need no limit: 256
+ * random bits cannot be guessed.
  */
 export interface FailureBudget {
   /** Seconds to wait when the budget of an attempt is used up, 0 otherwise. */

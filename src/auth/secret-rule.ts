@@ -7,8 +7,9 @@ const charactersMin = { different: 8, own: 8 };
 const contextLengthMin = 4;
 
 /**
- * What must hold of a secret that a person may have chosen, and does not; `undefined` for a good one. `context` are words that a guesser tries first: the
- * client's id, its tenant. (NIST SP 800-63B §5.1.1.2, OWASP ASVS 5.0 6.2)
+ * What must hold of a secret that a person may have chosen, and does not; `undefined` for a good
+ * one. `context` are words that a guesser tries first: the client's id, its tenant. (NIST SP
+ * 800-63B §5.1.1.2, OWASP ASVS 5.0 6.2)
  */
 export function secretFault(secret: string, context: readonly string[]): string | undefined {
   if (!form.test(secret)) return 'it must be 16 to 512 printable ASCII characters on one line';
@@ -26,7 +27,10 @@ export function secretFault(secret: string, context: readonly string[]): string 
 
 const byLength = commonParts.toSorted((one, other) => other.length - one.length);
 
-/** What is left of a secret without common words, runs of digits in order, characters that repeat, and blanks. */
+/**
+ * What is left of a secret without common words, runs of digits in order, characters that repeat,
+ * and blanks.
+ */
 function withoutCommon(lower: string): string {
   const rest = byLength.reduce((text, part) => text.replaceAll(part, ' '), lower);
   return rest

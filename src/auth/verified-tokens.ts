@@ -22,8 +22,9 @@ export interface Remembering<T> {
 }
 
 /**
- * Remembers good tokens, so that each is verified once and not at each request (verifying takes three quarters of a trivial request). Kept by the SHA-256
- * of the token, never the token itself, and no longer than it lives (`expiresAt` in UTC epoch seconds, and the tolerance).
+ * Remembers good tokens, so that each is verified once and not at each request (verifying takes
+ * three quarters of a trivial request). Kept by the SHA-256 of the token, never the token itself,
+ * and no longer than it lives (`expiresAt` in UTC epoch seconds, and the tolerance).
  */
 export function rememberVerified<T extends { readonly expiresAt: number }>(
   verify: (token: string) => Promise<T>,

@@ -17,7 +17,10 @@ export interface WindowCounter {
 
 const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 
-/** Makes a counter over windows of `windowMs` on the monotonic clock. Keys are kept by their SHA-256. */
+/**
+ * Makes a counter over windows of `windowMs` on the monotonic clock. Keys are kept by their
+ * SHA-256.
+ */
 export function createWindowCounter(windowMs: number, nowMs = () => performance.now()): WindowCounter {
   const windows = new BoundedMap<{ count: number; readonly endsAtMs: number }>({ ...bounds, nowMs });
   return {

@@ -32,7 +32,10 @@ export interface OauthRoute {
   readonly handle: (request: OauthRequest) => Promise<object | undefined>;
 }
 
-/** Adds an endpoint that takes a form of an authenticated client (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1). Its steps, in their order, are the list in the handler. */
+/**
+ * Adds an endpoint that takes a form of an authenticated client (RFC 6749 §3.2, RFC 7009 §2.1, RFC
+ * 7662 §2.1). Its steps, in their order, are the list in the handler.
+ */
 export function addOauthRoute(
   app: FastifyInstance,
   context: AuthContext,
@@ -53,14 +56,9 @@ export function addOauthRoute(
       url: path,
       handler: async (request, reply) => {
         forbidStoring(reply);
-        refuseUrlParameters(request);
-        const form = readForm(request);
-        const credentials = readCredentials(request, form);
-        auditRequest(request, { claimed_client_id: describeClaimedId(claimedClientId(credentials)) });
-        checkForm?.(form);
         const bounded = withinRequest(context, request);
-        const client = await authenticateClient(bounded, credentials).catch(async (error: unknown) => {
-          await countRequest?.call(scope, request, reply); // it counts for its address, as no client is known
+        const { form, client } = await identify(bounded, request, checkForm).catch(async (error: unknown) => {
+          if (error instanceof TokenError) await countRequest?.call(scope, request, reply); // for its address
           throw error;
         });
         request.access = { clientId: client.clientId, tenant: client.tenant, expiresAt: 0 };
@@ -72,6 +70,20 @@ export function addOauthRoute(
       },
     });
   });
+}
+
+/** Reads the form of a request, and finds out which client sent it. */
+async function identify(
+  context: AuthContext,
+  request: FastifyRequest,
+  checkForm: OauthRoute['checkForm'],
+): Promise<Pick<OauthRequest, 'form' | 'client'>> {
+  refuseUrlParameters(request);
+  const form = readForm(request);
+  const credentials = readCredentials(request, form);
+  auditRequest(request, { claimed_client_id: describeClaimedId(claimedClientId(credentials)) });
+  checkForm?.(form);
+  return { form, client: await authenticateClient(context, credentials) };
 }
 
 const readCredentials = ({ headers, ip }: FastifyRequest, form: ReadonlyMap<string, string>): ClientCredentials => ({
@@ -88,7 +100,10 @@ function refuseUrlParameters(request: FastifyRequest): void {
   }
 }
 
-/** The fields of the body by name; an empty one counts as absent, a repeated one is refused (RFC 6749 §3.2). */
+/**
+ * The fields of the body by name; an empty one counts as absent, a repeated one is refused (RFC
+ * 6749 §3.2).
+ */
 function readForm({ body }: FastifyRequest): ReadonlyMap<string, string> {
   if (!(body instanceof Buffer))
     throw new TokenError('invalid_request', `Cannot read the request: it must have a body of type ${formType}`);

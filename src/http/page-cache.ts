@@ -18,8 +18,9 @@ export interface PageCache {
 const largestShare = 8;
 
 /**
- * Makes a cache of at most `bytesMax`, keys and headers counted; 0 keeps nothing. The key must name everything that the page depends on but the revision, which
- * the caller compares: so a newer page takes the place of the older one.
+ * Makes a cache of at most `bytesMax`, keys and headers counted; 0 keeps nothing. The key must name
+ * everything that the page depends on but the revision, which the caller compares: so a newer page
+ * takes the place of the older one.
  */
 export function createPageCache(bytesMax: number): PageCache {
   const pages = new BoundedMap<FinishedPage>({
@@ -33,7 +34,10 @@ export function createPageCache(bytesMax: number): PageCache {
   };
 }
 
-/** A body in memory of its own: a short one is part of a pool of 8 KiB, and a compressed one of the compressor's 16 KiB, which it would keep alive. */
+/**
+ * A body in memory of its own: a short one is part of a pool of 8 KiB, and a compressed one of the
+ * compressor's 16 KiB, which it would keep alive.
+ */
 function ownBytes(body: Buffer): Buffer {
   if (body.byteLength === body.buffer.byteLength) return body;
   const own = Buffer.allocUnsafeSlow(body.byteLength);

@@ -13,7 +13,10 @@ export interface RequestCounter {
 /** Length of the window that requests are counted in. */
 export const windowSeconds = 60;
 
-/** Options of `@fastify/rate-limit` for so many requests a minute and client, and as many OAuth requests, counted by `requests`; to run after the client is known. */
+/**
+ * Options of `@fastify/rate-limit` for so many requests a minute and client, and as many OAuth
+ * requests, counted by `requests`; to run after the client is known.
+ */
 export function rateLimitOptions(perMinute: number, requests: RequestCounter): RateLimitOptions {
   return {
     max: perMinute,
@@ -29,7 +32,10 @@ export function rateLimitOptions(perMinute: number, requests: RequestCounter): R
   };
 }
 
-/** OAuth requests are counted apart from reports; those that no client is known of count for their network. Client ids have no blanks. */
+/**
+ * OAuth requests are counted apart from reports; those that no client is known of count for their
+ * network. Client ids have no blanks.
+ */
 function keyOf({ access, audit, ip }: FastifyRequest): string {
   const caller = access?.clientId ?? `network ${networkOf(ip)}`;
   return audit === null ? caller : `oauth ${caller}`;
@@ -49,8 +55,8 @@ function storeOf(requests: RequestCounter): FastifyRateLimitStoreCtor {
 }
 
 /**
- * Adds to the counters of the library the two other spellings that clients look for: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers)
- * and `x-rate-limit-*`.
+ * Adds to the counters of the library the two other spellings that clients look for: `RateLimit`
+ * and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and `x-rate-limit-*`.
  */
 export async function addRateLimitHeaders(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>

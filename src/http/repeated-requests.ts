@@ -18,7 +18,10 @@ export interface RepeatableAnswer {
 
 /** Requests that are sent again as they were, and their answers. */
 export interface RepeatedRequests {
-  /** Answers a request that was answered before, when nothing can have changed since; `false` leaves it to be answered anew. */
+  /**
+   * Answers a request that was answered before, when nothing can have changed since; `false` leaves
+   * it to be answered anew.
+   */
   readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Keeps the answer that a request is about to get, for its repetition. */
   readonly keep: (request: FastifyRequest, reply: FastifyReply, answer: RepeatableAnswer) => void;
@@ -26,7 +29,10 @@ export interface RepeatedRequests {
 
 /** What repeated requests are judged by. */
 export interface RepeatedRequestsOptions {
-  /** A number that differs once anything may have changed that an answer depends on; `undefined` when that cannot be known. */
+  /**
+   * A number that differs once anything may have changed that an answer depends on; `undefined`
+   * when that cannot be known.
+   */
   readonly changeMark: () => number | undefined;
   readonly logger: Pick<FastifyBaseLogger, 'info'>;
   /** UTC epoch seconds. */
@@ -59,9 +65,11 @@ interface Arrival {
 }
 
 /**
- * Makes the memory of requests that are sent again byte for byte, token and all: reading, checking and looking everything up again would end in the same answer
- * for as long as the store's mark stays (`changeMark`) and the token lives. The mark is read for each request, after the last of its bytes has arrived. Requests
- * are kept by their SHA-256, never in the clear, as they hold a token, and no longer than the token lives.
+ * Makes the memory of requests that are sent again byte for byte, token and all: reading, checking
+ * and looking everything up again would end in the same answer for as long as the store's mark
+ * stays (`changeMark`) and the token lives. The mark is read for each request, after the last of
+ * its bytes has arrived. Requests are kept by their SHA-256, never in the clear, as they hold a
+ * token, and no longer than the token lives.
  */
 export function createRepeatedRequests({
   changeMark,
@@ -116,8 +124,8 @@ export function createRepeatedRequests({
 }
 
 /**
- * A request as it arrived, without the correlation id, which decides nothing; `undefined` for one that is too long, or that has a body or asks for more than an
- * answer.
+ * A request as it arrived, without the correlation id, which decides nothing; `undefined` for one
+ * that is too long, or that has a body or asks for more than an answer.
  */
 function textOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let text = `${httpVersion} ${url}`;

@@ -16,7 +16,10 @@ export function forbidStoring(reply: FastifyReply): void {
   reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
 }
 
-/** Answers an error of an OAuth endpoint (RFC 6749 §5.2); every 401 carries a challenge (RFC 9110 §15.5.2). */
+/**
+ * Answers an error of an OAuth endpoint (RFC 6749 §5.2); every 401 carries a challenge (RFC 9110
+ * §15.5.2).
+ */
 export function sendTokenError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { code, message, retryAfterSeconds: wait = storeRetrySeconds } = describeTokenError(error);
   const { status } = tokenErrorTable[code];
@@ -33,7 +36,10 @@ export function sendTokenError(error: unknown, request: FastifyRequest, reply: F
   return reply.code(status).type('application/json').send(JSON.stringify(body));
 }
 
-/** A request that was refused for want of a slot is counted and no failure of the service: at most one line a second tells of all of them. */
+/**
+ * A request that was refused for want of a slot is counted and no failure of the service: at most
+ * one line a second tells of all of them.
+ */
 const logOverload = createThrottledLog(1_000);
 
 function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyRequest): void {

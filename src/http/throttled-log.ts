@@ -1,4 +1,7 @@
-/** Makes a function that calls `write` at most once in `everyMs`, with how often it was called since it last wrote. */
+/**
+ * Makes a function that calls `write` at most once in `everyMs`, with how often it was called since
+ * it last wrote.
+ */
 export function createThrottledLog(everyMs: number, nowMs = () => performance.now()) {
   let calls = 0;
   let writtenAtMs = Number.NEGATIVE_INFINITY;

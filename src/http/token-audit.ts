@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TokenErrorCode } from '../contract/token.ts';
 
-/** What the log line of an OAuth request says beside that of any other: who claimed to be whom, from where, and what became of it. */
+/**
+ * What the log line of an OAuth request says beside that of any other: who claimed to be whom, from
+ * where, and what became of it.
+ */
 export interface TokenAudit {
   readonly address: string;
   /** As the request named it, before it was authenticated. */

@@ -3,9 +3,15 @@ import { estimateBytes } from './estimate-bytes.ts';
 /** Bounds of a `BoundedMap`. */
 export interface BoundedMapOptions<V> {
   readonly entriesMax: number;
-  /** Bytes of all entries together; each counts its key, its value and `entryBytes`. 0 keeps nothing. */
+  /**
+   * Bytes of all entries together; each counts its key, its value and `entryBytes`. 0 keeps
+   * nothing.
+   */
   readonly bytesMax: number;
-  /** Bytes of a value, `estimateBytes` without it. A string that was sliced from a longer one keeps the longer one alive: do not keep such ones. */
+  /**
+   * Bytes of a value, `estimateBytes` without it. A string that was sliced from a longer one keeps
+   * the longer one alive: do not keep such ones.
+   */
   readonly bytesOf?: (value: V) => number;
   /** Largest entry, so that one does not push out all others; `bytesMax` without it. */
   readonly entryBytesMax?: number;
@@ -23,16 +29,23 @@ interface Entry<V> {
   newer: Entry<V> | undefined;
 }
 
-/** What an entry takes beside the characters of its key and its value: 165 bytes were measured, 205 with an expiry. */
+/**
+ * What an entry takes beside the characters of its key and its value: 165 bytes were measured, 205
+ * with an expiry.
+ */
 export const entryBytes = 200;
 
-/** Expired entries are found by the second they expire in: a live one may be evicted before one that expired within this time. */
+/**
+ * Expired entries are found by the second they expire in: a live one may be evicted before one that
+ * expired within this time.
+ */
 const sweepStepMs = 1_000;
 
 /**
- * A map for what a process keeps in memory: bounded in entries and in bytes, keys counted. To make room, expired entries are evicted first, then the least
- * recently used ones. Every operation takes amortised O(1) time: the order of use is a linked list, as the first key of a JavaScript `Map` is found by stepping
- * over all keys that were deleted before it.
+ * A map for what a process keeps in memory: bounded in entries and in bytes, keys counted. To make
+ * room, expired entries are evicted first, then the least recently used ones. Every operation takes
+ * amortised O(1) time: the order of use is a linked list, as the first key of a JavaScript `Map` is
+ * found by stepping over all keys that were deleted before it.
  */
 export class BoundedMap<V> {
   readonly #options: Required<BoundedMapOptions<V>>;
@@ -76,7 +89,10 @@ export class BoundedMap<V> {
     return entry.value;
   }
 
-  /** Keeps a value, for `lifetimeMs` if that is given, and evicts what has no room beside it; `false` when the value is too large to be kept. */
+  /**
+   * Keeps a value, for `lifetimeMs` if that is given, and evicts what has no room beside it;
+   * `false` when the value is too large to be kept.
+   */
   set(key: string, value: V, lifetimeMs = Number.POSITIVE_INFINITY): boolean {
     this.delete(key);
     const { entriesMax, bytesMax, entryBytesMax, bytesOf, nowMs } = this.#options;
@@ -107,7 +123,10 @@ export class BoundedMap<V> {
     this.#bytes = 0;
   }
 
-  /** Removes the entries of all steps that are over: each step of time is looked at once, or each step that has entries when those are fewer. */
+  /**
+   * Removes the entries of all steps that are over: each step of time is looked at once, or each
+   * step that has entries when those are fewer.
+   */
   #sweep(now: number): void {
     const step = stepOf(now);
     const steps = step - this.#sweptStep;

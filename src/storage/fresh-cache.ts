@@ -9,9 +9,10 @@ interface Reading<T> {
 }
 
 /**
- * Keeps what was read from the store for as long as the store is known not to have changed since; when that is not known, reads anew each time. So a change
- * by any process counts as soon as this one can know of it, and nothing is asked twice without need. A value larger than all the room there is is read anew
- * each time too.
+ * Keeps what was read from the store for as long as the store is known not to have changed since;
+ * when that is not known, reads anew each time. So a change by any process counts as soon as this
+ * one can know of it, and nothing is asked twice without need. A value larger than all the room
+ * there is is read anew each time too.
  */
 export function createFreshCache<T>(store: Store, read: (key: string) => Promise<T>, bytesMax = 8_388_608) {
   const kept = new BoundedMap<Reading<T>>({ entriesMax: 10_000, bytesMax, bytesOf: ({ bytes }) => bytes });

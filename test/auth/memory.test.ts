@@ -9,9 +9,9 @@ afterEach(async () => {
   await running?.ended;
 });
 
-test.each([{ command: ['serve'] }, { command: ['serve', '--workers', '2'] }])(
-  '$command survives 700 requests of long made-up client ids in 48 MiB of memory (S1)',
-  async ({ command }) => {
+test.each([{ line: 'serve' }, { line: 'serve --workers 2' }])(
+  '$line survives 700 requests of long made-up client ids in 48 MiB of memory (S1)',
+  async ({ line }) => {
     const opened = await engines[0].openTestStore();
     const port = await freePort();
     const environment = {
@@ -20,7 +20,7 @@ test.each([{ command: ['serve'] }, { command: ['serve', '--workers', '2'] }])(
       LOG_LEVEL: 'warn',
       NODE_OPTIONS: '--max-old-space-size=48',
     };
-    running = startCommand(command, { environment });
+    running = startCommand(line.split(' '), { environment });
     const url = `http://127.0.0.1:${port}`;
     await expect.poll(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status, soon).toBe(200);
     const guess = (n: number) =>
