@@ -75,7 +75,7 @@ function makeRound(random: Random, engine: History['engine'], index: number, rou
 }
 
 /** Each as often as it happens. */
-const kinds: readonly WriteStep['kind'][] = ['import', 'import', 'import', 'replace', 'replace'];
+const kinds = ['import', 'import', 'import', 'replace', 'delete'] as const;
 
 function makeWrite(random: Random, index: number): WriteStep {
   const kind = index === 0 ? 'import' : random.pick(kinds);
