@@ -232,7 +232,12 @@ describe.each([...engines, ...enginesOfNewerSchema])('the store on $engine', ({ 
     test('a tenant is made once, and listed by name', async () => {
       expect(await insertTenant(store, 'once', 7)).toBe(true);
       expect(await insertTenant(store, 'once', 8)).toBe(false);
-      expect(await findTenant(store, 'once')).toEqual({ tenant: 'once', createdAt: 7, revision: 0 });
+      expect(await findTenant(store, 'once')).toEqual({
+        tenant: 'once',
+        createdAt: 7,
+        revision: 0,
+        deletingSince: null,
+      });
       const names = (await listTenants(store)).map(({ tenant }) => tenant);
       expect(names).toEqual([...names].sort());
     });
