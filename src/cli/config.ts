@@ -161,6 +161,12 @@ export const settings = {
   TRUSTED_PROXIES: networks(
     'Proxies whose X-Forwarded-For header is believed, so that wrong guesses count for the address of the client and not of the proxy',
   ),
+  CHECK_HOURS: wholeNumber(
+    0,
+    8_760,
+    24,
+    'Hours between two checks of the embedded store by the service (subreport doctor, at the lowest priority); 0 is none',
+  ),
   TOMBSTONE_DAYS: wholeNumber(
     0,
     3_650,

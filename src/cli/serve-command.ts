@@ -6,6 +6,7 @@ import { operations } from '../contract/operations.ts';
 import { deleteDeadFamilies } from '../storage/refresh-family.ts';
 import type { Store } from '../storage/store.ts';
 import { sweepTombstones } from '../storage/tombstone.ts';
+import { checkRegularly } from './check-store.ts';
 import { isLoopback, requireSecureTransport, warnOfOpenTransport } from './check-transport.ts';
 import { type Config, readConfig } from './config.ts';
 import { databaseWarning } from './database-warning.ts';
@@ -54,6 +55,7 @@ export function addServeCommand(program: Command, output: Output): void {
         await run({ config, store, logger, workers }, () => {
           announce({ config, demo: demoClient, json, workers }, logger, output);
           sweepRegularly(store, config, logger);
+          checkRegularly(config, logger);
         });
       } catch (error) {
         await store.close();

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, expect, test, vi } from 'vitest';
+import { fillTenant } from '../../test/backup/stores.ts';
+import { openSqliteStore } from '../storage/sqlite.ts';
+import { checkRegularly } from './check-store.ts';
+import { readConfig } from './config.ts';
+
+afterEach(() => vi.useRealTimers());
+
+test('a byte that flips in a record is an error line of the next scheduled check, without a restart (O10)', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  await fillTenant(store, 'acme', 20);
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '24' }), pino(sink));
+  vi.advanceTimersByTime(600_000);
+  vi.useRealTimers();
+  await expect.poll(() => lines.join(), { timeout: 60_000 }).toContain('the store was checked');
+  const database = new DatabaseSync(join(folder, 'subreport.db'));
+  database.exec(`update subscription set record = replace(record, '"8944', '"8945') where id = 'id7'`);
+  database.close();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '1' }), pino(sink));
+  vi.advanceTimersByTime(600_000);
+  vi.useRealTimers();
+  await expect.poll(() => lines.join(), { timeout: 60_000 }).toContain("'id7' differs from its columns in iccid");
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('CHECK_HOURS=0 checks nothing, and PostgreSQL is left to its own checksums', () => {
+  vi.useFakeTimers();
+  const logger = pino({ level: 'silent' });
+  checkRegularly(readConfig({ CHECK_HOURS: '0' }), logger);
+  checkRegularly(readConfig({ DATABASE_URL: 'postgres://localhost/subreport' }), logger);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { checkLine, type ReportedCheck } from './examine-store.ts';
+
+/** Time from the start to the first check, in milliseconds: a service that is restarted often is checked too. */
+const firstCheckMs = 600_000;
+/** The lowest priority (nice 19): the check runs when nobody else needs the processor. */
+const lowestPriority = 19;
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+/** Checks the embedded store from time to time, as SQLite does not notice a flipped byte by itself (docs/decisions/flipped-bytes.md). */
+export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, logger: Logger): void {
+  if (DATABASE_URL !== undefined || CHECK_HOURS === 0) return;
+  const check = () =>
+    void checkStore(DATA_DIR, logger).catch((error: unknown) =>
+      logger.warn({ err: error }, 'the store was not checked'),
+    );
+  setTimeout(check, firstCheckMs).unref();
+  setInterval(check, CHECK_HOURS * 3_600_000).unref();
+}
+
+/** Runs `subreport doctor` in a process of its own and logs what it found; an error line when anything is wrong. */
+async function checkStore(folder: string, logger: Logger): Promise<void> {
+  const child = spawn(process.execPath, [main, 'doctor', '--json'], {
+    env: { DATA_DIR: folder },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const end = () => child.kill();
+  process.once('exit', end);
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
+    const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    const { ok, checks } = JSON.parse(output) as { ok: boolean; checks: readonly ReportedCheck[] };
+    const problems = checks.filter((check) => !check.ok).map(checkLine);
+    if (ok) logger.info({ checks: checks.length }, 'the store was checked');
+    else logger.error({ problems }, 'the store has problems: run subreport doctor');
+  } finally {
+    process.off('exit', end);
+  }
+}
