@@ -5,14 +5,19 @@ const shares = { page: 50, notModified: 25, token: 18, summary: 5, export: 2 } a
 type Kind = keyof typeof shares;
 
 const kinds = Object.keys(shares) as readonly Kind[];
-/** Age at which an access token is replaced, in milliseconds; half of what `ACCESS_TOKEN_SECONDS` gives it here. */
+/**
+ * Age at which an access token is replaced, in milliseconds; half of what `ACCESS_TOKEN_SECONDS`
+ * gives it here.
+ */
 const tokenAgeMs = 30_000;
 const report = '/connect-api/v1/subscription';
 
 /** How many responses there were, by kind and status. */
 export type Tally = Map<string, number>;
 
-/** One client of a soak: sends requests of all kinds, reads every response whole, and counts them. */
+/**
+ * One client of a soak: sends requests of all kinds, reads every response whole, and counts them.
+ */
 export class SoakClient {
   readonly #origin: string;
   readonly #credentials: TestClient;

@@ -2,7 +2,10 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { UsageError } from './error.ts';
 
-/** Fails with `UsageError` when clients of other machines would send their secrets by plain http and the operator has not allowed it. */
+/**
+ * Fails with `UsageError` when clients of other machines would send their secrets by plain http and
+ * the operator has not allowed it.
+ */
 export function requireSecureTransport({ publicUrl, ALLOW_HTTP }: Config): void {
   if (!isOpenHttp(publicUrl) || ALLOW_HTTP === 'true') return;
   throw new UsageError(

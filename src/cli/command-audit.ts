@@ -18,7 +18,10 @@ interface AuditedCommand {
   readonly options: object;
 }
 
-/** Writes a line into `AUDIT_FILE` for each command that may have changed something: who ran what, and how it ended. No secret is an argument of a command. */
+/**
+ * Writes a line into `AUDIT_FILE` for each command that may have changed something: who ran what,
+ * and how it ended. No secret is an argument of a command.
+ */
 export class CommandAudit {
   readonly #output: Output;
   readonly #started = performance.now();
@@ -37,13 +40,19 @@ export class CommandAudit {
     if (!changesNothing) this.#command = { command: name, arguments: command.args, options };
   }
 
-  /** Notes the client that a command made or changed, which may have been named by the command itself. */
+  /**
+   * Notes the client that a command made or changed, which may have been named by the command
+   * itself.
+   */
   noteResult(result: unknown): void {
     const { client_id: clientId } = (result ?? {}) as { client_id?: unknown };
     if (typeof clientId === 'string') this.#clientId = clientId;
   }
 
-  /** Writes the line, unless the command was used wrongly and did nothing. A file that cannot be written is told, and changes nothing else. */
+  /**
+   * Writes the line, unless the command was used wrongly and did nothing. A file that cannot be
+   * written is told, and changes nothing else.
+   */
   end(exitCode: number): void {
     if (this.#command === undefined || exitCode === 2) return;
     const line = {

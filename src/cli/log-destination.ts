@@ -15,8 +15,9 @@ export interface LogDestinationOptions {
 }
 
 /**
- * Writes log lines to a file descriptor and never waits for it. Lines that a full disk or an unread pipe does not take wait in memory up to a bound; those
- * beyond it are dropped and counted, and the count is written once there is room. The descriptor of a pipe must not block (`O_NONBLOCK`).
+ * Writes log lines to a file descriptor and never waits for it. Lines that a full disk or an unread
+ * pipe does not take wait in memory up to a bound; those beyond it are dropped and counted, and the
+ * count is written once there is room. The descriptor of a pipe must not block (`O_NONBLOCK`).
  */
 export class LogDestination {
   readonly #fd: number;

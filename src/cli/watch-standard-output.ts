@@ -4,8 +4,10 @@ import { fstatSync, writeSync } from 'node:fs';
 const streaming = ['generate'];
 
 /**
- * Keeps an error of standard output from ending the process before the command has done its work. A reader that goes away (`EPIPE`, as with `| head`) is no
- * failure: the command ends with its own exit code. Any other error loses the result: a sentence, and 1 instead of 0. `serve` writes its log by itself.
+ * Keeps an error of standard output from ending the process before the command has done its work. A
+ * reader that goes away (`EPIPE`, as with `| head`) is no failure: the command ends with its own
+ * exit code. Any other error loses the result: a sentence, and 1 instead of 0. `serve` writes its
+ * log by itself.
  */
 export function watchStandardOutput(command: string | undefined): void {
   if (command === 'serve') {
@@ -25,7 +27,8 @@ export function watchStandardOutput(command: string | undefined): void {
 }
 
 /**
- * Standard output as commands write to it: all of a text, or an error. Node's own stream takes a file on a disk that fills up for one that took all.
+ * Standard output as commands write to it: all of a text, or an error. Node's own stream takes a
+ * file on a disk that fills up for one that took all.
  */
 export const standardOutput = {
   write(text: string): boolean {

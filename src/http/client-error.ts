@@ -17,7 +17,9 @@ export interface ClientError extends Error {
 
 type Refusal = readonly [ErrorCode, string];
 
-/** What Node's parser and `limitConnections` report before there is a request, by its error code. */
+/**
+ * What Node's parser and `limitConnections` report before there is a request, by its error code.
+ */
 const codes: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: [
     'HEADERS_TOO_LARGE',
@@ -34,7 +36,10 @@ const codes: Readonly<Record<string, Refusal>> = {
 };
 const otherwise: Refusal = ['INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1'];
 
-/** Makes the function that answers bytes that are not a request in the same shape as every other error, logs them, and closes the connection. */
+/**
+ * Makes the function that answers bytes that are not a request in the same shape as every other
+ * error, logs them, and closes the connection.
+ */
 export function createClientErrorHandler(
   logger: Pick<FastifyBaseLogger, 'info'>,
   headers: Readonly<Record<string, string>>,

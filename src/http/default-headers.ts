@@ -4,8 +4,9 @@ export interface TransportPolicy {
 }
 
 /**
- * The header fields of every response, errors included. A response that is a page has a `content-security-policy` of its own in their place; all others may
- * load nothing, run nothing and be framed by nobody, should a browser ever show one.
+ * The header fields of every response, errors included. A response that is a page has a `content-
+ * security-policy` of its own in their place; all others may load nothing, run nothing and be
+ * framed by nobody, should a browser ever show one.
  */
 export function defaultHeaders({ isHttps }: TransportPolicy): Readonly<Record<string, string>> {
   return {

@@ -28,7 +28,7 @@ export function addHealthRoutes(app: FastifyInstance, { isDraining, checkReady }
 
 const storeRule = (error: unknown): string =>
   error instanceof StorageError && error.code === 'UNUSABLE'
-    ? 'its store must be mended by its operator, who finds in the log what to do'
+    ? 'its operator must repair the store; the log says how'
     : 'its store must be reachable and up to date';
 
 const notReady = (reason: string) =>

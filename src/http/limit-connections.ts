@@ -11,7 +11,10 @@ export interface ConnectionLimit {
   readonly refuse: (socket: Socket) => void;
 }
 
-/** Refuses connections of an address that has too many open already, so that one client cannot hold all descriptors and memory by idling. */
+/**
+ * Refuses connections of an address that has too many open already, so that one client cannot hold
+ * all descriptors and memory by idling.
+ */
 export function limitConnections(server: Server, { max, exempt, refuse }: ConnectionLimit): void {
   const isExempt = createAddressList(exempt);
   const open = new Map<string, number>(); // bounded by the connections that the process can have open

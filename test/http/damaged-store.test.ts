@@ -44,9 +44,7 @@ test('a store that is found damaged by a report turns /readyz to 503, and the lo
     );
   expect(answers).toContain(500);
   const { messages } = await expectProblem(await fetch(`${service.url}/readyz`), 'UNAVAILABLE');
-  expect(messages).toEqual([
-    'Cannot answer reports now: its store must be mended by its operator, who finds in the log what to do',
-  ]);
+  expect(messages).toEqual(['Cannot answer reports now: its operator must repair the store; the log says how']);
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   expect(service.logText()).toContain('restore a backup');
 });

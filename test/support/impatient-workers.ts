@@ -3,7 +3,10 @@ import { createLogger } from '../../src/cli/logger.ts';
 import { openReadyStore } from '../../src/cli/store-session.ts';
 import { Workers } from '../../src/cli/workers.ts';
 
-/** Two workers, each killed once its event loop stands still for so many milliseconds; prints a line when they serve. */
+/**
+ * Two workers, each killed once its event loop stands still for so many milliseconds; prints a line
+ * when they serve.
+ */
 const config = readConfig();
 await (await openReadyStore(config, () => undefined)).close();
 const logger = createLogger('info');
