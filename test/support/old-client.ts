@@ -1,4 +1,4 @@
-/** How an old client of the published v1 behaves, written from docs/spec.md alone. */
+/** How an old client of the published v1 behaves, written from the specification alone. */
 export interface OldClientOptions {
   readonly tokenUrl: string;
   readonly reportUrl: string;
