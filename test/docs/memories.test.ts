@@ -30,6 +30,7 @@ test('no memory that outlives a request is a Map or a Set unless ARCHITECTURE.md
     'src/cli/worker-messages.ts': 'requests under way',
     'src/contract/schema.ts': 'patterns of the contract',
     'src/storage/migrations.ts': 'migrations of the program',
+    'src/storage/sqlite-reader-thread.ts': 'snapshots under way',
   };
   const stateful = sources.filter((file) =>
     /(?:^|\n)(?:const \w+ = new (?:Map|Set)<[^\n]*\(\)| {2}readonly #\w+ = new (?:Map|Set)<)/.test(read(file)),
