@@ -98,14 +98,14 @@ function isBounded(filter: SubscriptionFilter, order: SubscriptionOrder, positio
 /** Up to so many records of one SIM, device or subscriber are counted one by one on the main thread: some 50 µs. */
 const narrowRowsMax = 1_000;
 
-/** Whether one index has the filter's records in the order asked for, and probably few of them, so that it is worth to count as many as may be few. */
+/**
+ * Whether one index has the filter's records in the order asked for, and probably few of them, so that it is worth to count as many as may be few. With bounds of a
+ * date, SQLite may choose the index of the date.
+ */
 function isNarrow(filter: SubscriptionFilter, { column }: SubscriptionOrder, position: PagePosition): boolean {
-  const { iccid, email, deviceId, dateColumn, afterSeconds, beforeSeconds, ...others } = filter;
+  const { iccid, email, deviceId, dateColumn: _dateColumn, ...others } = filter;
   const isAlone = [iccid, email, deviceId].filter((value) => value !== undefined).length === 1;
-  const hasOtherBounds = dateColumn !== 'created_date' && (afterSeconds ?? beforeSeconds) !== undefined;
-  return (
-    isAlone && Object.keys(others).length === 0 && !hasOtherBounds && column === 'created_date' && isStepped(position)
-  );
+  return isAlone && Object.keys(others).length === 0 && column === 'created_date' && isStepped(position);
 }
 
 /** Whether a position is reached by a key, or by at most so many steps from the first record. */

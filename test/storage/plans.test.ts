@@ -4,7 +4,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sessionOptions } from '../../src/storage/postgres-session.ts';
 import { SpanMemory } from '../../src/storage/span-memory.ts';
-import type { SqlValue, Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import type { ReadOptions, SqlValue, Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 import { readChanges } from '../../src/storage/subscription-change.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { readPage } from '../../src/storage/subscription-page.ts';
@@ -156,6 +156,62 @@ describe('statements of pages on sqlite', () => {
     expect(searches.length).toBeGreaterThan(statements.length / 4);
     const ranges = /\((created_date,id)\)[<>]\(\?,\?\)|AND id=\?/;
     expect(searches.filter((detail) => !detail.startsWith('SEARCH') || !ranges.test(detail))).toEqual([]);
+  });
+
+  test('cost a bounded number of steps of SQLite wherever they run on the main thread (S8)', async () => {
+    const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
+    const stepsOf = ({ sql, values }: Statement): number => {
+      const statement = database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));
+      statement.all(tenant, ...values);
+      return (statement as unknown as { stat(counter: string): number }).stat('vmStep'); // newer than its types
+    };
+    const all: readonly SubscriptionFilter[] = [
+      ...filters,
+      { ...created, iccid: subscriptionRow({ id: 'any' }).iccid },
+      { ...created, deviceId: subscriptionRow({ id: 'any' }).deviceId, afterSeconds: 5 },
+      { ...created, email: 'nobody@example.com' },
+      { ...created, email: 'nobody@example.com', afterSeconds: 5 },
+      { ...created, planId: 'plan' },
+      { dateColumn: 'expiration_date', statuses, afterSeconds: 5 },
+      { ...created, furtherBounds: [{ dateColumn: 'activation_date', beforeSeconds: 5_000 }] },
+    ];
+    const steps: number[] = [];
+    let readsOnThreads = 0;
+    const requireBounded = (options: ReadOptions | undefined): void => {
+      if (options?.isBounded !== true) throw new Error('it runs on a thread');
+    };
+    const recorder: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
+      async readTenant(of, work, options) {
+        requireBounded(options);
+        const statements: Statement[] = [];
+        const read = await opened.store.readTenant(of, (reader) => work(recordInto(statements, reader)), options);
+        steps.push(...statements.map(stepsOf));
+        return read;
+      },
+      async readTenantOnce(of, statements, options) {
+        requireBounded(options);
+        steps.push(...statements.map(stepsOf));
+        return opened.store.readTenantOnce(of, statements, options);
+      },
+    };
+    const positions = [
+      { kind: 'offset', skip: 0 },
+      { kind: 'offset', skip: 40_000 },
+      { kind: 'after', key: { date: 9_000, id: 'id5' } },
+      { kind: 'before', key: { date: 9_000, id: 'id5' } },
+    ] as const;
+    for (const filter of all)
+      for (const column of ['created_date', 'activation_date', 'expiration_date'] as const)
+        for (const position of positions) {
+          const order = { column, descending: position.kind === 'before' };
+          await readPage({ store: recorder }, tenant, filter, order, position, 51).catch(() => {
+            readsOnThreads += 1;
+          });
+        }
+    database.close();
+    expect(steps.length).toBeGreaterThan(60);
+    expect(readsOnThreads).toBeGreaterThan(60);
+    expect(Math.max(...steps)).toBeLessThan(40_000); // counting all records takes 300,000 and more
   });
 
   test('of changes begin at the key in the index of records and in that of tombstones', async () => {
