@@ -96,6 +96,7 @@ export class PostgresConnections {
       connectionTimeoutMillis: connectMsMax,
       pipeline: true,
       options: distributedOption,
+      types: { getTypeParser: parserOf },
       application_name: 'subreport-migrate',
     });
     client.on('error', () => undefined); // a broken connection also rejects the query that was under way
