@@ -54,8 +54,10 @@ export function addRestoreCommand(program: Command, output: Output): void {
         );
         return;
       }
-      const restore = config.DATABASE_URL === undefined ? restoreFile : restoreDatabase;
-      const result = await restore(config, resolve(file), yes, output);
+      const backup = resolve(file);
+      const result = await (config.DATABASE_URL === undefined
+        ? restoreFile(config, backup, yes)
+        : restoreDatabase(config, backup, output));
       const { tenants, records, replaced } = result;
       const kept =
         replaced === undefined ? '' : ` The replaced store is '${replaced}': remove it when you no longer need it.`;
@@ -103,7 +105,7 @@ function replace(file: string, staged: string, aside: string | undefined): { rea
 }
 
 /** Fills an empty database; what is there is never removed, so `--yes` has no meaning here. */
-async function restoreDatabase(config: Config, backup: string, _yes: boolean, output: Output): Promise<RestoreResult> {
+async function restoreDatabase(config: Config, backup: string, output: Output): Promise<RestoreResult> {
   requireBackup(backup);
   const { DATABASE_URL: url = '', DATA_DIR } = config;
   prepareFolder(DATA_DIR);

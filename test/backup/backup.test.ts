@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { findTenant } from '../../src/storage/tenant.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
-import { contentOf, fillTenant, makeFolder, places, type StorePlace, withStore } from './stores.ts';
+import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlace, withStore } from './stores.ts';
 
 const writer = fileURLToPath(new URL('../support/crash-writer.ts', import.meta.url));
 
@@ -133,5 +134,17 @@ test('a backup of a store whose counts are wrong is refused, and nothing is writ
   expect([code, existsSync(file)]).toEqual([1, false]);
   expect(stderr).toMatch(/^Cannot back up the store: every check .*\nPROBLEM counts of acme/);
   expect(stderr).toContain('subreport doctor --repair');
+  await place.remove();
+});
+
+test('pg_dump as the owner of the tables cannot read them, and with row-level security on reads nothing', async () => {
+  const place = await makeDatabase();
+  await withStore(place, (store) => fillTenant(store, 'acme', 5));
+  const client = new pg.Client({ connectionString: place.environment.DATABASE_URL });
+  await client.connect();
+  expect((await client.query('select id from subscription')).rows).toEqual([]); // pg_dump --enable-row-security
+  await client.query('set row_security = off'); // what pg_dump does by itself
+  await expect(client.query('select id from subscription')).rejects.toMatchObject({ code: '42501' });
+  await client.end();
   await place.remove();
 });
