@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { settings } from '../../src/cli/config.ts';
+import { buildProgram, runCommandLine } from '../../src/cli/main.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { findClientWithSecrets } from '../../src/storage/client.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -18,6 +19,12 @@ const good = JSON.stringify(row);
 const lines = (...texts: string[]): string => texts.map((text) => `${text}\n`).join('');
 /** A sentence, and nothing of the code that says it. */
 const sentence = /^Cannot [^\n]+\n$/;
+
+/** The names that lead to each command which does something. */
+const pathsOf = ({ commands }: ReturnType<typeof buildProgram>): string[][] =>
+  commands.flatMap((command) =>
+    command.commands.length === 0 ? [[command.name()]] : pathsOf(command).map((path) => [command.name(), ...path]),
+  );
 
 describe('wrong use', () => {
   test.each([
@@ -62,17 +69,12 @@ describe('wrong use', () => {
   });
 
   test('--help of every command shows an example', async () => {
-    const paths = ['serve', 'migrate', 'config', 'doctor', 'import', 'generate'].map((name) => [name]);
-    for (const name of ['create', 'list', 'delete']) paths.push(['tenant', name]);
-    paths.push(['subscription', 'delete']);
-    for (const name of ['create', 'list', 'rotate', 'disable', 'enable', 'show', 'update', 'delete'])
-      paths.push(['client', name]);
-    for (const name of ['list', 'rotate']) paths.push(['keys', name]);
-    for (const path of paths) {
-      const { code, stdout } = await runCommand([...path, '--help']);
-      expect([path, code]).toEqual([path, 0]);
-      expect(stdout).toMatch(/\nExamples?:\n {2}.*subreport /);
-      expect(stdout).toContain('--json');
+    for (const path of pathsOf(buildProgram(process))) {
+      let text = '';
+      const keep = { write: (more: string) => (text += more) };
+      expect([path, await runCommandLine([...path, '--help'], { stdout: keep, stderr: keep })]).toEqual([path, 0]);
+      expect([path, text]).toEqual([path, expect.stringMatching(/\nExamples?:\n {2}.*subreport /)]);
+      expect([path, text]).toEqual([path, expect.stringContaining('--json')]);
     }
   });
 
