@@ -123,7 +123,7 @@ describe('documentation and code say the same', () => {
   test('npm scripts that the documentation names exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) =>
-      [...read(page).matchAll(/npm run ([a-z:]+[a-z])/g)].map(([, name = '']) => name),
+      [...read(page).matchAll(/npm run ([a-z:-]+[a-z])/g)].map(([, name = '']) => name),
     );
     expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
     expect(named.length).toBeGreaterThan(5);
