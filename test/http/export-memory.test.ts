@@ -49,7 +49,7 @@ test.skipIf(process.platform !== 'linux').each(engines)(
       const before = peakMb(service.child.pid);
       const begun = await Promise.all(['csv', 'ndjson', 'ndjson'].map((format) => begin(`format=${format}`)));
       await sleep(2_000); // nobody reads: a service that does not wait for its readers has everything in memory now
-      const received = await Promise.all(begun.map(finishExport));
+      const received = await Promise.all(begun.map((response) => finishExport(response)));
       expect(received.map(({ trailers }) => trailers['x-export-rows'])).toEqual(Array(3).fill('100000'));
       expect(received[1]?.text.length).toBeGreaterThan(35_000_000);
       expect(peakMb(service.child.pid) - before).toBeLessThan(95); // up to 82 were seen; 109 and more when readers are not waited for

@@ -970,7 +970,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       ['bytes that are not UTF-8', 'invalid_request', (good) => `${grant}&${good}&scope=%ff`],
       ['raw UTF-8', 'invalid_request', (good) => `${grant}&${good}&scope=é`],
       ['a raw NUL', 'invalid_request', (good) => `${grant}&${good}&scope=\0`],
-      ['a raw line end', 'invalid_request', (good) => `${grant}&${good}\r\n`],
+      ['a raw line end inside', 'invalid_request', (good) => `${grant}\r\n&${good}`],
       ['100 kB', 'invalid_request', (good) => `${grant}&${good}&x=${'a'.repeat(100_000)}`],
       ['no secret', 'invalid_client', () => `${grant}&client_id=x`],
       ['no client', 'invalid_client', () => grant],

@@ -24,10 +24,16 @@ export async function openExport(
   return response;
 }
 
-/** Reads a report to its end; rejects when the connection breaks before. */
-export async function finishExport(response: IncomingMessage): Promise<ReceivedExport> {
+/** Reads a report to its end, with a pause after each chunk; rejects when the connection breaks before. */
+export async function finishExport(
+  response: IncomingMessage,
+  pause: () => Promise<unknown> | undefined = () => undefined,
+): Promise<ReceivedExport> {
   const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
+  for await (const chunk of response) {
+    chunks.push(chunk as Buffer);
+    await pause();
+  }
   const bytes = Buffer.concat(chunks);
   const { statusCode: status = 0, headers, trailers } = response;
   return {
