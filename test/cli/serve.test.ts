@@ -210,7 +210,9 @@ describe('what keeps a service from starting is a sentence, exit 1 and no stack'
   });
 
   test('an address that is not of this machine', async () => {
-    expect(await failure({ environment: { HOST: '192.0.2.1' } })).toContain('HOST must be an address of this machine');
+    expect(await failure({ environment: { HOST: '192.0.2.1', ALLOW_HTTP: 'true' } })).toContain(
+      'HOST must be an address of this machine',
+    );
   });
 
   test('a data folder that cannot be made', async () => {
@@ -226,7 +228,7 @@ describe('what keeps a service from starting is a sentence, exit 1 and no stack'
 
   test('a file in the place of the store that is none', async () => {
     mkdirSync(join(folder, 'data', 'subreport.db'), { recursive: true });
-    expect(await failure()).toContain(`'${join(folder, 'data')}'`);
+    expect(await failure()).toContain(`'${join(folder, 'data', 'subreport.db')}'`);
   });
 
   test('a PostgreSQL that is not there, its password not shown', async () => {

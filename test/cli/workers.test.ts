@@ -314,7 +314,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     });
 
     test('an address that is not of this machine', async () => {
-      const more = { HOST: '192.0.2.1', PORT: String(await freePort()) };
+      const more = { HOST: '192.0.2.1', ALLOW_HTTP: 'true', PORT: String(await freePort()) };
       expect(await failure(more)).toContain('HOST must be an address of this machine');
     });
 
