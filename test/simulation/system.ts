@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { compileCache } from '../support/compile-cache.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { Difference } from './failure.ts';
 
@@ -93,7 +94,14 @@ export class System {
   /** Starts a command in a process of its own. */
   spawn(args: readonly string[], more: Readonly<Record<string, string>> = {}): OurProcess {
     const child = spawn(process.execPath, [main, ...args], {
-      env: { PATH: process.env.PATH ?? '', NO_COLOR: '1', MANAGEMENT_PORT: '0', ...this.#environment, ...more },
+      env: {
+        PATH: process.env.PATH ?? '',
+        NO_COLOR: '1',
+        MANAGEMENT_PORT: '0',
+        ...compileCache,
+        ...this.#environment,
+        ...more,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const texts = { stdout: '', both: '' };

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/storage/open-store.ts';
+import { compileCache } from './compile-cache.ts';
 import { startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
@@ -18,6 +19,7 @@ export const templateDatabase = 'subreport_template';
 
 /** Starts one PostgreSQL for all suites of a project, or takes the one of `TEST_DATABASE_URL` (a superuser's), and prepares the database to copy. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  Object.assign(process.env, compileCache); // for the threads that stores start in the processes of the tests
   const isOldest = project.name === 'postgres 15';
   const given = isOldest ? undefined : process.env.TEST_DATABASE_URL;
   const server = given === undefined ? await startPostgres([], isOldest ? 15 : 18) : undefined;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import { compileCache } from './compile-cache.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -33,7 +34,13 @@ export interface CommandOptions {
 }
 
 /** The environment without settings of ours; services of several tests run at once, so none opens the operator's listener unless told. */
-const base = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1', MANAGEMENT_PORT: '0' };
+const base = {
+  PATH: process.env.PATH ?? '',
+  HOME: process.env.HOME ?? '',
+  NO_COLOR: '1',
+  MANAGEMENT_PORT: '0',
+  ...compileCache,
+};
 
 /** Starts `subreport` with arguments in a process of its own. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
