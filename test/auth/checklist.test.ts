@@ -1,6 +1,8 @@
+import crypto from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { decodeJwt, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
@@ -9,14 +11,19 @@ import { engines } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
-const compared = vi.hoisted(() => ({ lengths: [] as number[] }));
-vi.mock('node:crypto', async (importOriginal) => {
-  const crypto = await importOriginal<typeof import('node:crypto')>();
-  const timingSafeEqual = (a: Buffer, b: Buffer): boolean => {
-    compared.lengths.push(a.length);
-    return crypto.timingSafeEqual(a, b);
+/** Lengths of what was compared in constant time; the modules of the service see the counting function too. */
+const compared = { lengths: [] as number[] };
+const { timingSafeEqual } = crypto;
+beforeAll(() => {
+  crypto.timingSafeEqual = (a, b) => {
+    compared.lengths.push(a.byteLength);
+    return timingSafeEqual(a, b);
   };
-  return { ...crypto, default: { ...crypto, timingSafeEqual }, timingSafeEqual };
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  crypto.timingSafeEqual = timingSafeEqual;
+  syncBuiltinESMExports();
 });
 
 /** The normative items that the token endpoint and the resource server keep, by number; titles of tests begin with theirs. */
