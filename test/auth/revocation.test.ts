@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { directoryStatement } from '../../src/storage/store.ts';
-import { engines, type TestStore } from '../support/engines.ts';
+import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 type Issued = TokenResponse & { readonly refresh_token: string };
 
-describe.each(engines)('revocation always revokes, on $engine', ({ engine, openTestStore }) => {
+describe.each([...engines, pooledPostgres])('revocation always revokes, on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   const start = async (environment: Record<string, string> = {}) => {

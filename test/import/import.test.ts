@@ -8,7 +8,7 @@ import { checkCounts } from '../../src/storage/check-counts.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { readRecord } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
-import { engines, type TestStore } from '../support/engines.ts';
+import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 3, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
@@ -22,7 +22,7 @@ const csv = (values: readonly SyntheticRow[]): string =>
   );
 const recordOf = ({ email: _email, ...record }: SyntheticRow) => record;
 
-describe.each(engines)('an import into $engine', ({ openTestStore }) => {
+describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   const makeTenant = async (name: string): Promise<TenantId> => {

@@ -19,7 +19,7 @@ import {
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { countMatching, readPage, readRecord } from '../../src/storage/subscription-page.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tenant.ts';
-import { engines, enginesOfNewerSchema, type TestStore } from '../support/engines.ts';
+import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const all = { dateColumn: 'created_date' } as const;
@@ -28,7 +28,7 @@ const byCreation = { column: 'created_date', descending: false } as const;
 const secretsOf = async (store: Store, clientId: string, now: number) =>
   (await findClientWithSecrets(store, clientId, now))?.secrets;
 
-describe.each([...engines, ...enginesOfNewerSchema])('the store on $engine', ({ openTestStore }) => {
+describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   const tenantOf = async (name: string): Promise<TenantId> => {

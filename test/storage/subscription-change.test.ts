@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { type ChangeKey, readChanges, readHistory } from '../../src/storage/subscription-change.ts';
 import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
-import { engines, enginesOfNewerSchema, type TestStore } from '../support/engines.ts';
+import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const before: ChangeKey = { revision: 0, id: '' };
@@ -12,187 +12,190 @@ const idOf = (n: number): string => `id${n}`;
 const rowOf = (n: number, version: number) => subscriptionRow({ id: idOf(n), createdDate: n, deviceId: `v${version}` });
 const rowsOf = (ids: readonly number[], version = 0) => ids.map((n) => rowOf(n, version));
 
-describe.each([...engines, ...enginesOfNewerSchema])('changes of subscriptions on $engine', ({ openTestStore }) => {
-  let opened: TestStore;
-  let store: Store;
-  let tenants = 0;
-  const newTenant = async (): Promise<TenantId> => {
-    tenants += 1;
-    await insertTenant(store, `tenant-${tenants}`, 1_700_000_000);
-    return (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
-  };
-  const changesOf = (tenant: TenantId, from = before, limit = 1_000) =>
-    store.readTenant(tenant, (reader) => readChanges(reader, from, limit));
-  /** Revision, id and whether the record is there, of each change. */
-  const outline = async (tenant: TenantId, from = before, limit = 1_000) =>
-    (await changesOf(tenant, from, limit)).map(({ revision, id, record }) => [revision, id, record !== undefined]);
-
-  beforeAll(async () => {
-    opened = await openTestStore();
-    store = opened.store;
-  });
-  afterAll(() => opened.close());
-
-  test('a load is one revision, in the order of the ids; what stays as it was stays where it was', async () => {
-    const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, rowsOf([3, 1, 2]));
-    await store.loadSubscriptions(tenant, [rowOf(1, 0), rowOf(2, 1)]);
-    await store.loadSubscriptions(tenant, rowsOf([3, 1]));
-    expect(await outline(tenant)).toEqual([
-      [1, 'id1', true],
-      [1, 'id3', true],
-      [2, 'id2', true],
-    ]);
-    expect(await store.readTenant(tenant, readHistory)).toEqual({
-      revision: 2,
-      createdAt: 1_700_000_000,
-      sweptRevision: 0,
-    });
-  });
-
-  test('a new e-mail alone is a change', async () => {
-    const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, rowsOf([1, 2]));
-    await store.loadSubscriptions(tenant, [{ ...rowOf(1, 0), email: 'ada@example.com' }]);
-    expect(await outline(tenant, { revision: 1, id: 'id2' })).toEqual([[2, 'id1', true]]);
-  });
-
-  test('a removed record is a tombstone and no more a record; when it returns it is a record and no more a tombstone', async () => {
-    const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, rowsOf([1, 2, 3]));
-    expect(await store.deleteSubscriptions(tenant, ['id2', 'id2', 'nobody'])).toBe(1);
-    const removed = [
-      [1, 'id1', true],
-      [1, 'id3', true],
-      [2, 'id2', false],
-    ];
-    expect(await outline(tenant)).toEqual(removed);
-    expect(await store.deleteSubscriptions(tenant, ['id2', 'nobody'])).toBe(0);
-    expect(await outline(tenant)).toEqual(removed);
-    await store.loadSubscriptions(tenant, rowsOf([1, 2]));
-    expect(await outline(tenant)).toEqual([...removed.slice(0, 2), [3, 'id2', true]]);
-    await store.deleteSubscriptions(tenant, ['id1', 'id2']);
-    expect(await outline(tenant)).toEqual([
-      [1, 'id3', true],
-      [4, 'id1', false],
-      [4, 'id2', false],
-    ]);
-  });
-
-  test('records and tombstones come merged, in pages that end anywhere', async () => {
-    const tenant = await newTenant();
-    const all = Array.from({ length: idsMax }, (_, n) => n);
-    await store.loadSubscriptions(tenant, rowsOf(all));
-    await store.deleteSubscriptions(tenant, ['id5', 'id8', 'id10']);
-    await store.loadSubscriptions(tenant, rowsOf([5, 7], 2));
-    await store.deleteSubscriptions(tenant, ['id1', 'id9']);
-    await store.loadSubscriptions(tenant, rowsOf([0, 3, 4], 2));
-    const whole = await outline(tenant);
-    expect(whole).toHaveLength(idsMax);
-    for (let limit = 1; limit <= idsMax + 1; limit += 1) {
-      const pages: unknown[] = [];
-      for (let from: ChangeKey | undefined = before; from !== undefined; ) {
-        const page = await changesOf(tenant, from, limit);
-        expect(page.length).toBeLessThanOrEqual(limit);
-        expect(pages.length).toBeLessThanOrEqual(idsMax); // or it would not end
-        pages.push(...page.map(({ revision, id, record }) => [revision, id, record !== undefined]));
-        from = page.at(-1);
-      }
-      expect(pages).toEqual(whole);
-    }
-  });
-
-  test('the changes of one tenant are no other one’s, under the same ids', async () => {
-    const [one, two] = [await newTenant(), await newTenant()];
-    await store.loadSubscriptions(one, rowsOf([1, 2], 1));
-    await store.loadSubscriptions(two, rowsOf([1, 2, 3], 2));
-    await store.deleteSubscriptions(two, ['id1']);
-    expect(await outline(one)).toEqual([
-      [1, 'id1', true],
-      [1, 'id2', true],
-    ]);
-    expect((await changesOf(one)).map(({ record }) => record)).toEqual(rowsOf([1, 2], 1).map(({ record }) => record));
-    expect(await outline(two)).toEqual([
-      [1, 'id2', true],
-      [1, 'id3', true],
-      [2, 'id1', false],
-    ]);
-  });
-
-  test('counting anew is a revision without changes', async () => {
-    const tenant = await newTenant();
-    await store.loadSubscriptions(tenant, rowsOf([1, 2]));
-    await store.deleteSubscriptions(tenant, ['id1']);
-    const [known, history] = [await changesOf(tenant), await store.readTenant(tenant, readHistory)];
-    await store.recountSubscriptions(tenant);
-    const revision = history.revision + 1;
-    expect([await changesOf(tenant), await store.readTenant(tenant, readHistory)]).toEqual([
-      known,
-      { ...history, revision },
-    ]);
-  });
-
-  test('after any history each record has its last change, and the tenant the newest revision (property)', async () => {
-    const some = fc.uniqueArray(fc.nat({ max: idsMax - 1 }), { minLength: 1, maxLength: idsMax });
-    const step = fc.oneof(
-      fc.record({ load: some, version: fc.nat({ max: 2 }) }),
-      fc.record({ remove: fc.array(fc.nat({ max: idsMax - 1 }), { minLength: 1, maxLength: idsMax }) }),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const tenant = await newTenant();
-        const model = new Map<string, { revision: number; record: string | undefined }>();
-        let revision = 0;
-        for (const each of steps) {
-          const changed: [string, string | undefined][] =
-            'load' in each
-              ? rowsOf(each.load, each.version).map(({ id, record }) => [id, record])
-              : [...new Set(each.remove)].filter((n) => model.has(idOf(n))).map((n) => [idOf(n), undefined]);
-          const real = changed.filter(([id, record]) => model.get(id)?.record !== record);
-          if (real.length > 0) revision += 1;
-          for (const [id, record] of real) model.set(id, { revision, record });
-          if ('load' in each) await store.loadSubscriptions(tenant, rowsOf(each.load, each.version));
-          else await store.deleteSubscriptions(tenant, each.remove.map(idOf));
-        }
-        const expected = [...model].map(([id, change]) => ({ id, ...change }));
-        expected.sort((a, b) => a.revision - b.revision || (a.id < b.id ? -1 : 1));
-        expect(await changesOf(tenant)).toEqual(expected);
-        expect((await store.readTenant(tenant, readHistory)).revision).toBe(revision);
-      }),
-      { numRuns: 60 },
-    );
-  });
-
-  test('while two write at once, whoever follows misses nothing', async () => {
-    const tenant = await newTenant();
-    const [other, third] = [opened.openAgain(), opened.openAgain()];
-    let writing = true;
-    const write = async (by: Store, first: number) => {
-      for (let n = 0; n < 40; n += 1) {
-        await by.loadSubscriptions(tenant, rowsOf([first + n, 1_000 + (n % 7)], first + n));
-        if (n % 3 === 0) await by.deleteSubscriptions(tenant, [idOf(first + n), idOf(1_000 + (n % 5))]);
-      }
+describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
+  'changes of subscriptions on $engine',
+  ({ openTestStore }) => {
+    let opened: TestStore;
+    let store: Store;
+    let tenants = 0;
+    const newTenant = async (): Promise<TenantId> => {
+      tenants += 1;
+      await insertTenant(store, `tenant-${tenants}`, 1_700_000_000);
+      return (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
     };
-    const copy = new Map<string, string>();
-    const follow = async () => {
-      let from = before;
-      for (let last = false, answers = 0; answers < 10_000; last = !writing, answers += 1) {
-        const page = await third.readTenant(tenant, (reader) => readChanges(reader, from, 5));
-        for (const { id, record } of page) {
-          if (record === undefined) copy.delete(id);
-          else copy.set(id, record);
-        }
-        from = page.at(-1) ?? from;
-        if (last && page.length === 0) return;
-      }
-      throw new Error('the changes do not end');
-    };
-    const writers = Promise.all([write(store, 0), write(other, 100)]).finally(() => {
-      writing = false;
+    const changesOf = (tenant: TenantId, from = before, limit = 1_000) =>
+      store.readTenant(tenant, (reader) => readChanges(reader, from, limit));
+    /** Revision, id and whether the record is there, of each change. */
+    const outline = async (tenant: TenantId, from = before, limit = 1_000) =>
+      (await changesOf(tenant, from, limit)).map(({ revision, id, record }) => [revision, id, record !== undefined]);
+
+    beforeAll(async () => {
+      opened = await openTestStore();
+      store = opened.store;
     });
-    await Promise.all([writers, follow()]);
-    const live = (await changesOf(tenant)).filter(({ record }) => record !== undefined);
-    expect([...copy].sort()).toEqual(live.map(({ id, record }) => [id, record]).sort());
-    expect(live.length).toBeGreaterThan(40);
-  });
-});
+    afterAll(() => opened.close());
+
+    test('a load is one revision, in the order of the ids; what stays as it was stays where it was', async () => {
+      const tenant = await newTenant();
+      await store.loadSubscriptions(tenant, rowsOf([3, 1, 2]));
+      await store.loadSubscriptions(tenant, [rowOf(1, 0), rowOf(2, 1)]);
+      await store.loadSubscriptions(tenant, rowsOf([3, 1]));
+      expect(await outline(tenant)).toEqual([
+        [1, 'id1', true],
+        [1, 'id3', true],
+        [2, 'id2', true],
+      ]);
+      expect(await store.readTenant(tenant, readHistory)).toEqual({
+        revision: 2,
+        createdAt: 1_700_000_000,
+        sweptRevision: 0,
+      });
+    });
+
+    test('a new e-mail alone is a change', async () => {
+      const tenant = await newTenant();
+      await store.loadSubscriptions(tenant, rowsOf([1, 2]));
+      await store.loadSubscriptions(tenant, [{ ...rowOf(1, 0), email: 'ada@example.com' }]);
+      expect(await outline(tenant, { revision: 1, id: 'id2' })).toEqual([[2, 'id1', true]]);
+    });
+
+    test('a removed record is a tombstone and no more a record; when it returns it is a record and no more a tombstone', async () => {
+      const tenant = await newTenant();
+      await store.loadSubscriptions(tenant, rowsOf([1, 2, 3]));
+      expect(await store.deleteSubscriptions(tenant, ['id2', 'id2', 'nobody'])).toBe(1);
+      const removed = [
+        [1, 'id1', true],
+        [1, 'id3', true],
+        [2, 'id2', false],
+      ];
+      expect(await outline(tenant)).toEqual(removed);
+      expect(await store.deleteSubscriptions(tenant, ['id2', 'nobody'])).toBe(0);
+      expect(await outline(tenant)).toEqual(removed);
+      await store.loadSubscriptions(tenant, rowsOf([1, 2]));
+      expect(await outline(tenant)).toEqual([...removed.slice(0, 2), [3, 'id2', true]]);
+      await store.deleteSubscriptions(tenant, ['id1', 'id2']);
+      expect(await outline(tenant)).toEqual([
+        [1, 'id3', true],
+        [4, 'id1', false],
+        [4, 'id2', false],
+      ]);
+    });
+
+    test('records and tombstones come merged, in pages that end anywhere', async () => {
+      const tenant = await newTenant();
+      const all = Array.from({ length: idsMax }, (_, n) => n);
+      await store.loadSubscriptions(tenant, rowsOf(all));
+      await store.deleteSubscriptions(tenant, ['id5', 'id8', 'id10']);
+      await store.loadSubscriptions(tenant, rowsOf([5, 7], 2));
+      await store.deleteSubscriptions(tenant, ['id1', 'id9']);
+      await store.loadSubscriptions(tenant, rowsOf([0, 3, 4], 2));
+      const whole = await outline(tenant);
+      expect(whole).toHaveLength(idsMax);
+      for (let limit = 1; limit <= idsMax + 1; limit += 1) {
+        const pages: unknown[] = [];
+        for (let from: ChangeKey | undefined = before; from !== undefined; ) {
+          const page = await changesOf(tenant, from, limit);
+          expect(page.length).toBeLessThanOrEqual(limit);
+          expect(pages.length).toBeLessThanOrEqual(idsMax); // or it would not end
+          pages.push(...page.map(({ revision, id, record }) => [revision, id, record !== undefined]));
+          from = page.at(-1);
+        }
+        expect(pages).toEqual(whole);
+      }
+    });
+
+    test('the changes of one tenant are no other one’s, under the same ids', async () => {
+      const [one, two] = [await newTenant(), await newTenant()];
+      await store.loadSubscriptions(one, rowsOf([1, 2], 1));
+      await store.loadSubscriptions(two, rowsOf([1, 2, 3], 2));
+      await store.deleteSubscriptions(two, ['id1']);
+      expect(await outline(one)).toEqual([
+        [1, 'id1', true],
+        [1, 'id2', true],
+      ]);
+      expect((await changesOf(one)).map(({ record }) => record)).toEqual(rowsOf([1, 2], 1).map(({ record }) => record));
+      expect(await outline(two)).toEqual([
+        [1, 'id2', true],
+        [1, 'id3', true],
+        [2, 'id1', false],
+      ]);
+    });
+
+    test('counting anew is a revision without changes', async () => {
+      const tenant = await newTenant();
+      await store.loadSubscriptions(tenant, rowsOf([1, 2]));
+      await store.deleteSubscriptions(tenant, ['id1']);
+      const [known, history] = [await changesOf(tenant), await store.readTenant(tenant, readHistory)];
+      await store.recountSubscriptions(tenant);
+      const revision = history.revision + 1;
+      expect([await changesOf(tenant), await store.readTenant(tenant, readHistory)]).toEqual([
+        known,
+        { ...history, revision },
+      ]);
+    });
+
+    test('after any history each record has its last change, and the tenant the newest revision (property)', async () => {
+      const some = fc.uniqueArray(fc.nat({ max: idsMax - 1 }), { minLength: 1, maxLength: idsMax });
+      const step = fc.oneof(
+        fc.record({ load: some, version: fc.nat({ max: 2 }) }),
+        fc.record({ remove: fc.array(fc.nat({ max: idsMax - 1 }), { minLength: 1, maxLength: idsMax }) }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const tenant = await newTenant();
+          const model = new Map<string, { revision: number; record: string | undefined }>();
+          let revision = 0;
+          for (const each of steps) {
+            const changed: [string, string | undefined][] =
+              'load' in each
+                ? rowsOf(each.load, each.version).map(({ id, record }) => [id, record])
+                : [...new Set(each.remove)].filter((n) => model.has(idOf(n))).map((n) => [idOf(n), undefined]);
+            const real = changed.filter(([id, record]) => model.get(id)?.record !== record);
+            if (real.length > 0) revision += 1;
+            for (const [id, record] of real) model.set(id, { revision, record });
+            if ('load' in each) await store.loadSubscriptions(tenant, rowsOf(each.load, each.version));
+            else await store.deleteSubscriptions(tenant, each.remove.map(idOf));
+          }
+          const expected = [...model].map(([id, change]) => ({ id, ...change }));
+          expected.sort((a, b) => a.revision - b.revision || (a.id < b.id ? -1 : 1));
+          expect(await changesOf(tenant)).toEqual(expected);
+          expect((await store.readTenant(tenant, readHistory)).revision).toBe(revision);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
+    test('while two write at once, whoever follows misses nothing', async () => {
+      const tenant = await newTenant();
+      const [other, third] = [opened.openAgain(), opened.openAgain()];
+      let writing = true;
+      const write = async (by: Store, first: number) => {
+        for (let n = 0; n < 40; n += 1) {
+          await by.loadSubscriptions(tenant, rowsOf([first + n, 1_000 + (n % 7)], first + n));
+          if (n % 3 === 0) await by.deleteSubscriptions(tenant, [idOf(first + n), idOf(1_000 + (n % 5))]);
+        }
+      };
+      const copy = new Map<string, string>();
+      const follow = async () => {
+        let from = before;
+        for (let last = false, answers = 0; answers < 10_000; last = !writing, answers += 1) {
+          const page = await third.readTenant(tenant, (reader) => readChanges(reader, from, 5));
+          for (const { id, record } of page) {
+            if (record === undefined) copy.delete(id);
+            else copy.set(id, record);
+          }
+          from = page.at(-1) ?? from;
+          if (last && page.length === 0) return;
+        }
+        throw new Error('the changes do not end');
+      };
+      const writers = Promise.all([write(store, 0), write(other, 100)]).finally(() => {
+        writing = false;
+      });
+      await Promise.all([writers, follow()]);
+      const live = (await changesOf(tenant)).filter(({ record }) => record !== undefined);
+      expect([...copy].sort()).toEqual(live.map(({ id, record }) => [id, record]).sort());
+      expect(live.length).toBeGreaterThan(40);
+    });
+  },
+);
