@@ -171,7 +171,7 @@ export const settings = {
     0,
     3_650,
     90,
-    'Days for which a removed subscription is told to clients that follow the changes; an older change token is a 410; 0 keeps all for ever',
+    'Days for which the tombstone of a removed subscription is kept; an older change token is a 410; 0 keeps all tombstones',
   ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
     1,

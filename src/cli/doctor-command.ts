@@ -16,7 +16,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
     .description(
       'check the store: its schema, its integrity, row-level security, and the records and kept counts of every tenant',
     )
-    .option('--repair', 'mend the records and count them anew of each tenant that has a problem')
+    .option('--repair', 'repair the records of each tenant that has a problem, and count them again')
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',

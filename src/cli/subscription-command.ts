@@ -22,9 +22,7 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
     .command('subscription')
     .description('remove single subscriptions')
     .command('delete')
-    .description(
-      'erase subscriptions, for erasure requests; clients that follow the changes are told to remove them too',
-    )
+    .description('erase subscriptions, for erasure requests; clients that follow the changes get a tombstone for each')
     .requiredOption('--tenant <tenant>', 'the tenant whose subscriptions they are')
     .option('--id <id...>', 'ids of subscriptions')
     .option('--file <file>', 'a file with one id on each line, or - for standard input')

@@ -104,9 +104,10 @@ function sourceOf(step: WriteStep): Buffer {
 }
 
 const columns = [
-  'id', 'status', 'activationDate', 'expirationDate', 'createdDate', 'product.id', 'product.name', 'product.period',
-  'product.period_unit', 'product.plan_id', 'iccid', 'device_id', 'auto_renew', 'email',
-]; // biome-ignore format: one list
+  ...['id', 'status', 'activationDate', 'expirationDate', 'createdDate'],
+  ...['product.id', 'product.name', 'product.period', 'product.period_unit', 'product.plan_id'],
+  ...['iccid', 'device_id', 'auto_renew', 'email'],
+];
 
 function toCsv(versions: readonly Version[]): string {
   const rows = versions.map(({ record: { product, ...rest }, email }) => ({
