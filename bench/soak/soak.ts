@@ -143,8 +143,9 @@ const thirdOf = (index: 1 | 2): readonly Sample[] =>
   samples.filter(({ responses }) => Math.min(2, Math.floor((3 * responses) / countOf(tally))) === index);
 const [middle, last] = [medianRss(thirdOf(1)), medianRss(thirdOf(2))];
 const isFlat = last <= middle * 1.1;
-/** Exports beyond their number at once are told to come back. */
-const unexpected = [...tally].filter(([name]) => !/ (200|304)$/.test(name) && name !== 'export 429');
+/** Exports beyond the limits of a client (429) and of the service (503) are refused. */
+const expected = / (200|304)$|^export (429|503)$/;
+const unexpected = [...tally].filter(([name]) => !expected.test(name));
 console.log([...tally].map(([name, count]) => `${name}: ${count}`).join(', '));
 console.log(
   `${isFlat && unexpected.length === 0 ? 'ok' : 'FAILED'}: median RSS of the middle third ${mib(middle)} MiB, of the last third ${mib(last)} MiB (at most 10 % more); highest ${mib(Math.max(...samples.map(({ rss }) => rss)))} MiB; ${unexpected.length} unexpected statuses`,
