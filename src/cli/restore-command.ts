@@ -27,7 +27,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
   program
     .command('restore')
     .description(
-      'put a backup in the place of the store, while no other process uses it; clients that follow the changes must begin anew',
+      'replace the store with a backup, while no other process uses it; clients that follow the changes must read everything again',
     )
     .argument('[file]', "the file that 'subreport backup' wrote")
     .option('--yes', 'replace a store that is there; the embedded one is kept beside the new one')
@@ -50,7 +50,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
           output,
           json,
           { new_history: true },
-          'The store has a new history: clients that follow the changes begin anew.',
+          'The store has a new history: clients that follow the changes must read everything again.',
         );
         return;
       }
