@@ -26,19 +26,28 @@ afterAll(() => {
   syncBuiltinESMExports();
 });
 
-/** The normative items that the token endpoint and the resource server keep, by number; titles of tests begin with theirs. */
-const items = Array.from({ length: 70 }, (_, index) => index + 1);
+const root = new URL('../../', import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
 
-test('every item of the checklist is the title of a test', () => {
-  const titled = new Set<number>();
-  const root = new URL('../../', import.meta.url);
-  for (const file of globSync('{test,src}/**/*.test.ts', { cwd: root.pathname })) {
-    const source = readFileSync(new URL(file, root), 'utf8');
-    for (const [, numbers = ''] of source.matchAll(/['"`](\d{1,2}(?:, \d{1,2})*)(?:: | \((?:RFC|strict|spec))/g))
-      for (const number of numbers.split(', ')) titled.add(Number(number));
-    for (const [, number] of source.matchAll(/^ *\['(\d{1,2})', /gm)) titled.add(Number(number)); // rows of a titled table
-  }
-  expect(items.filter((item) => !titled.has(item))).toEqual([]);
+/** Numbers of the rules in docs/token-checklist.md. */
+const rules = [...read('docs/token-checklist.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));
+
+/** Numbers of rules that begin the titles of tests; test/spec numbers its titles by items of the specification. */
+const titled = globSync('{test,src}/**/*.test.ts', { cwd: root.pathname })
+  .filter((file) => !file.startsWith('test/spec/'))
+  .flatMap((file) => [
+    ...[...read(file).matchAll(/['"`](\d{1,2}(?:, \d{1,2})*)(?:: | \((?:RFC|docs|spec|strict|robust))/g)],
+    ...read(file).matchAll(/^ *\['(\d{1,2})', '/gm), // rows of a table of tests
+  ])
+  .flatMap(([, numbers = '']) => numbers.split(', ').map(Number));
+
+test('docs/token-checklist.md has the rules 1 to 70, in order', () => {
+  expect(rules).toEqual(Array.from({ length: 70 }, (_, index) => index + 1));
+});
+
+test('every rule of docs/token-checklist.md has a test, and every test that names a rule names one of them', () => {
+  expect(rules.filter((rule) => !titled.includes(rule))).toEqual([]);
+  expect(titled.filter((number) => !rules.includes(number))).toEqual([]);
 });
 
 describe.each(engines)('items of the checklist that stand alone, on $engine', ({ openTestStore }) => {
