@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { createClient } from '../src/auth/manage-clients.ts';
 import { refreshTokenUses } from '../src/contract/token.ts';
 import { openStore } from '../src/storage/open-store.ts';
-import { findTenant, insertTenant } from '../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../src/storage/tables/tenant.ts';
 import { OldClient, type OldClientOptions } from '../test/support/old-client.ts';
 
 /**

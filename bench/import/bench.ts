@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { insertTenant } from '../../src/storage/tenant.ts';
+import { insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { machineFacts } from '../support/results.ts';
 import { loadBarePostgres, loadBareSqlite } from './bare-load.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { importRecords } from '../../src/import/import-records.ts';
 import { replaceRecords } from '../../src/import/replace-records.ts';
 import { openStore } from '../../src/storage/open-store.ts';
-import { findTenant } from '../../src/storage/tenant.ts';
+import { findTenant } from '../../src/storage/tables/tenant.ts';
 
 // One import in a process of its own: `node run-import.ts FILE import|replace`. Prints its seconds, and by how many MB the process grew meanwhile.
 const [, , file = '', how] = process.argv;

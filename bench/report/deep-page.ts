@@ -5,7 +5,7 @@ import { defaultPageLimits } from '../../src/contract/query.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { planReport } from '../../src/report/plan.ts';
-import { SpanMemory } from '../../src/storage/span-memory.ts';
+import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { median } from '../support/median.ts';
 import { machineFacts } from '../support/results.ts';

@@ -6,7 +6,7 @@ import { parseSummary } from '../../src/report/parse-summary.ts';
 import { planSummary } from '../../src/report/plan-summary.ts';
 import type { Row, SqlValue, Store, TenantId } from '../../src/storage/store.ts';
 import { and, binder, filterConditions } from '../../src/storage/subscription-filter.ts';
-import type { SummaryPlan } from '../../src/storage/summarise.ts';
+import type { SummaryPlan } from '../../src/storage/read/summary.ts';
 import { median } from '../support/median.ts';
 import { machineFacts } from '../support/results.ts';
 import { measureFilledStores } from './data-set.ts';

@@ -2,7 +2,7 @@ import { checkRow } from '../../src/import/check-row.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 
 /** The moment that all data looks back from: 2026-01-01T00:00:00Z. It looks back over three years. */
 export const until = 1_767_225_600;

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/cli/logger.ts';
 import { serve } from '../../src/cli/serve.ts';
 import { nowSeconds, openReadyStore, requireTenant } from '../../src/cli/store-session.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { insertTenant } from '../../src/storage/tenant.ts';
+import { insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../test/support/postgres-server.ts';
 import { subscriptionRow } from '../../test/support/rows.ts';
 import { addMeasuredRoutes } from './add-measured-routes.ts';

@@ -1,4 +1,4 @@
-import type { RefreshTokenUse } from '../storage/client.ts';
+import type { RefreshTokenUse } from '../storage/tables/client.ts';
 import type { Store } from '../storage/store.ts';
 import type { FailureBudget } from './failure-budget.ts';
 import type { FamilyLimit } from './family-limit.ts';

@@ -1,5 +1,5 @@
-import type { ClientRow } from '../storage/client.ts';
-import { insertRefreshFamily, type RefreshFamily } from '../storage/refresh-family.ts';
+import type { ClientRow } from '../storage/tables/client.ts';
+import { insertRefreshFamily, type RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import type { Grant } from './grant.ts';
 import { issueTime, issueToken } from './issue-token.ts';

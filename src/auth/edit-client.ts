@@ -1,5 +1,5 @@
 import type { GrantType, RefreshTokenUse, Scope } from '../contract/token.ts';
-import { type ClientRow, findClient } from '../storage/client.ts';
+import { type ClientRow, findClient } from '../storage/tables/client.ts';
 import {
   deleteClient,
   enableClient,
@@ -7,7 +7,7 @@ import {
   makeClientExternal,
   type SecretLifetime,
   updateClient,
-} from '../storage/edit-client.ts';
+} from '../storage/tables/edit-client.ts';
 import type { Store } from '../storage/store.ts';
 import { unknownClient } from './manage-clients.ts';
 

@@ -7,7 +7,7 @@ import {
   type KeyPurpose,
   listAuthKeys,
   rewriteAuthKey,
-} from '../storage/auth-key.ts';
+} from '../storage/tables/auth-key.ts';
 import type { OpenedKey } from './key-cipher.ts';
 import type { KeyRingOptions } from './key-ring-options.ts';
 import { keyLeadSeconds } from './key-schedule.ts';

@@ -1,5 +1,5 @@
 import type { GrantType, TokenResponse } from '../contract/token.ts';
-import type { ClientRow } from '../storage/client.ts';
+import type { ClientRow } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 
 /** The form fields of a token request that are left once the client is known; an empty one counts as absent (RFC 6749 §3.2). */

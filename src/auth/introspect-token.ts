@@ -1,6 +1,6 @@
 import type { IntrospectionResponse } from '../contract/token.ts';
-import type { ClientRow } from '../storage/client.ts';
-import { findRefreshFamily } from '../storage/refresh-family.ts';
+import type { ClientRow } from '../storage/tables/client.ts';
+import { findRefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { AccessError, TokenError } from './error.ts';
 import { refreshUseOf } from './issue-token.ts';

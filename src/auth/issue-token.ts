@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import type { TokenResponse } from '../contract/token.ts';
-import type { ClientRow, RefreshTokenUse } from '../storage/client.ts';
-import type { RefreshFamily } from '../storage/refresh-family.ts';
+import type { ClientRow, RefreshTokenUse } from '../storage/tables/client.ts';
+import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { randomId } from './random-id.ts';
 import { writeRefreshToken } from './refresh-token-text.ts';

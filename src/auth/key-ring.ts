@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JWK } from 'jose';
-import type { AuthKeyRow } from '../storage/auth-key.ts';
+import type { AuthKeyRow } from '../storage/tables/auth-key.ts';
 import { ensureKeys } from './ensure-keys.ts';
 import { createKeyReader, type KeyReading } from './key-reading.ts';
 import type { KeyRingOptions } from './key-ring-options.ts';

@@ -1,4 +1,4 @@
-import type { AuthKeyRow } from '../storage/auth-key.ts';
+import type { AuthKeyRow } from '../storage/tables/auth-key.ts';
 
 /** How long a key set may be kept by those who verify with it, in seconds: `max-age` of `/oauth2/jwks`. */
 export const keySetSeconds = 300;

@@ -7,7 +7,7 @@ import {
   isExternalClient,
   type RefreshTokenUse,
   replaceSecret,
-} from '../storage/client.ts';
+} from '../storage/tables/client.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { hashChosenSecret } from './chosen-secret.ts';
 import { generateSecret, hashGeneratedSecret } from './client-secret.ts';

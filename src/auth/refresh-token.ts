@@ -1,10 +1,10 @@
-import type { ClientRow } from '../storage/client.ts';
+import type { ClientRow } from '../storage/tables/client.ts';
 import {
   findRefreshFamily,
   type RefreshFamily,
   revokeRefreshFamily,
   rotateRefreshFamily,
-} from '../storage/refresh-family.ts';
+} from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { TokenError } from './error.ts';
 import type { Grant } from './grant.ts';

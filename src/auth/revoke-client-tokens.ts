@@ -1,5 +1,5 @@
-import { findClient, revokeClientTokens } from '../storage/client.ts';
-import { listLiveFamilies, revokeRefreshFamily } from '../storage/refresh-family.ts';
+import { findClient, revokeClientTokens } from '../storage/tables/client.ts';
+import { listLiveFamilies, revokeRefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { Store } from '../storage/store.ts';
 import { ClientError, unknownClient } from './manage-clients.ts';
 

@@ -1,5 +1,5 @@
-import type { ClientRow } from '../storage/client.ts';
-import { revokeRefreshFamily } from '../storage/refresh-family.ts';
+import type { ClientRow } from '../storage/tables/client.ts';
+import { revokeRefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { AccessError, TokenError } from './error.ts';
 import { readOwnRefreshToken } from './read-own-refresh-token.ts';

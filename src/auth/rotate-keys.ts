@@ -1,4 +1,4 @@
-import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../storage/auth-key.ts';
+import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../storage/tables/auth-key.ts';
 import { makeKey } from './ensure-keys.ts';
 import { KeyError } from './error.ts';
 import type { KeyRingOptions } from './key-ring-options.ts';

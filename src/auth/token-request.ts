@@ -1,5 +1,5 @@
 import type { TokenResponse } from '../contract/token.ts';
-import { type ClientRow, recordClientUse } from '../storage/client.ts';
+import { type ClientRow, recordClientUse } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 import { clientCredentialsGrant } from './client-credentials.ts';
 import { TokenError } from './error.ts';

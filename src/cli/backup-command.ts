@@ -1,9 +1,9 @@
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { copyStore } from '../storage/copy-store.ts';
-import { sealStore } from '../storage/sqlite-backup.ts';
-import { syncFile } from '../storage/sync-file.ts';
+import { copyStore } from '../storage/backup/copy-store.ts';
+import { sealStore } from '../storage/backup/sqlite-backup.ts';
+import { syncFile } from '../storage/backup/sync-file.ts';
 import { type Config, readConfig } from './config.ts';
 import { CommandError } from './error.ts';
 import { type Output, writeResult } from './output.ts';

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { fillTenant } from '../../test/backup/stores.ts';
-import { openSqliteStore } from '../storage/sqlite.ts';
+import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { checkRegularly } from './check-store.ts';
 import { readConfig } from './config.ts';
 

@@ -11,7 +11,7 @@ import {
   refreshTokenUses,
   type Scope,
 } from '../contract/token.ts';
-import { findClient, listClients } from '../storage/client.ts';
+import { findClient, listClients } from '../storage/tables/client.ts';
 import { addClientDeleteCommands } from './client-delete-command.ts';
 import { clientIdOption, jsonOption, ownerOption, parseList, requireOwnClient } from './client-options.ts';
 import { addClientShowCommand } from './client-show-command.ts';

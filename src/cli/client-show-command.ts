@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type DescribedClient, describeClient } from '../auth/edit-client.ts';
 import { formatInstant } from '../contract/instant.ts';
-import { isExternalClient } from '../storage/client.ts';
+import { isExternalClient } from '../storage/tables/client.ts';
 import { type ClientChoice, clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
 import { readConfig } from './config.ts';
 import { type Output, writeResult } from './output.ts';

@@ -11,7 +11,7 @@ import { apiPath } from '../contract/operations.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/query.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { refreshTokenUses } from '../contract/token.ts';
-import { accessTokenSecondsMax } from '../storage/refresh-family.ts';
+import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
 import {
   issuerUrl,

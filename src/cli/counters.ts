@@ -1,6 +1,6 @@
 import { createFailureBudget, type FailureBudget } from '../auth/failure-budget.ts';
 import { createWindowCounter } from '../auth/window-counter.ts';
-import { type RequestCounter, windowSeconds } from '../http/rate-limit.ts';
+import { type RequestCounter, windowSeconds } from '../http/listener/rate-limit.ts';
 import type { Config } from './config.ts';
 
 /** What is counted so that limits hold: kept in this process, or by the first process for all its workers. */

@@ -1,8 +1,8 @@
-import { checkCounts } from '../storage/check-counts.ts';
-import { checkRecords } from '../storage/check-records.ts';
+import { checkCounts } from '../storage/counts/check.ts';
+import { checkRecords } from '../storage/records/check.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { StoreCheck } from '../storage/store-check.ts';
-import { listTenants } from '../storage/tenant.ts';
+import { listTenants } from '../storage/tables/tenant.ts';
 
 /** A check as it is reported: of the whole store, or of one tenant. */
 export interface ReportedCheck extends StoreCheck {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteStore } from '../storage/sqlite.ts';
-import { lockWhole } from '../storage/sqlite-use-lock.ts';
+import { openSqliteStore } from '../storage/sqlite/store.ts';
+import { lockWhole } from '../storage/sqlite/use-lock.ts';
 import type { Store } from '../storage/store.ts';
 import { CommandError } from './error.ts';
 import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { didYouMean } from '../contract/suggest.ts';
 import { openStore } from '../storage/open-store.ts';
 import type { Store, TenantId } from '../storage/store.ts';
-import { findTenant, listTenants } from '../storage/tenant.ts';
+import { findTenant, listTenants } from '../storage/tables/tenant.ts';
 import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { formatInstant } from '../contract/instant.ts';
-import { insertTenant, listTenants } from '../storage/tenant.ts';
+import { insertTenant, listTenants } from '../storage/tables/tenant.ts';
 import { readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { deleteTenant } from '../import/delete-tenant.ts';
-import { findDeletableTenant } from '../storage/delete-tenant.ts';
+import { findDeletableTenant } from '../storage/tables/delete-tenant.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';

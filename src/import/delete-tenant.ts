@@ -1,4 +1,4 @@
-import { beginDeletion, finishDeletion } from '../storage/delete-tenant.ts';
+import { beginDeletion, finishDeletion } from '../storage/tables/delete-tenant.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { requireHeld, withWriteLock } from './import-lock.ts';
 

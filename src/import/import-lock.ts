@@ -1,7 +1,7 @@
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock } from '../storage/import-lock.ts';
 import type { Store, TenantId } from '../storage/store.ts';
-import { findTenant } from '../storage/tenant.ts';
+import { findTenant } from '../storage/tables/tenant.ts';
 import { ImportError } from './error.ts';
 
 /** Fails as `withImportLock` does: for those who would else find out after a long preparation. */

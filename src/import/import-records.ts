@@ -1,6 +1,6 @@
 import type { ImportLock } from '../storage/import-lock.ts';
 import type { LoadCounts } from '../storage/load-counts.ts';
-import { readImportMark } from '../storage/read-import-mark.ts';
+import { readImportMark } from '../storage/tables/read-import-mark.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { withImportLock } from './import-lock.ts';

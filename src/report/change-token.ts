@@ -1,6 +1,6 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import type { ChangeKey, TenantHistory } from '../storage/subscription-change.ts';
+import type { ChangeKey, TenantHistory } from '../storage/read/changes.ts';
 import { decodeFields, encodeFields, fingerprint, isWhole } from './cursor.ts';
 
 /** A position in the changes of one tenant as `since` and `next` carry it. */

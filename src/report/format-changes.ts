@@ -1,6 +1,6 @@
 import { operations } from '../contract/operations.ts';
 import { reportFormats } from '../contract/report-format.ts';
-import type { SubscriptionChange } from '../storage/subscription-change.ts';
+import type { SubscriptionChange } from '../storage/read/changes.ts';
 import type { ChangesQuery } from './changes-query.ts';
 import type { FormattedReport } from './format.ts';
 

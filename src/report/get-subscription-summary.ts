@@ -1,6 +1,6 @@
 import type { Store, TenantId } from '../storage/store.ts';
-import { summarise } from '../storage/summarise.ts';
-import { readRevision } from '../storage/tenant.ts';
+import { summarise } from '../storage/read/summary.ts';
+import { readRevision } from '../storage/tables/tenant.ts';
 import { formatSummary } from './format-summary.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { planSummary } from './plan-summary.ts';

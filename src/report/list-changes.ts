@@ -1,5 +1,5 @@
 import type { TenantId } from '../storage/store.ts';
-import { type ChangeKey, readChanges, readHistory, type TenantHistory } from '../storage/subscription-change.ts';
+import { type ChangeKey, readChanges, readHistory, type TenantHistory } from '../storage/read/changes.ts';
 import {
   type ChangeToken,
   cleanRevisionOf,

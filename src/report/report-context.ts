@@ -1,4 +1,4 @@
-import type { SpanMemory } from '../storage/span-memory.ts';
+import type { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { QueryContext } from './report-query.ts';
 

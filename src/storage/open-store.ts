@@ -1,6 +1,6 @@
-import { openPostgresStore } from './postgres.ts';
-import type { PostgresOptions } from './postgres-connections.ts';
-import { openSqliteStore } from './sqlite.ts';
+import { openPostgresStore } from './postgres/store.ts';
+import type { PostgresOptions } from './postgres/connections.ts';
+import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 
 /** Where the data is: a PostgreSQL database when there is a URL, the embedded store in a folder otherwise. */

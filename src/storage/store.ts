@@ -1,5 +1,5 @@
 import type { ImportLock } from './import-lock.ts';
-import type { ImportMark } from './import-mark.ts';
+import type { ImportMark } from './tables/import-mark.ts';
 import type { LoadCounts } from './load-counts.ts';
 import type { Replacement } from './replacement.ts';
 import type { StoreCheck } from './store-check.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/auth/manage-clients.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
 import { revokeTokens as revokeAllTokens } from '../../src/auth/revoke-client-tokens.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
-import { findClient } from '../../src/storage/client.ts';
+import { findClient } from '../../src/storage/tables/client.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';

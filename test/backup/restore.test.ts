@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant, listTenants } from '../../src/storage/tenant.ts';
+import { findTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';

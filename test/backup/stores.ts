@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Row, Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkCounts } from '../../src/storage/check-counts.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 // Runs on the database of TEST_DATABASE_URL when it has the extension citus and at least one worker (docs/citus.md). It

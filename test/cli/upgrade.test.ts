@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createClient } from '../../src/auth/manage-clients.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { openReadyStore } from '../../src/cli/store-session.ts';
-import { checkCounts } from '../../src/storage/check-counts.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';

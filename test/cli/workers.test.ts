@@ -10,7 +10,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createClient } from '../../src/auth/manage-clients.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';

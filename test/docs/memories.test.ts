@@ -24,13 +24,13 @@ test('the table of memories has every file that makes one, and no other', () => 
 test('no memory that outlives a request is a Map or a Set unless ARCHITECTURE.md or this test says what bounds it', () => {
   const bounded: Readonly<Record<string, string>> = {
     'src/storage/bounded-map.ts': 'the primitive itself',
-    'src/storage/span-memory.ts': 'readings under way',
-    'src/storage/tenant-lanes.ts': 'requests under way',
-    'src/storage/sqlite-damage.ts': 'database files of the process',
+    'src/storage/counts/span-memory.ts': 'readings under way',
+    'src/storage/postgres/tenant-lanes.ts': 'requests under way',
+    'src/storage/sqlite/damage.ts': 'database files of the process',
     'src/cli/worker-messages.ts': 'requests under way',
     'src/contract/schema.ts': 'patterns of the contract',
     'src/storage/migrations.ts': 'migrations of the program',
-    'src/storage/sqlite-reader-thread.ts': 'snapshots under way',
+    'src/storage/sqlite/reader-thread.ts': 'snapshots under way',
   };
   const stateful = sources.filter((file) =>
     /(?:^|\n)(?:const \w+ = new (?:Map|Set)<[^\n]*\(\)| {2}readonly #\w+ = new (?:Map|Set)<)/.test(read(file)),

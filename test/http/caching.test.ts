@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { disableClient } from '../../src/storage/client.ts';
+import { disableClient } from '../../src/storage/tables/client.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';

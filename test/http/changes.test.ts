@@ -6,7 +6,7 @@ import { defaultPageLimits } from '../../src/contract/query.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { encodeChangeToken, historyMark } from '../../src/report/change-token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { findTenant } from '../../src/storage/tenant.ts';
+import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { checkCounts } from '../../src/storage/check-counts.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, inject, test, vi } from 'vitest';
 import { createBatchLoader } from '../../src/import/load-batches.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';

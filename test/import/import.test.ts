@@ -4,10 +4,10 @@ import { csvColumns } from '../../src/import/csv-columns.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import type { ImportFormat, RejectedRow } from '../../src/import/read-good-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { checkCounts } from '../../src/storage/check-counts.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { readRecord } from '../../src/storage/subscription-page.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { readRecord } from '../../src/storage/read/page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 3, until: 1_767_225_600 })];

@@ -8,10 +8,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replaceRecords } from '../../src/import/replace-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { checkCounts } from '../../src/storage/check-counts.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
 import { countedChangesMax } from '../../src/storage/replacement.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant, readRevision } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant, readRevision } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
 

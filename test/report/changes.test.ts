@@ -8,9 +8,9 @@ import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
-import { SpanMemory } from '../../src/storage/span-memory.ts';
+import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

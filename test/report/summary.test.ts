@@ -9,8 +9,8 @@ import { parseSummary } from '../../src/report/parse-summary.ts';
 import { planSummary } from '../../src/report/plan-summary.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { summarise } from '../../src/storage/summarise.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { summarise } from '../../src/storage/read/summary.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

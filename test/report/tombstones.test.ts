@@ -4,10 +4,10 @@ import { defaultPageLimits } from '../../src/contract/query.ts';
 import { listChanges } from '../../src/report/list-changes.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
-import { SpanMemory } from '../../src/storage/span-memory.ts';
+import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
-import { sweepTombstones } from '../../src/storage/tombstone.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { sweepTombstones } from '../../src/storage/tables/tombstone.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

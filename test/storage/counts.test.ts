@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkCounts } from '../../src/storage/check-counts.ts';
-import { SpanMemory } from '../../src/storage/span-memory.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
+import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import { countMatching, readPage } from '../../src/storage/subscription-page.ts';
+import { countMatching, readPage } from '../../src/storage/read/page.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

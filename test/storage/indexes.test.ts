@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SubscriptionOrder } from '../../src/storage/page-sql.ts';
+import type { SubscriptionOrder } from '../../src/storage/read/page-sql.ts';
 import type { Row, Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import { readPage } from '../../src/storage/subscription-page.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { readPage } from '../../src/storage/read/page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sessionOptions } from '../../src/storage/postgres-session.ts';
-import { SpanMemory } from '../../src/storage/span-memory.ts';
+import { sessionOptions } from '../../src/storage/postgres/session.ts';
+import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { ReadOptions, SqlValue, Store, TenantId, TenantReader } from '../../src/storage/store.ts';
-import { readChanges } from '../../src/storage/subscription-change.ts';
+import { readChanges } from '../../src/storage/read/changes.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import { readPage } from '../../src/storage/subscription-page.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { readPage } from '../../src/storage/read/page.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

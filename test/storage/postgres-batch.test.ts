@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BatchStatement, runBatch } from '../../src/storage/postgres-batch.ts';
+import { type BatchStatement, runBatch } from '../../src/storage/postgres/batch.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TenantId } from '../../src/storage/store.ts';
-import { insertTenant } from '../../src/storage/tenant.ts';
+import { insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';

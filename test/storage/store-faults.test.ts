@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService } from '../support/service.ts';

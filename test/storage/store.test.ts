@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/auth-key.ts';
+import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/tables/auth-key.ts';
 import {
   disableClient,
   findClient,
@@ -7,7 +7,7 @@ import {
   insertClient,
   listClients,
   replaceSecret,
-} from '../../src/storage/client.ts';
+} from '../../src/storage/tables/client.ts';
 import { StorageError } from '../../src/storage/error.ts';
 import {
   deleteDeadFamilies,
@@ -15,10 +15,10 @@ import {
   insertRefreshFamily,
   revokeRefreshFamily,
   rotateRefreshFamily,
-} from '../../src/storage/refresh-family.ts';
+} from '../../src/storage/tables/refresh-family.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import { countMatching, readPage, readRecord } from '../../src/storage/subscription-page.ts';
-import { findTenant, insertTenant, listTenants } from '../../src/storage/tenant.ts';
+import { countMatching, readPage, readRecord } from '../../src/storage/read/page.ts';
+import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { type ChangeKey, readChanges, readHistory } from '../../src/storage/subscription-change.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { type ChangeKey, readChanges, readHistory } from '../../src/storage/read/changes.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockImportOnSqlite } from '../../src/storage/sqlite-import-lock.ts';
+import { lockImportOnSqlite } from '../../src/storage/sqlite/import-lock.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 
 // Takes and releases the right to import again and again; fails when another process has it at the same time.

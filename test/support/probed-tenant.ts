@@ -4,7 +4,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { type ProbedTenant, until } from './turn-activities.ts';
 
 const name = 'acme';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapSnapshot } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { createRepeatedRequests } from '../../src/http/repeated-requests.ts';
+import { createRepeatedRequests } from '../../src/http/listener/repeated-requests.ts';
 
 // Lets a request with a token be remembered, and prints whether the token and the response are in the memory of this process: while the token lives, and after its end.
 

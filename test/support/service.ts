@@ -5,7 +5,7 @@ import { readConfig } from '../../src/cli/config.ts';
 import { serve } from '../../src/cli/serve.ts';
 import type { GrantType, Scope } from '../../src/contract/token.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { findTenant, insertTenant } from '../../src/storage/tenant.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from './engines.ts';
 import { freePort } from './postgres-server.ts';
 import { startCommand, untilWritten } from './run-command.ts';

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyBaseLogger } from 'fastify';
+import { type ErrorCode, errorTable } from '../../contract/error.ts';
+import { buildProblem } from '../../contract/problem.ts';
+import { correlationHeader } from './correlation.ts';
+import { retryAfterSeconds } from './send-error.ts';
+
+/** What Node's parser reports of bytes that are not a request. */
+export interface ClientError extends Error {
+  readonly code?: string | undefined;
+  /** The bytes that were being parsed; a request may have begun in earlier ones. */
+  readonly rawPacket?: unknown;
+  /** Where in them the parser stopped. */
+  readonly bytesParsed?: number | undefined;
+}
+
+type Refusal = readonly [ErrorCode, string];
+
+/**
+ * What Node's parser and `limitConnections` report before there is a request, by its error code.
+ */
+const codes: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: [
+    'HEADERS_TOO_LARGE',
+    'Cannot read the request: its headers must have at most 16384 bytes together',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    'REQUEST_TIMEOUT',
+    'Cannot read the request: it must arrive within 10 seconds, its headers within 5',
+  ],
+  TOO_MANY_CONNECTIONS: [
+    'TOO_MANY_REQUESTS',
+    'Cannot take another connection: an address must have no more open than CONNECTIONS_PER_ADDRESS_MAX; reuse those that are open',
+  ],
+};
+const otherwise: Refusal = ['INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1'];
+
+/**
+ * Makes the function that answers bytes that are not a request in the same shape as every other
+ * error, logs them, and closes the connection.
+ */
+export function createClientErrorHandler(
+  logger: Pick<FastifyBaseLogger, 'info'>,
+  headers: Readonly<Record<string, string>>,
+): (error: ClientError, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const [code, message] = codes[error.code ?? ''] ?? describeHeader(error) ?? otherwise;
+    const { status, title } = errorTable[code];
+    const correlationId = randomUUID();
+    const body = JSON.stringify(buildProblem({ code, messages: [message] }, correlationId));
+    const fields = {
+      connection: 'close',
+      'content-type': 'application/problem+json',
+      'content-length': Buffer.byteLength(body),
+      'cache-control': 'no-store',
+      ...(code === 'TOO_MANY_REQUESTS' && { 'retry-after': retryAfterSeconds }),
+      ...headers,
+      [correlationHeader]: correlationId,
+    };
+    const head = [`HTTP/1.1 ${status} ${title}`, ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`)];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    const { remoteAddress: address = null } = socket;
+    const what = code === 'TOO_MANY_REQUESTS' ? 'connection refused' : 'unreadable request';
+    logger.info({ correlation_id: correlationId, status, reason: error.code, address }, what);
+  };
+}
+
+/** Errors of the parser that are about the value of a header. */
+const ofValues = ['HPE_INVALID_HEADER_TOKEN', 'HPE_LF_EXPECTED', 'HPE_CR_EXPECTED'];
+
+/** Names the header whose value the parser cannot read, where its line is in the bytes at hand. */
+function describeHeader({ code = '', rawPacket, bytesParsed = 0 }: ClientError): Refusal | undefined {
+  if (!(rawPacket instanceof Buffer) || !ofValues.includes(code)) return undefined;
+  const read = rawPacket.toString('latin1', 0, bytesParsed);
+  const name = /\n([A-Za-z0-9_-]{1,64}):[^\n]*$/.exec(read)?.[1];
+  if (name === undefined) return undefined;
+  return ['INVALID_HTTP_MESSAGE', `Cannot read the request: the header '${name}' must have no control character`];
+}

@@ -1,0 +1,48 @@
+import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
+import { networkOf } from '../../auth/address-network.ts';
+
+/** How many connections one address may have. */
+export interface ConnectionLimit {
+  /** Most open connections of one address, or of one IPv6 network of 64 bits, to this process. */
+  readonly max: number;
+  /** Addresses and networks that any number may come from. */
+  readonly exempt: readonly string[];
+  /** Answers and ends a connection beyond the limit. */
+  readonly refuse: (socket: Socket) => void;
+}
+
+/**
+ * Refuses connections of an address that has too many open already, so that one client cannot hold
+ * all descriptors and memory by idling.
+ */
+export function limitConnections(server: Server, { max, exempt, refuse }: ConnectionLimit): void {
+  const isExempt = createAddressList(exempt);
+  const open = new Map<string, number>(); // bounded by the connections that the process can have open
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined || isExempt(remoteAddress)) return;
+    const network = networkOf(remoteAddress);
+    const count = (open.get(network) ?? 0) + 1;
+    open.set(network, count);
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 1) - 1;
+      if (left === 0) open.delete(network);
+      else open.set(network, left);
+    });
+    if (count > max) refuse(socket);
+  });
+}
+
+/** Makes the check whether an address is in a list of addresses and networks (`10.0.0.0/8`). */
+function createAddressList(entries: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/');
+    const type = familyOf(address);
+    if (prefix === undefined) list.addAddress(address, type);
+    else list.addSubnet(address, Number(prefix), type);
+  }
+  return (address) => list.check(address, familyOf(address)); // an IPv4 address in IPv6 form is found, too
+}
+
+const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');

@@ -1,0 +1,128 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AccessError, type AccessErrorCode, IssuerError } from '../../auth/error.ts';
+import { type ErrorCode, errorTable } from '../../contract/error.ts';
+import { buildProblem, type ProblemReport } from '../../contract/problem.ts';
+import { ReportError, StorageError } from '../../report/error.ts';
+import { RequestError } from './error.ts';
+
+/** An error as it will be answered. */
+interface ErrorAnswer {
+  readonly report: ProblemReport;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What is said of a path that leads nowhere. */
+export const unknownPath = 'Cannot find anything here: the path must be one of those in /openapi.json';
+
+/** Seconds after which a client may try again when the store cannot answer. */
+export const retryAfterSeconds = '2';
+
+/**
+ * Answers an error as `application/problem+json` (RFC 9457). The only place where errors become answers: what is not known here shows a fixed text, and
+ * its cause goes to the log.
+ */
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { report, headers } = describeError(error);
+  const { status } = errorTable[report.code];
+  for (const name of ofAnswers) reply.removeHeader(name);
+  if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
+  if (status >= 500) request.log.error({ err: error, code: report.code }, 'request failed');
+  return reply
+    .code(status)
+    .headers({ 'cache-control': 'no-store', ...headers })
+    .type('application/problem+json')
+    .send(JSON.stringify(buildProblem(report, request.id)));
+}
+
+/** Headers of an answer that was being made when it failed. */
+const ofAnswers = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
+
+function describeError(error: unknown): ErrorAnswer {
+  if (error instanceof ReportError) {
+    return { report: { code: error.code, messages: error.messages, faults: error.faults }, headers: {} };
+  }
+  if (error instanceof RequestError) {
+    return { report: { code: error.code, messages: error.messages }, headers: error.headers };
+  }
+  if (error instanceof AccessError) return describeAccessError(error);
+  if (error instanceof IssuerError) {
+    return {
+      report: { code: 'UNAVAILABLE', messages: [issuerUnavailable] },
+      headers: { 'retry-after': String(error.retryAfterSeconds) },
+    };
+  }
+  if (error instanceof StorageError && error.code !== 'UNUSABLE') {
+    return {
+      report: { code: 'UNAVAILABLE', messages: [error.code === 'FULL' ? storeFull : storeAway] },
+      headers: { 'retry-after': retryAfterSeconds },
+    };
+  }
+  return describeFrameworkError(error);
+}
+
+const storeAway = 'Cannot answer now: the store must be reachable; try again shortly';
+const storeFull =
+  'Cannot keep anything now: the disk of the store must have room left; try again once the operator has made room';
+
+const issuerUnavailable =
+  'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
+
+/** What the framework itself refuses, by its status; everything else is a failure of ours. */
+function describeFrameworkError(error: unknown): ErrorAnswer {
+  const { statusCode } = error as { statusCode?: number };
+  const code = statusCode === undefined ? undefined : frameworkCodes[statusCode];
+  if (code !== undefined)
+    return { report: { code, messages: [frameworkMessages[code] ?? errorTable[code].title] }, headers: {} };
+  return {
+    report: {
+      code: 'INTERNAL_ERROR',
+      messages: ['Cannot answer: the service failed; report the correlation_id to its operator'],
+    },
+    headers: {},
+  };
+}
+
+const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
+  ...Object.fromEntries(
+    (['INVALID_HTTP_MESSAGE', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const).map((code) => [
+      errorTable[code].status,
+      code,
+    ]),
+  ),
+  [errorTable.ACCESS_DENIED.status]: 'NOT_FOUND', // the static files' way to say that a path leads out of its folder
+};
+
+const frameworkMessages: Partial<Record<ErrorCode, string>> = {
+  NOT_FOUND: unknownPath,
+  INVALID_HTTP_MESSAGE:
+    'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must be as long as it says',
+  PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
+  UNSUPPORTED_MEDIA_TYPE:
+    'Cannot read the request: its body must be of a media type that this operation takes, application/json for a search, application/x-ndjson to load records',
+};
+
+const accessCodes: Readonly<Record<AccessErrorCode, ErrorCode>> = {
+  MISSING_TOKEN: 'UNAUTHORISED',
+  MALFORMED: 'INVALID_HTTP_MESSAGE',
+  INVALID_TOKEN: 'UNAUTHORISED',
+  INSUFFICIENT_SCOPE: 'ACCESS_DENIED',
+};
+
+/** `error` of the challenge (RFC 6750 §3.1); none when no token was sent (§3). */
+const challengeErrors: Readonly<Record<AccessErrorCode, string | undefined>> = {
+  MISSING_TOKEN: undefined,
+  MALFORMED: 'invalid_request',
+  INVALID_TOKEN: 'invalid_token',
+  INSUFFICIENT_SCOPE: 'insufficient_scope',
+};
+
+function describeAccessError({ code, message, scope }: AccessError): ErrorAnswer {
+  const attributes = ['realm="subreport"'];
+  const error = challengeErrors[code];
+  if (error !== undefined) attributes.push(`error="${error}"`, `error_description="${message}"`);
+  if (scope !== undefined) attributes.push(`scope="${scope}"`);
+  return {
+    report: { code: accessCodes[code], messages: [message] },
+    headers: { 'www-authenticate': `Bearer ${attributes.join(', ')}` },
+  };
+}

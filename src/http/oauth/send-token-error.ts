@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TokenError } from '../../auth/error.ts';
+import { type TokenErrorBody, type TokenErrorCode, tokenErrorTable } from '../../contract/token.ts';
+import { StorageError } from '../../report/error.ts';
+import { RequestError } from '../listener/error.ts';
+import { retryAfterSeconds as storeRetrySeconds } from '../listener/send-error.ts';
+import { createThrottledLog } from '../listener/throttled-log.ts';
+import { auditRequest } from './token-audit.ts';
+
+/** Most bytes of a form, and its media type. */
+export const bodyBytesMax = 65_536;
+export const formType = 'application/x-www-form-urlencoded';
+
+/** Tokens and what was said about them stay out of caches (RFC 6749 §5.1). */
+export function forbidStoring(reply: FastifyReply): void {
+  reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+}
+
+/**
+ * Answers an error of an OAuth endpoint (RFC 6749 §5.2); every 401 carries a challenge (RFC 9110
+ * §15.5.2).
+ */
+export function sendTokenError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { code, message, retryAfterSeconds: wait = storeRetrySeconds } = describeTokenError(error);
+  const { status } = tokenErrorTable[code];
+  logTokenError(error, code, request);
+  if (status === tokenErrorTable.invalid_client.status) {
+    reply.header(
+      'www-authenticate',
+      `Basic realm="subreport", error="${code}", error_description="${message}", charset="UTF-8"`,
+    );
+  }
+  if (waitStatuses.has(status)) reply.header('retry-after', String(wait));
+  forbidStoring(reply);
+  const body: TokenErrorBody = { error: code, error_description: message };
+  return reply.code(status).type('application/json').send(JSON.stringify(body));
+}
+
+/**
+ * A request that was refused for want of a slot is counted and no failure of the service: at most
+ * one line a second tells of all of them.
+ */
+const logOverload = createThrottledLog(1_000);
+
+function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyRequest): void {
+  const family = error instanceof TokenError ? error.reusedFamily : undefined;
+  auditRequest(request, { error: code, ...(family !== undefined && { family }) });
+  if (family !== undefined) {
+    request.log.warn({ ...request.audit }, 'a refresh token was used again; its family is revoked');
+  }
+  if (tokenErrorTable[code].status < 500) return;
+  if (!(error instanceof TokenError)) request.log.error({ err: error, code }, 'token request failed');
+  else logOverload((refused) => request.log.warn({ code, refused }, 'too many client secrets wait to be checked'));
+}
+
+/** Statuses whose answer says when to try again. */
+const waitStatuses: ReadonlySet<number> = new Set([
+  tokenErrorTable.slow_down.status,
+  tokenErrorTable.temporarily_unavailable.status,
+]);
+
+function describeTokenError(
+  error: unknown,
+): Pick<TokenError, 'code' | 'message'> & { retryAfterSeconds?: number | undefined } {
+  if (error instanceof TokenError) return error;
+  if (error instanceof RequestError) return describeRequestError(error);
+  if (error instanceof StorageError && error.code !== 'UNUSABLE') {
+    return { code: 'temporarily_unavailable', message: 'Cannot issue a token now: try again shortly' };
+  }
+  const { statusCode = 500 } = error as { statusCode?: number };
+  if (statusCode < 500) {
+    return {
+      code: 'invalid_request',
+      message: `Cannot read the request: its body must be of type ${formType} and have at most ${bodyBytesMax} bytes`,
+    };
+  }
+  return { code: 'server_error', message: 'Cannot issue a token: the service failed' };
+}
+
+function describeRequestError({ code, message, headers }: RequestError): ReturnType<typeof describeTokenError> {
+  return code === 'TOO_MANY_REQUESTS'
+    ? { code: 'slow_down', message, retryAfterSeconds: Number(headers['retry-after']) }
+    : { code: 'invalid_request', message };
+}

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+import type { AuthContext } from '../../auth/auth-context.ts';
+import { introspectToken } from '../../auth/introspect-token.ts';
+import type { ResourceServer } from '../../auth/resource-server.ts';
+import { revokeToken } from '../../auth/revoke-token.ts';
+import { operations } from '../../contract/operations.ts';
+import { addOauthRoute } from './oauth-route.ts';
+
+/** The revocation endpoint (RFC 7009) and the introspection endpoint (RFC 7662). */
+export function addTokenManagementRoutes(app: FastifyInstance, context: AuthContext, server: ResourceServer): void {
+  addOauthRoute(app, context, {
+    path: operations.revokeToken.path,
+    handle: async ({ context: bounded, client, form }) => {
+      await revokeToken(bounded, server, client, form.get('token'));
+      return undefined;
+    },
+  });
+  addOauthRoute(app, context, {
+    path: operations.introspectToken.path,
+    handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),
+  });
+}

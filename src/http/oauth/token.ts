@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import type { AuthContext } from '../../auth/auth-context.ts';
+import { describeIssued } from '../../auth/token-audit.ts';
+import { answerTokenRequest, chooseGrant } from '../../auth/token-request.ts';
+import { operations } from '../../contract/operations.ts';
+import { addOauthRoute } from './oauth-route.ts';
+
+/** The token endpoint (RFC 6749 §3.2). */
+export function addTokenRoute(app: FastifyInstance, context: AuthContext): void {
+  addOauthRoute(app, context, {
+    path: operations.issueToken.path,
+    checkForm: chooseGrant,
+    handle: async ({ context: bounded, client, form, audit }) => {
+      const answer = await answerTokenRequest(bounded, client, form);
+      audit(describeIssued(answer));
+      return answer;
+    },
+  });
+}

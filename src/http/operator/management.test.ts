@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Spool } from '../../import/spool.ts';
+import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { RequestError } from '../listener/error.ts';
+import { buildManagementServer } from './management.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
+const store = openSqliteStore(folder);
+const app = buildManagementServer({
+  report: { store },
+  spool: new Spool(join(folder, 'spool'), 1_000),
+  bodyStallMs: 300,
+  requestMs: 5_000,
+  connectionsPerAddressMax: 100,
+  authorizeWrite: async () => {
+    throw new RequestError('UNAUTHORISED', 'Cannot let you in');
+  },
+  checkReady: async () => undefined,
+  isDraining: () => false,
+  trustedProxies: [],
+  logger: pino({ level: 'silent' }),
+});
+let port: number;
+beforeAll(async () => {
+  port = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+});
+afterAll(async () => {
+  await app.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+test.each([
+  ['without a token', 'PUT /operator/v1/tenants/acme/subscriptions', '401'],
+  ['of another method', 'POST /operator/v1/tenants/acme/subscriptions', '405'],
+  ['to another path', 'PUT /elsewhere', '404'],
+])(
+  'a request %s whose body never ends is answered, then its connection is closed (S15)',
+  async (_title, line, status) => {
+    const endless = connect(port, '127.0.0.1');
+    endless.on('error', () => undefined);
+    const type = 'content-type: application/x-ndjson';
+    endless.write(`${line} HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: 1000000\r\n\r\n`);
+    const dripping = setInterval(() => endless.write('x'), 20);
+    const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString(); // to the end of the connection
+    clearInterval(dripping);
+    expect(received).toContain(`HTTP/1.1 ${status}`);
+  },
+);
+
+test('a connection whose requests were whole stays open', async () => {
+  const socket = connect(port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  for (let n = 1; n <= 2; n += 1) {
+    socket.write('PUT /elsewhere HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody');
+    await expect.poll(() => received.match(/HTTP\/1.1 404/g)?.length, { timeout: 20_000 }).toBe(n);
+    await new Promise((resolve) => setTimeout(resolve, 400)); // longer than the rest of a body may take
+  }
+  socket.destroy();
+});

@@ -1,0 +1,77 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import { expect, test } from 'vitest';
+import type { TenantId } from '../../storage/store.ts';
+import type { RepeatableAnswer } from '../listener/repeated-requests.ts';
+import { createCachedSender } from './send-cached.ts';
+
+/** A service whose every request is one of a tenant. */
+function serviceOf(tenant: string): FastifyInstance {
+  const app = fastify();
+  app.decorateRequest('access', null);
+  app.addHook('onRequest', async (request) => {
+    request.access = { clientId: 'client', tenant: tenant as TenantId, expiresAt: 0 };
+  });
+  return app;
+}
+
+test('an answer that may be repeated gives its bytes for as long as the cache keeps them, in each coding, and of its revision', async () => {
+  let revision = 1;
+  const kept: RepeatableAnswer[] = [];
+  const repeated = {
+    answer: () => false,
+    keep: (_request: object, _reply: object, answer: RepeatableAnswer) => void kept.push(answer),
+  };
+  const sendCached = createCachedSender(100_000, async () => revision, repeated);
+  const app = serviceOf('acme');
+  app.get<{ Querystring: { page: string } }>('/', (request, reply) =>
+    sendCached(request, reply, {
+      key: [request.query.page],
+      load: async () => ({ body: `${revision} ${'x'.repeat(5_000)}`, headers: {}, revision }),
+    }),
+  );
+  const ask = (page: string, headers = {}) => app.inject({ url: `/?page=${page}`, headers });
+  await ask('a');
+  expect(kept).toHaveLength(0); // what is asked for once may never be asked for again
+  const { rawPayload } = await ask('a');
+  const coded = await ask('a', { 'accept-encoding': 'gzip' });
+  const [plain, gzip] = kept;
+  expect([plain?.status, plain?.body()]).toEqual([200, rawPayload]);
+  expect(gzip?.body()).toEqual(coded.rawPayload);
+  revision = 2;
+  await ask('a');
+  expect(plain?.body()).toBeUndefined();
+  await ask('a');
+  const renewed = kept.at(-1);
+  expect(renewed?.body()?.subarray(0, 2).toString()).toBe('2 ');
+  for (let page = 0; page < 40; page += 1) await ask(`b${page}`);
+  expect(renewed?.body()).toBeUndefined();
+  await app.close();
+});
+
+test('304 is kept without bytes, and nothing is kept that time alone changes', async () => {
+  const kept: RepeatableAnswer[] = [];
+  const repeated = {
+    answer: () => false,
+    keep: (_request: object, _reply: object, answer: RepeatableAnswer) => void kept.push(answer),
+  };
+  const sendCached = createCachedSender(100_000, async () => 1, repeated);
+  const app = serviceOf('acme');
+  app.get<{ Querystring: { moment?: string } }>('/', (request, reply) =>
+    sendCached(request, reply, {
+      key: [request.query.moment],
+      isOfItsMoment: request.query.moment !== undefined,
+      load: async () => ({ body: 'answer', headers: {}, revision: 1 }),
+    }),
+  );
+  for (const url of ['/', '/?moment=7d']) {
+    const { headers } = await app.inject(url);
+    const again = await app.inject({ url, headers: { 'if-none-match': String(headers.etag) } });
+    expect(again.statusCode).toBe(304);
+    await app.inject(url);
+  }
+  expect(kept.map(({ status, body }) => [status, body()?.length])).toEqual([
+    [304, 0],
+    [200, 6],
+  ]);
+  await app.close();
+});

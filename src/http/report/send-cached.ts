@@ -1,0 +1,125 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../../auth/resource-server.ts';
+import { accessOf } from '../listener/access.ts';
+import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
+import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
+import { createPageCache, type FinishedPage } from './page-cache.ts';
+import type { RepeatedRequests } from '../listener/repeated-requests.ts';
+
+/** An answer as the report makes it. */
+export interface RevisionedAnswer {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The tenant's revision at the moment that it shows. */
+  readonly revision: number;
+  /** Milliseconds by stage. */
+  readonly timings?: Readonly<Record<string, number>>;
+}
+
+/** An answer that may be had already. */
+export interface CachedAnswer {
+  /** Everything that the answer depends on but the tenant and its revision. */
+  readonly key: readonly unknown[];
+  /** Whether another moment could give another answer of the same key and revision. */
+  readonly isOfItsMoment?: boolean;
+  /** Reads and writes the answer. */
+  readonly load: () => Promise<RevisionedAnswer>;
+}
+
+/** Sends an answer that may be had already. */
+export type CachedSender = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: CachedAnswer,
+) => Promise<FastifyReply>;
+
+/** Answers for the client alone, and asked about each time (RFC 9111 §5.2.2.4): nobody sees an older one. */
+const cacheControl = 'private, no-cache';
+const vary = 'Authorization, Accept, Accept-Encoding';
+
+/**
+ * Makes the function that sends an answer with a strong entity tag of its revision (RFC 9110 §8.8.3): 304 without reading it when the client has it, from
+ * memory when the tenant has not changed since, compressed when the client takes that. At most `cacheBytes` of bodies are kept, in each coding that was asked for.
+ * An answer that was had already is told to `repeated`. `revisionOf` gives a tenant's revision now.
+ */
+export function createCachedSender(
+  cacheBytes: number,
+  revisionOf: (tenant: Access['tenant']) => Promise<number>,
+  repeated: RepeatedRequests | undefined,
+): CachedSender {
+  const cache = createPageCache(cacheBytes);
+
+  function finish(key: string, { body, headers, revision }: RevisionedAnswer): FinishedPage {
+    const page = { body: Buffer.from(body), headers: { ...headers, etag: entityTag([revision, key]) }, revision };
+    cache.set(key, page);
+    return page;
+  }
+
+  async function inCoding(key: string, page: FinishedPage, coding: ContentCoding | undefined): Promise<FinishedPage> {
+    if (coding === undefined || page.body.length < compressBytesMin) return page;
+    const known = cache.get(codedKey(key, coding));
+    if (known !== undefined && known.revision === page.revision) return known;
+    const headers = {
+      ...page.headers,
+      etag: codedTag(page.headers.etag ?? '', coding),
+      'content-encoding': coding,
+    };
+    const coded = { body: await compress(coding, page.body), headers, revision: page.revision };
+    cache.set(codedKey(key, coding), coded);
+    return coded;
+  }
+
+  /** The bytes of an answer while they are kept. It holds neither them nor the request: what is let go elsewhere must not stay here. */
+  const keptBody = (key: string, revision: number) => (): Buffer | undefined => {
+    const page = cache.get(key);
+    return page?.revision === revision ? page.body : undefined;
+  };
+
+  return async (request, reply, answer) => {
+    const started = performance.now();
+    const { tenant } = accessOf(request);
+    const key = JSON.stringify([tenant, ...answer.key]);
+    const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
+    reply.headers({ 'cache-control': cacheControl, vary });
+    const notModified = (etag: string): FastifyReply => {
+      reply.header('etag', etag);
+      if (answer.isOfItsMoment !== true) repeated?.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
+      return reply.code(304).send(); // the client has this answer already (RFC 9110 §15.4.5)
+    };
+    let page = cache.get(key);
+    if (page !== undefined || ifNoneMatch !== undefined) {
+      const revision = await revisionOf(tenant);
+      if (page?.revision !== revision) page = undefined;
+      const tag = page?.headers.etag ?? entityTag([revision, key]);
+      if (matchesTag(ifNoneMatch, tag)) return notModified(tag);
+    }
+    const timings: Record<string, number> = {};
+    const isKnown = page !== undefined;
+    if (page === undefined) {
+      const loaded = await answer.load();
+      Object.assign(timings, loaded.timings);
+      page = finish(key, loaded);
+    } else timings.cache = performance.now() - started;
+    const { etag = '' } = page.headers;
+    if (matchesAny(ifNoneMatch) || matchesTag(ifNoneMatch, etag)) return notModified(etag);
+    const coding = preferredCoding(request.headers['accept-encoding']);
+    const coded = await inCoding(key, page, coding);
+    reply.headers(coded.headers);
+    if (isKnown && answer.isOfItsMoment !== true) {
+      const bodyKey = coded === page ? key : codedKey(key, coding);
+      const body = keptBody(bodyKey, coded.revision);
+      repeated?.keep(request, reply, { status: 200, body, heldBytes: Buffer.byteLength(bodyKey) });
+    }
+    return reply.header('server-timing', serverTiming(timings)).send(coded.body);
+  };
+}
+
+const noBytes = Buffer.alloc(0);
+const noBody = (): Buffer => noBytes;
+
+const codedKey = (key: string, coding: ContentCoding | undefined): string => `${key} ${coding}`;
+
+const serverTiming = (timings: Readonly<Record<string, number>>): string =>
+  Object.entries(timings)
+    .map(([stage, ms]) => `${stage};dur=${ms.toFixed(3)}`)
+    .join(', ');

@@ -1,0 +1,23 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ChangesQuery } from '../../report/changes-query.ts';
+import { changesKey, listChanges } from '../../report/list-changes.ts';
+import { accessOf } from '../listener/access.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import type { ReportSending } from './send-report.ts';
+
+/** Makes the function that answers what changed after a token, for the query that `parse` reads. */
+export function createChangesSender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
+  return async (request: FastifyRequest, reply: FastifyReply, parse: () => ChangesQuery): Promise<FastifyReply> => {
+    const started = performance.now();
+    const query = parse();
+    const parsed = performance.now() - started;
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: changesKey(report, query),
+      load: async () => {
+        const { timings, ...answer } = await listChanges(withinRequest(report, request), tenant, query);
+        return { ...answer, timings: { parse: parsed, ...timings } };
+      },
+    });
+  };
+}

@@ -1,0 +1,60 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { exportSubscriptions } from '../../report/export-subscriptions.ts';
+import { listSubscriptions, pageKey } from '../../report/list-subscriptions.ts';
+import type { ReportContext } from '../../report/report-context.ts';
+import type { ReportQuery } from '../../report/report-query.ts';
+import { accessOf } from '../listener/access.ts';
+import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
+import type { CachedSender } from './send-cached.ts';
+import { sendExport } from './send-export.ts';
+import { createSlots, type ExportLimits } from '../listener/slots.ts';
+
+/** What reports are sent with. */
+export interface ReportSending {
+  readonly report: ReportContext;
+  readonly exports: ExportLimits;
+  readonly sendCached: CachedSender;
+}
+
+/** Makes the function that answers one page of a report, or all of it, for the query that `parse` reads. */
+export function createReportSender({ report, exports, sendCached }: ReportSending) {
+  const takeSlot = createSlots(exports, 'export', ', or read page by page');
+
+  /** Answers one page of a report. */
+  const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parse: number) => {
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: pageKey(report, query),
+      isOfItsMoment: query.expiresWithinSeconds !== undefined,
+      load: async () => {
+        const { timings, ...page } = await listSubscriptions(withinRequest(report, request), tenant, query);
+        return { ...page, timings: { parse, ...timings } };
+      },
+    });
+  };
+
+  /** Streams all of a report. */
+  const sendAll = async (request: FastifyRequest, reply: FastifyReply, query: ReportQuery) => {
+    const { clientId, tenant } = accessOf(request);
+    const release = takeSlot(clientId, tenant);
+    try {
+      const whole = await exportSubscriptions(withinRequest(report, request), tenant, query, exports.stallMs);
+      liftDeadline(request); // `exports` bounds it from here on
+      reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization, Accept', ...whole.headers });
+      if (request.method !== 'HEAD') return sendExport(request, reply, whole, exports, release);
+      await whole.close();
+      release();
+      return reply.send(Readable.from([])); // a stream has no length to tell, like the one that GET gives
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
+  return async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
+    const started = performance.now();
+    const query = parse();
+    return query.all ? sendAll(request, reply, query) : sendPage(request, reply, query, performance.now() - started);
+  };
+}

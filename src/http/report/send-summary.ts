@@ -1,0 +1,28 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
+import type { SummaryQuery } from '../../report/summary-query.ts';
+import { accessOf } from '../listener/access.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import type { ReportSending } from './send-report.ts';
+
+/** Makes the function that answers a summary for the query that `parse` reads. */
+export function createSummarySender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
+  return (request: FastifyRequest, reply: FastifyReply, parse: () => SummaryQuery) => {
+    const started = performance.now();
+    const query = parse();
+    const parsed = performance.now() - started;
+    const { tenant } = accessOf(request);
+    return sendCached(request, reply, {
+      key: summaryKey(query),
+      isOfItsMoment: query.expiresWithinSeconds !== undefined,
+      load: async () => {
+        const { timings, ...summary } = await getSubscriptionSummary(
+          withinRequest(report, request).store,
+          tenant,
+          query,
+        );
+        return { ...summary, timings: { parse: parsed, ...timings } };
+      },
+    });
+  };
+}

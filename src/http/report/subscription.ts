@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Access } from '../../auth/resource-server.ts';
+import { operations } from '../../contract/operations.ts';
+import { formatWords, type ReportFormat, reportFormats } from '../../contract/report-format.ts';
+import { changeFormats } from '../../report/changes-query.ts';
+import { getSubscription } from '../../report/get-subscription.ts';
+import { parseNoParameters, parseReport } from '../../report/parse.ts';
+import { parseChanges } from '../../report/parse-changes.ts';
+import { parseSearch } from '../../report/parse-search.ts';
+import { parseSummary } from '../../report/parse-summary.ts';
+import type { ReportContext } from '../../report/report-context.ts';
+import { createRevisionLookup } from '../../report/report-revision.ts';
+import { accessOf } from '../listener/access.ts';
+import { RequestError } from '../listener/error.ts';
+import { answerUnrouted } from '../listener/method-not-allowed.ts';
+import { queryOf } from '../listener/query-of.ts';
+import type { RepeatedRequests } from '../listener/repeated-requests.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import { routePath } from '../listener/route-path.ts';
+import { createCachedSender } from './send-cached.ts';
+import { createChangesSender } from './send-changes.ts';
+import { createReportSender } from './send-report.ts';
+import { createSummarySender } from './send-summary.ts';
+import type { ExportLimits } from '../listener/slots.ts';
+
+/** What the report's routes need. */
+export interface SubscriptionRoutes {
+  readonly report: ReportContext;
+  /** Checks the `Authorization` header for the scope of the report. */
+  readonly authorize: (header: string | undefined) => Promise<Access>;
+  /** Requests a minute and client; 0 is no limit. */
+  readonly rateLimitPerMinute: number;
+  /** Most bytes of finished answers that are kept in memory; 0 keeps none. */
+  readonly pageCacheBytes: number;
+  readonly exports: ExportLimits;
+}
+
+/** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
+const searchBytesMax = 16_384;
+
+/** The report operations: `GET /v1/subscription`, its search by `POST`, its summary, its changes, and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already. */
+export function addSubscriptionRoutes(
+  app: FastifyInstance,
+  routes: SubscriptionRoutes,
+  repeated: RepeatedRequests | undefined,
+): void {
+  const { report, authorize, exports, pageCacheBytes } = routes;
+  const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store), repeated);
+  app.decorateRequest('access', null);
+  const onRequest = [
+    async (request: FastifyRequest) => {
+      request.access = await authorize(request.headers.authorization);
+    },
+    ...(app.hasDecorator('rateLimit') ? [app.rateLimit()] : []),
+  ];
+  const sendReport = createReportSender({ report, exports, sendCached });
+  app.route({
+    method: 'GET',
+    url: routePath(operations.listSubscriptions.path),
+    onRequest,
+    handler: (request, reply) =>
+      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
+  });
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer', bodyLimit: searchBytesMax },
+      async (_request: FastifyRequest, body: Buffer) => body,
+    );
+    const { path } = operations.searchSubscriptions;
+    scope.get(path, answerUnrouted); // or a record of the id 'search' would be looked for
+    scope.route({
+      method: 'POST',
+      url: path,
+      onRequest,
+      handler: (request, reply) =>
+        sendReport(request, reply, () => {
+          parseNoParameters(queryOf(request), 'the parameters of a search are members of its body');
+          const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+          return parseSearch(body, report, acceptedFormat(request, formatWords));
+        }),
+    });
+  });
+  const sendSummary = createSummarySender({ report, sendCached });
+  app.route({
+    method: 'GET',
+    url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
+    onRequest: [...onRequest, acceptJson],
+    handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
+  });
+  const sendChanges = createChangesSender({ report, sendCached });
+  app.route({
+    method: 'GET',
+    url: operations.listSubscriptionChanges.path,
+    onRequest,
+    handler: (request, reply) =>
+      sendChanges(request, reply, () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats))),
+  });
+  app.route<{ Params: { id: string } }>({
+    method: 'GET',
+    url: routePath(operations.getSubscription.path),
+    onRequest: [...onRequest, acceptJson],
+    handler: async (request, reply) => {
+      parseNoParameters(queryOf(request));
+      const { tenant } = accessOf(request);
+      const { id } = request.params;
+      return sendCached(request, reply, {
+        key: ['record', id],
+        load: async () => {
+          const { record, revision } = await getSubscription(withinRequest(report, request), tenant, id);
+          return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
+        },
+      });
+    },
+  });
+}
+
+/** The form, of those that there are, that the header `Accept` prefers, or `undefined` when it allows none. */
+function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
+  const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType)); // with their parameters, which a client may ask for
+  return words.find((word) => reportFormats[word].contentType === preferred);
+}
+
+async function acceptJson(request: FastifyRequest): Promise<void> {
+  if (request.accepts().type([reportFormats.json.contentType]) === false) {
+    throw new RequestError(
+      'UNACCEPTABLE',
+      "Cannot answer in this form: the header 'accept' must allow application/json",
+    );
+  }
+}

@@ -1,0 +1,106 @@
+import pg from 'pg';
+import { parserOf } from '../postgres/batch.ts';
+import { toStorageError, withAddress } from '../postgres/error.ts';
+import { beginReading, distributedOption, noTimeLimit } from '../postgres/session.ts';
+import { describeTables, type PostgresTable } from './postgres-table.ts';
+import { openSqliteStore } from '../sqlite/store.ts';
+import type { OnCopied } from './sqlite-backup.ts';
+import { SqliteConnection } from '../sqlite/connection.ts';
+import { prepareFolder } from '../sqlite/folder.ts';
+import { listTables } from './table-list.ts';
+
+/** Rows of one fetch and of one statement that writes them. */
+const batchRows = 1_000;
+
+/**
+ * Copies a PostgreSQL store, as it is at one moment, into an embedded store in an empty folder. Works as the role that
+ * owns the tables: it reads the tables of tenants one tenant at a time, as row-level security holds for the owner too.
+ */
+export async function copyPostgresStore(url: string, target: string, onCopied: OnCopied): Promise<void> {
+  const empty = openSqliteStore(target);
+  await empty.migrate();
+  await empty.close();
+  const copy = new SqliteConnection(prepareFolder(target), 0);
+  try {
+    copy.run('pragma foreign_keys = off; pragma synchronous = off; begin'); // checked and made durable when it is whole
+    await inOneMoment(url, async (client) => {
+      let bytes = 0;
+      for (const table of await describeTables(client, listTables(copy)))
+        for await (const rows of readTable(client, table)) {
+          for (const row of rows) copy.change(insertInto(table), row);
+          bytes += rows.reduce(
+            (sum, row) => sum + row.reduce((all: number, value) => all + String(value).length, 0),
+            0,
+          );
+          onCopied({ bytes });
+        }
+    });
+    copy.run('commit; pragma synchronous = full');
+  } finally {
+    copy.close();
+  }
+}
+
+/** Runs work in one transaction that sees one moment and has no limit in time. */
+async function inOneMoment(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = openTransferClient(url, 'subreport-backup');
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw withAddress(toStorageError(error), url);
+    });
+    await client.query(beginReading);
+    await client.query(noTimeLimit);
+    await work(client).catch((error: unknown) => {
+      throw toStorageError(error);
+    });
+  } finally {
+    await client.end();
+  }
+}
+
+/** A connection for reading or writing a whole store, which takes as long as it takes. */
+export function openTransferClient(url: string, name: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    application_name: name,
+    options: distributedOption,
+    types: { getTypeParser: parserOf },
+  });
+  client.on('error', () => undefined); // a broken connection also rejects the query that was under way
+  return client;
+}
+
+type Values = (string | number | null)[];
+
+async function* readTable(client: pg.Client, table: PostgresTable): AsyncGenerator<Values[]> {
+  if (!table.hasRowSecurity) return yield* readRows(client, table);
+  const { rows } = await client.query<{ id: string }>('select id from tenant order by id');
+  for (const { id } of rows) {
+    await client.query('select set_tenant($1)', [id]);
+    yield* readRows(client, table, id);
+  }
+}
+
+async function* readRows(client: pg.Client, table: PostgresTable, tenant?: string): AsyncGenerator<Values[]> {
+  const columns = table.columns.map((name, index) => `${name}${castFrom[table.types[index] ?? ''] ?? ''}`);
+  const where = tenant === undefined ? '' : ' where tenant_id = $1';
+  const values = tenant === undefined ? [] : [tenant];
+  await client.query(
+    `declare copied no scroll cursor for select ${columns.join(', ')} from ${table.name}${where}`,
+    values,
+  );
+  for (;;) {
+    const { rows } = await client.query<Values>({ text: `fetch forward ${batchRows} from copied`, rowMode: 'array' });
+    if (rows.length > 0) yield rows;
+    if (rows.length < batchRows) break;
+  }
+  await client.query('close copied');
+}
+
+/** How a value of a type is read so that SQLite can hold it. */
+const castFrom: Readonly<Record<string, string>> = { jsonb: '::text', boolean: '::integer' };
+
+const insertInto = ({ name, columns }: PostgresTable): string =>
+  `insert into ${name} (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})`;

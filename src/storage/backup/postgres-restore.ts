@@ -1,0 +1,99 @@
+import type pg from 'pg';
+import { StorageError } from '../error.ts';
+import { openTransferClient } from './postgres-backup.ts';
+import { toStorageError, withAddress } from '../postgres/error.ts';
+import { noTimeLimit } from '../postgres/session.ts';
+import { describeTables, type PostgresTable } from './postgres-table.ts';
+import type { OnCopied } from './sqlite-backup.ts';
+import { SqliteConnection } from '../sqlite/connection.ts';
+import { listTables } from './table-list.ts';
+
+/** Rows of one statement. */
+const batchRows = 1_000;
+
+/**
+ * Fills an empty, migrated PostgreSQL database from the file of an embedded store, in one transaction: a crash leaves it
+ * empty. Throws `StorageError` when it holds tenants, or while another process of ours is connected to it.
+ */
+export async function fillPostgresStore(url: string, file: string, onCopied: OnCopied): Promise<void> {
+  const source = new SqliteConnection(file, 0);
+  const client = openTransferClient(url, 'subreport-restore');
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw withAddress(toStorageError(error), url);
+    });
+    await client.query('begin');
+    await client.query(noTimeLimit);
+    await fill(client, source, onCopied).catch((error: unknown) => {
+      throw toStorageError(error);
+    });
+    await client.query('commit');
+  } finally {
+    await client.end(); // what was not committed is rolled back
+    source.close();
+  }
+}
+
+async function fill(client: pg.Client, source: SqliteConnection, onCopied: OnCopied): Promise<void> {
+  await client.query("set local lock_timeout = '5s'");
+  await client.query('lock table tenant in access exclusive mode'); // a service that starts now waits for the end
+  await requireEmpty(client);
+  await requireAlone(client);
+  const tables = await describeTables(client, listTables(source));
+  for (const { name, hasRowSecurity } of tables.toReversed())
+    if (!hasRowSecurity) await client.query(`delete from ${name}`); // keys that a first start has made
+  let bytes = 0;
+  for (const table of tables) {
+    for (const rows of rowsOf(source, table)) {
+      await writeRows(client, table, rows);
+      bytes += JSON.stringify(rows).length;
+      onCopied({ bytes });
+    }
+  }
+}
+
+async function requireEmpty(client: pg.Client): Promise<void> {
+  const { rows } = await client.query('select id from tenant limit 1');
+  if (rows.length === 0) return;
+  throw new StorageError(
+    'UNUSABLE',
+    `Cannot restore into this database: it must have no tenant: it has '${rows[0]?.id}', and maybe more; make an empty database and set DATABASE_URL to it`,
+  );
+}
+
+/** Throws while sessions of ours are in the database; their names are visible to every role. */
+export async function requireAlone(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select distinct application_name as name from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() and application_name like 'subreport%' order by 1`,
+  );
+  if (rows.length === 0) return;
+  throw new StorageError(
+    'BUSY',
+    `Cannot restore now: no process of subreport may use the database: it has sessions '${rows.map(({ name }) => name).join("', '")}'; stop the service and imports, and a pooler that keeps their connections`,
+  );
+}
+
+type TableRow = Readonly<Record<string, string | number | null>>;
+
+function* rowsOf(source: SqliteConnection, { name, columns, hasRowSecurity }: PostgresTable): Generator<TableRow[]> {
+  const order = hasRowSecurity ? ' order by tenant_id' : '';
+  for (const rows of source.batches(`select ${columns.join(', ')} from ${name}${order}`, [], batchRows))
+    yield* hasRowSecurity ? Map.groupBy(rows, ({ tenant_id }) => tenant_id).values() : [[...rows]];
+}
+
+async function writeRows(client: pg.Client, table: PostgresTable, rows: readonly TableRow[]): Promise<void> {
+  const { name, columns, types, hasRowSecurity } = table;
+  if (hasRowSecurity) await client.query('select set_tenant($1)', [rows[0]?.tenant_id]);
+  const arrays = types.map((type, index) => `$${index + 1}::${carrierOf[type] ?? type}[]`);
+  const selected = columns.map(
+    (column, index) => `${column}${carrierOf[types[index] ?? ''] === undefined ? '' : `::${types[index]}`}`,
+  );
+  await client.query({
+    text: `insert into ${name} (${columns.join(', ')}) select ${selected.join(', ')} from unnest(${arrays.join(', ')}) as r (${columns.join(', ')})`,
+    values: columns.map((column) => rows.map((row) => row[column])),
+  });
+}
+
+/** The type in which a value travels, where it is another one. */
+const carrierOf: Readonly<Record<string, string>> = { jsonb: 'text', boolean: 'integer' };

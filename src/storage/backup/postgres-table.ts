@@ -1,0 +1,43 @@
+import type pg from 'pg';
+import { StorageError } from '../error.ts';
+import type { StoredTable } from './table-list.ts';
+
+/** A table on PostgreSQL: its columns with their types, and whether its rows are seen by one tenant at a time. */
+export interface PostgresTable extends StoredTable {
+  readonly types: readonly string[];
+  readonly hasRowSecurity: boolean;
+}
+
+/** Types that both engines hold as the same values, as SQLite's text or number. */
+const knownTypes = ['text', 'bigint', 'integer', 'jsonb', 'boolean'];
+
+/** The tables of the database, in the order of the embedded store's. Throws `StorageError` unless both have the same tables and columns. */
+export async function describeTables(
+  client: pg.ClientBase,
+  tables: readonly StoredTable[],
+): Promise<readonly PostgresTable[]> {
+  const { rows } = await client.query<{ table: string; column: string; type: string; secure: boolean }>(selectColumns);
+  const byTable = Map.groupBy(rows, ({ table }) => table);
+  const known = (names: readonly string[]) => [...names].sort().join(', ');
+  const differs =
+    known([...byTable.keys()]) !== known(tables.map(({ name }) => name)) ||
+    tables.some(
+      ({ name, columns }) => known((byTable.get(name) ?? []).map(({ column }) => column)) !== known(columns),
+    ) ||
+    rows.some(({ type }) => !knownTypes.includes(type));
+  if (differs) {
+    throw new StorageError(
+      'UNUSABLE',
+      'Cannot copy the database: its schema must be the one of this version of subreport; use the version that migrated it',
+    );
+  }
+  return tables.map(({ name, columns }) => {
+    const described = byTable.get(name) ?? [];
+    const types = columns.map((column) => described.find((each) => each.column === column)?.type ?? '');
+    return { name, columns, types, hasRowSecurity: described[0]?.secure === true };
+  });
+}
+
+const selectColumns = `select c.relname as table, a.attname as column, format_type(a.atttypid, a.atttypmod) as type, c.relrowsecurity as secure
+  from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace and c.relname <> 'schema_migration'`;

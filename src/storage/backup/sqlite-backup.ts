@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { SqliteConnection } from '../sqlite/connection.ts';
+import { toStorageError, translated } from '../sqlite/error.ts';
+import { prepareFolder } from '../sqlite/folder.ts';
+import { lockUse } from '../sqlite/use-lock.ts';
+import { syncFile } from './sync-file.ts';
+
+/** Told how much of a copy is done; `totalBytes` where it is known. */
+export type OnCopied = (progress: { readonly bytes: number; readonly totalBytes?: number }) => void;
+
+/** Pages of 4 KiB that are copied between two progress reports. */
+const stepPages = 2_000;
+
+/**
+ * Copies the embedded store of a folder into an empty one, as it is at one moment, while others read and write it: the
+ * copy reads in one transaction, so a commit by another process does not begin it anew. Their write-ahead log grows until
+ * the copy ends.
+ */
+export async function copySqliteStore(folder: string, target: string, onCopied: OnCopied): Promise<void> {
+  const file = prepareFolder(folder);
+  const use = lockUse(file);
+  const source = translated(() => new DatabaseSync(file, { timeout: 5_000 }), file);
+  try {
+    translated(() => source.exec('begin; select count(*) from sqlite_master'), file);
+    await backup(source, prepareFolder(target), {
+      rate: stepPages,
+      progress: ({ totalPages, remainingPages }) => {
+        const totalBytes = statSync(file).size;
+        onCopied({ bytes: totalBytes * (1 - remainingPages / Math.max(1, totalPages)), totalBytes });
+      },
+    }).catch((error: unknown) => {
+      throw toStorageError(error, file);
+    });
+  } finally {
+    source.close();
+    use.release();
+  }
+}
+
+/** Makes the database file of a closed store one file without side files (rollback journal instead of WAL), and durable. */
+export function sealStore(file: string): void {
+  const connection = new SqliteConnection(file, 0);
+  connection.run('pragma journal_mode = delete');
+  connection.close();
+  syncFile(file);
+}

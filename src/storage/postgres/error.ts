@@ -1,0 +1,69 @@
+import { StorageError, type StorageErrorCode } from '../error.ts';
+
+/** SQLSTATE codes and classes (PostgreSQL manual, appendix A) that say something of the store rather than of our statement. */
+const codes: Readonly<Record<string, StorageErrorCode>> = {
+  '08': 'UNAVAILABLE', // connection exceptions
+  '26000': 'UNUSABLE', // a prepared statement is not there: a pooler
+  '25006': 'UNAVAILABLE', // read-only transaction: a standby during failover
+  '28': 'UNUSABLE', // wrong user or password
+  '3D000': 'UNUSABLE', // no such database
+  '3F000': 'UNUSABLE', // no such schema
+  '40001': 'BUSY', // serialization failure
+  '40P01': 'BUSY', // deadlock, distributed ones too
+  '42P05': 'UNUSABLE', // a prepared statement is there already: a pooler
+  '42501': 'UNUSABLE', // insufficient privilege
+  '42883': 'UNUSABLE', // no such function: not migrated
+  '42P01': 'UNUSABLE', // no such table: not migrated
+  '53100': 'FULL', // disk full
+  '53': 'UNAVAILABLE', // out of memory or connections
+  '55P03': 'BUSY', // lock timeout
+  '57': 'UNAVAILABLE', // shutting down, starting up, statement timeout
+  '58': 'UNAVAILABLE', // input or output error of the server
+};
+
+/**
+ * Turns an error of the driver into ours. Decided by SQLSTATE alone, never by texts; an error without one comes from the connection (refused, reset,
+ * timed out), and any other SQLSTATE is a defect of a statement and stays as it is.
+ */
+export function toStorageError(error: unknown): unknown {
+  if (error instanceof StorageError) return error;
+  const { code, message, severity } = error as { code?: string; message?: string; severity?: string };
+  const known = severity === undefined || code === undefined ? 'UNAVAILABLE' : (codes[code] ?? codes[code.slice(0, 2)]);
+  if (known === undefined) return error;
+  const hint = code === '26000' || code === '42P05' ? oldPooler : '';
+  return new StorageError(known, `Cannot use PostgreSQL: ${message || code}${hint}`, error);
+}
+
+const oldPooler =
+  '; a pooler by transaction must keep prepared statements apart: use PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode=session (docs/operating.md, Poolers)';
+
+/** What to do about a pooler that refuses a start-up option as a violation of the protocol. */
+const refusedOption = 'name the option in ignore_startup_parameters of the pooler (docs/operating.md, Poolers)';
+
+const moreFiles =
+  'this process must be allowed to open more files: raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX';
+
+/** Adds to a connection error where we tried to connect, without user and password, and what to do. */
+export function withAddress(error: unknown, url: string): unknown {
+  if (!(error instanceof StorageError)) return error;
+  const { hostname, port, pathname } = new URL(url);
+  const { code = '' } = (error.cause ?? {}) as { code?: string };
+  const isRefused = code === '08P01';
+  const place = `${hostname || 'a local socket'}:${port || 5432}${pathname}`;
+  const remedies: Readonly<Record<string, string>> = { '08P01': refusedOption, EMFILE: moreFiles, ENFILE: moreFiles };
+  const remedy = remedies[code] ?? 'start PostgreSQL there or correct DATABASE_URL';
+  const message = `${error.message}; DATABASE_URL points to ${place}: ${remedy}`;
+  return new StorageError(isRefused ? 'UNUSABLE' : error.code, message, error.cause);
+}
+
+/** Errors of PostgreSQL and of the connection, as against a defect in our own code. */
+export function isFromDriver(error: unknown): boolean {
+  return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
+}
+
+/** Whether an operation failed because its connection is dead, so that it may succeed on another one. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof StorageError) || error.code !== 'UNAVAILABLE') return false;
+  const { severity } = (error.cause ?? {}) as { severity?: string };
+  return error.cause !== undefined && (severity === undefined || severity === 'FATAL' || severity === 'PANIC');
+}

@@ -1,0 +1,82 @@
+import type pg from 'pg';
+import { operationMsDefault } from '../deadline.ts';
+import { hasCitus, missingOnWorkers } from './citus.ts';
+import { bypassesRowSecurity, roleOfTenants, sessionRole, tenantRole } from './role.ts';
+import { plannerOptions, serverTimeouts } from './session.ts';
+import type { StoreCheck } from '../store-check.ts';
+
+const versionMin = 15;
+
+/** Looks at what PostgreSQL must be like beside its schema: its version, and row-level security for the role that we connect as. */
+export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
+  const checks = [
+    await checkVersion(client),
+    await checkTables(client),
+    await checkRole(client),
+    await checkOptions(client),
+  ];
+  return (await hasCitus(client)) ? [...checks, await checkWorkers(client)] : checks;
+}
+
+async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
+  const { rows } = await client.query("select current_setting('server_version_num')::int as number");
+  const version = Math.floor(Number(rows[0]?.number) / 10_000);
+  const ok = version >= versionMin;
+  const message = ok
+    ? `PostgreSQL ${version}`
+    : `Cannot rely on PostgreSQL ${version}: it must be ${versionMin} or newer; upgrade it`;
+  return { check: 'version', ok, message };
+}
+
+/** The options that connections begin with: a pooler ignores them, and the role must have them. */
+async function checkOptions(client: pg.ClientBase): Promise<StoreCheck> {
+  const check = 'options';
+  const { rows } = await client.query(
+    `select name from pg_settings where name = any($1) and setting <> 'off' or name = any($2) and setting = '0' order by name`,
+    [plannerOptions.map((option) => option.split('=', 1)[0]), Object.keys(serverTimeouts(operationMsDefault))],
+  );
+  if (rows.length === 0) return { check, ok: true, message: 'The options of connections are in force' };
+  const names = rows.map(({ name }) => name).join(', ');
+  const message = `Cannot rely on the options of connections: the pooler in DATABASE_URL must pass them on, or the role must have them: not in force are ${names}; set them with: alter role … set … (docs/operating.md, Poolers)`;
+  return { check, ok: false, message };
+}
+
+async function checkTables(client: pg.ClientBase): Promise<StoreCheck> {
+  const { rows } = await client.query(
+    `select relname from pg_class where relname in ('subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import') and relkind in ('r', 'p')
+       and relnamespace = current_schema()::regnamespace and not (relrowsecurity and relforcerowsecurity)`,
+  );
+  const open = rows.map(({ relname }) => relname).join(', ');
+  const message =
+    open === ''
+      ? 'Row-level security is forced on the tables of tenants'
+      : `Cannot keep tenants apart: row-level security must be enabled and forced on ${open}; restore it with: alter table … enable row level security, force row level security`;
+  return { check: 'row-level security', ok: open === '', message };
+}
+
+async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
+  const check = 'role';
+  const role = await sessionRole(client);
+  if (!(await bypassesRowSecurity(client)))
+    return { check, ok: true, message: `Role ${role} is held to row-level security` };
+  const { rows: lower } = await client.query(
+    `select rolsuper or rolbypassrls as bypasses, pg_has_role(session_user, oid, 'member') as member from pg_roles where rolname = $1`,
+    [tenantRole],
+  );
+  const ok = lower[0]?.bypasses === false && lower[0]?.member === true;
+  const message = ok
+    ? `Role ${role} bypasses row-level security; its transactions step down to ${tenantRole}`
+    : `Cannot keep tenants apart as ${role}, which bypasses row-level security: there must be a role ${tenantRole} without that right to step down to; run 'subreport migrate', or connect as an ordinary role`;
+  return { check, ok, message };
+}
+
+/** Looks whether transactions of tenants run on the workers of Citus as they do on the coordinator. */
+async function checkWorkers(client: pg.ClientBase): Promise<StoreCheck> {
+  const role = await roleOfTenants(client);
+  const missing = await missingOnWorkers(client, role);
+  const message =
+    missing.length === 0
+      ? `Role ${role} may log in to workers and has the planner options there`
+      : `Cannot rely on the workers: role ${role} must be able to log in to them and have the planner options there; run: ${missing.join('; ')}`;
+  return { check: 'workers', ok: missing.length === 0, message };
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { StorageError } from '../error.ts';
+import {
+  type AppliedMigration,
+  listMigrations,
+  pendingMigrations,
+  recordMigration,
+  selectMigrations,
+  toAppliedMigration,
+} from '../migrations.ts';
+import { hasCitus, missingOnWorkers, requireCoordinator } from './citus.ts';
+import { toStorageError } from './error.ts';
+import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants } from './role.ts';
+import { noTimeLimit } from './session.ts';
+import { inTransaction } from './transaction.ts';
+import type { MigrationResult } from '../store.ts';
+
+/** How long an attempt waits for a table. Requests queue behind it meanwhile, and the server looks for deadlocks after 1 s. */
+const lockMs = 500;
+const pauseMs = 1_000;
+/** How long attempts are repeated, in milliseconds. */
+const attemptsMs = 10 * 60_000;
+
+/**
+ * Brings the schema to what this version needs, in one transaction. An attempt that cannot have a table is given up and
+ * repeated, so that requests go on while a whole report or an import uses it. Throws `StorageError` `BUSY` after 10
+ * minutes of that.
+ */
+export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
+  const distributed = await hasCitus(client);
+  if (distributed) await requireCoordinator(client);
+  await underLock(client, () => prepareRoles(client, distributed));
+  for (const deadline = performance.now() + attemptsMs; ; ) {
+    try {
+      return await underLock(client, () => migrateOnce(client, distributed));
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      await client.query('rollback');
+      if (performance.now() > deadline)
+        throw new StorageError(
+          'BUSY',
+          `Cannot migrate: each table to change must be free for ${lockMs} ms within 10 minutes: current value is a table in use by a whole report, an import or another transaction; run 'subreport migrate' when there are none`,
+          error,
+        );
+      await sleep(pauseMs);
+    }
+  }
+}
+
+/** Runs a transaction while no other migrator of the database runs one; it waits for them as long as it takes. */
+const underLock = <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> =>
+  inTransaction(client, [client.query('begin'), client.query(noTimeLimit)], async () => {
+    await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
+    return work();
+  });
+
+function isBusy(error: unknown): boolean {
+  const translated = toStorageError(error);
+  return translated instanceof StorageError && translated.code === 'BUSY';
+}
+
+/** In a transaction of its own: Citus refuses to make a role behind statements on several shards. */
+async function prepareRoles(client: pg.ClientBase, distributed: boolean): Promise<void> {
+  if (await bypassesRowSecurity(client)) await createTenantRole(client);
+  if (!distributed) return;
+  for (const statement of await missingOnWorkers(client, await roleOfTenants(client))) await client.query(statement);
+}
+
+async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise<MigrationResult> {
+  const known = listMigrations('postgres');
+  await client.query(`set local lock_timeout = ${lockMs}`);
+  await client.query(createMigrationTable);
+  const pending = pendingMigrations(known, await appliedMigrations(client));
+  const isChange = pending.length > 0 && pending.length < known.length;
+  if (isChange && !distributed) await client.query(lockWriters);
+  for (const migration of pending) {
+    for (const statement of migration.statements) await client.query(statement);
+    const [sql, values] = recordMigration(migration);
+    await client.query(sql, values);
+  }
+  if (await bypassesRowSecurity(client)) await grantToTenantRole(client);
+  return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
+}
+
+/** The migrations that the database has applied; none when it never had one. */
+export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {
+  const table = await client.query("select to_regclass('schema_migration') is not null as found");
+  if (table.rows[0]?.found !== true) return [];
+  const { rows } = await client.query(selectMigrations);
+  return rows.map(toAppliedMigration);
+}
+
+/** Any number that nothing else in the database takes an advisory lock on. */
+const migrationLock = 7_236_119_410;
+
+/** Each write of records locks its tenant first. With this lock before all others, none of them can hold what a migration needs; reads go on. */
+const lockWriters = 'lock table tenant in exclusive mode';
+
+const createMigrationTable = `create table if not exists schema_migration
+  (name text collate "C" not null primary key, checksum text not null)`;

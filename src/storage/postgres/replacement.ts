@@ -1,0 +1,149 @@
+import pg from 'pg';
+import { setRevision } from '../change-sql.ts';
+import { countChanges, recount } from '../counts/count-changes.ts';
+import { removeImportMark } from '../tables/import-mark.ts';
+import { announceChange, begin, columnArrays, lockTenant } from './change-sql.ts';
+import { close } from './connections.ts';
+import { countOnPostgres } from './run-count.ts';
+import { toStorageError, withAddress } from './error.ts';
+import { bypassesRowSecurity, tenantRole } from './role.ts';
+import { distributedOption, noTimeLimit, tenantRights } from './session.ts';
+import { toRowChange } from '../counts/replaced-row.ts';
+import { countedChangesMax, type ReplaceCounts, type Replacement } from '../replacement.ts';
+import type { Row, TenantId } from '../store.ts';
+import { assignRowColumns, rowColumns } from '../subscription-row.ts';
+import { countedColumns } from '../counts/span.ts';
+
+/** Longest time for one statement, in milliseconds: some 100 million records. */
+export const statementMsMax = 3_600_000;
+
+/**
+ * Opens a replacement on a connection of its own, whose statements take as long as they take. Rows are gathered in a temporary table, compared there with the
+ * keys of those stored, and only what differs is written. Nothing but the comparison reads the tenant's table, so that a distributed engine can do it.
+ * All of it is one transaction: between two, a pooler would go on in another session, without the temporary tables.
+ */
+export async function openPostgresReplacement(url: string, tenant: TenantId): Promise<Replacement> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    query_timeout: statementMsMax,
+    keepAlive: true,
+    options: distributedOption,
+    pipeline: true, // counting asks for several things at once
+    application_name: 'subreport-replace',
+  });
+  client.on('error', () => undefined); // a broken connection also rejects the query that was under way
+  const run = async (text: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
+    try {
+      return (await client.query(text, [...values])).rows;
+    } catch (error) {
+      throw toStorageError(error);
+    }
+  };
+  let stepDown = false;
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw withAddress(toStorageError(error), url);
+    });
+    stepDown = await bypassesRowSecurity(client);
+    for (const statement of [begin, noTimeLimit, ...createTables]) await run(statement);
+    if (stepDown) await run(`grant select, insert on staged, kept, changed, removed to ${tenantRole}`);
+  } catch (error) {
+    await close(client);
+    throw error;
+  }
+  return {
+    add: async (rows) => {
+      await run(stageRows, columnArrays(rows));
+    },
+    async finish(dryRun) {
+      await run('analyze staged');
+      for (const [text, values] of tenantRights(tenant, stepDown)) await run(text, values);
+      const counts = await apply(run, tenant, dryRun);
+      await run(dryRun ? 'rollback' : 'commit');
+      return counts;
+    },
+    close: () => close(client), // a transaction that is under way is rolled back with its session
+  };
+}
+
+type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<ReplaceCounts> {
+  const [locked] = await run(lockTenant, [tenant]);
+  const revision = Number(locked?.revision ?? 0) + 1;
+  await run('set local enable_nestloop = off'); // the temporary tables are joined as a whole, and the planner knows little of them
+  await run(keepKeys, [tenant]);
+  await run(findChanged);
+  await run(findRemoved);
+  const [counted] = await run(countDifferences);
+  const [staged, inserted, changed, removed] = ['staged', 'inserted', 'changed', 'removed'].map((name) =>
+    Number(counted?.[name]),
+  ) as [number, number, number, number];
+  const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
+  if (dryRun) return counts;
+  await run(removeImportMark, [tenant]); // what an import before this one had done is not what is there now
+  if (changed + removed === 0) return counts;
+  await run(writeChanged, [tenant, revision]);
+  for (const setting of ['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'])
+    await run(`set local ${setting}`); // from here on few rows are looked up by their keys
+  if (removed > 0) {
+    await run(removeRows, [tenant]);
+    await run(buryRemoved, [tenant, revision]);
+  }
+  if (inserted > 0) await run(unburyInserted, [tenant]);
+  for (const setting of ['enable_seqscan = off', 'enable_bitmapscan = off', 'enable_hashjoin = on'])
+    await run(`set local ${setting}`); // as the statements that count have it elsewhere
+  const work =
+    changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
+  await countOnPostgres(run, tenant, work);
+  await run(setRevision, [tenant, revision]);
+  await run(announceChange);
+  return counts;
+}
+
+const createTables = [
+  `create temp table staged (id text collate "C" not null primary key, created_date bigint, activation_date bigint, expiration_date bigint,
+     status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) on commit drop`,
+  `create temp table kept (id text collate "C" not null, created_date bigint, product_id text, status text, email text, digest bytea) on commit drop`,
+  `create temp table changed (id text collate "C" not null, is_new boolean not null, created_date bigint, product_id text, status text) on commit drop`,
+  `create temp table removed (id text collate "C" not null, created_date bigint, product_id text, status text) on commit drop`,
+];
+
+const stageRows = `insert into staged (${rowColumns})
+  select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], string_to_array($9::text, chr(31)),
+    $10::text[], $11::text[], $12::text[])
+  on conflict (id) do update set ${assignRowColumns}`;
+
+const keepKeys = `insert into kept (${countedColumns}, email, digest)
+  select ${countedColumns}, email, sha256(convert_to(record, 'UTF8')) from subscription where tenant_id = $1`;
+
+const findChanged = `insert into changed (id, is_new, created_date, product_id, status)
+  select t.id, k.id is null, k.created_date, k.product_id, k.status from staged as t left join kept as k on k.id = t.id
+  where k.id is null or k.email is distinct from t.email or k.digest <> sha256(convert_to(t.record, 'UTF8'))`;
+
+const findRemoved = `insert into removed (${countedColumns})
+  select k.id, k.created_date, k.product_id, k.status from kept as k left join staged as t on t.id = k.id where t.id is null`;
+
+const countDifferences = `select (select count(*) from staged) as staged, (select count(*) from changed) as changed,
+  (select count(*) from changed where is_new) as inserted, (select count(*) from removed) as removed`;
+
+const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumns})
+  select $1, $2::bigint, t.id, t.created_date, t.activation_date, t.expiration_date, t.status, t.product_id, t.iccid, t.email, t.record,
+    t.plan_id, t.device_id, t.auto_renew
+  from staged as t join changed as c on c.id = t.id order by t.created_date, t.id
+  on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision`;
+
+const removeRows = 'delete from subscription as s using removed as r where s.tenant_id = $1 and s.id = r.id';
+
+const buryRemoved = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
+
+const unburyInserted =
+  'delete from subscription_tombstone as t using changed as c where t.tenant_id = $1 and t.id = c.id and c.is_new';
+
+const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product_id, c.status, true as stays,
+    t.created_date as new_created_date, t.product_id as new_product_id, t.status as new_status
+  from changed as c join staged as t on t.id = c.id
+  union all
+  select id, true, created_date, product_id, status, false, null, null, null from removed`;

@@ -1,0 +1,113 @@
+import type { CountRequest, CountWork, SeriesKey } from '../counts/count-work.ts';
+import type { Row, TenantId } from '../store.ts';
+import { compareKeys, type OrderKey, type Span } from '../counts/span.ts';
+
+/** Runs one statement in the transaction that counts. */
+export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Runs counting on PostgreSQL, inside a transaction that holds the lock of the tenant; what a step asks for shares a round trip. */
+export async function countOnPostgres<T>(run: RunStatement, tenant: TenantId, work: CountWork<T>): Promise<T> {
+  let step = work.next();
+  while (step.done !== true)
+    step = work.next(await Promise.all(step.value.map((request) => answer(run, tenant, request))));
+  return step.value;
+}
+
+async function answer(run: RunStatement, tenant: TenantId, request: CountRequest): Promise<readonly Row[]> {
+  switch (request.kind) {
+    case 'locate':
+      return locate(run, tenant, request.keys);
+    case 'read':
+      return run(request.sql, [tenant, ...request.values]);
+    case 'write': {
+      const { put, remove } = request;
+      await Promise.all([
+        ...(remove.length > 0 ? [run(removeSpans, [tenant, ...placeArrays(remove)])] : []),
+        ...(put.length > 0 ? [run(putSpans, [tenant, ...placeArrays(put), ...countArrays(put)])] : []),
+      ]);
+      return [];
+    }
+  }
+}
+
+/**
+ * Reads for each series the spans from its first key to its last one, but no more of them than it has keys; the spans of the keys that this did not reach are
+ * looked up one by one. A load in order finds its spans by the first, one in no order by both, and neither reads all spans of a large tenant.
+ */
+async function locate(run: RunStatement, tenant: TenantId, keys: readonly SeriesKey[]): Promise<readonly Row[]> {
+  const ranges = [...Map.groupBy(keys, ({ series }) => series).values()];
+  const firsts = ranges.flatMap((places) => places.slice(0, 1));
+  const lasts = ranges.flatMap((places) => places.slice(-1));
+  const limits = ranges.map((places) => places.length + 1);
+  const rows = await run(spansBetween, [tenant, ...keyArrays(firsts), ...keyArrays(lasts).slice(1), limits]);
+  const reached = Map.groupBy(rows, ({ series, level }) => `${level} ${series}`);
+  const missing = ranges.flatMap((places, index) => {
+    const [{ series } = { series: '' }] = places;
+    const edges = [0, 1].flatMap((level) => {
+      const spans = reached.get(`${level} ${series}`) ?? [];
+      return spans.length === limits[index] ? spans.slice(-1).map(keyOf) : [];
+    });
+    return places.filter(({ key }) => edges.some((edge) => compareKeys(edge, key) <= 0));
+  });
+  if (missing.length === 0) return rows;
+  const all = [...rows, ...(await run(spansAt, [tenant, ...keyArrays(missing)]))];
+  return [...new Map(all.map((row) => [`${row.level} ${row.from_date} ${row.from_id} ${row.series}`, row])).values()];
+}
+
+const keyOf = ({ from_date, from_id }: Row): OrderKey => ({ date: Number(from_date), id: String(from_id) });
+
+const keyArrays = (keys: readonly SeriesKey[]): unknown[] => [
+  keys.map(({ series }) => series),
+  keys.map(({ key }) => key.date),
+  keys.map(({ key }) => key.id),
+];
+
+const placeArrays = (spans: readonly Span[]): unknown[] => [
+  spans.map(({ series }) => series),
+  spans.map(({ level }) => level),
+  spans.map(({ from }) => from.date),
+  spans.map(({ from }) => from.id),
+];
+
+const countArrays = (spans: readonly Span[]): unknown[] => [
+  spans.map(({ n }) => n),
+  spans.map(({ statuses }) => JSON.stringify(statuses)),
+];
+
+/** The spans of each series from that of a key to that of another one, on each level, up to a limit. */
+const spansBetween = `select s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
+  from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
+    as k (series, first_date, first_id, last_date, last_id, most)
+  cross join (values (0), (1), (2)) as l (level)
+  cross join lateral (
+    select * from subscription_span
+    where tenant_id = $1 and series = k.series and level = l.level
+      and (from_date, from_id) >= (
+        select from_date, from_id from subscription_span
+        where tenant_id = $1 and series = k.series and level = l.level and (from_date, from_id) <= (k.first_date, k.first_id)
+        order by from_date desc, from_id desc limit 1
+      )
+      and (from_date, from_id) <= (k.last_date, k.last_id)
+    order by from_date, from_id limit k.most
+  ) as s
+  order by s.series, s.level, s.from_date, s.from_id`;
+
+/** The span of each key on level 0 and on level 1. */
+const spansAt = `select distinct s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
+  from unnest($2::text[], $3::bigint[], $4::text[]) as k (series, date, id)
+  cross join (values (0), (1)) as l (level)
+  cross join lateral (
+    select * from subscription_span
+    where tenant_id = $1 and series = k.series and level = l.level and (from_date, from_id) <= (k.date, k.id)
+    order by from_date desc, from_id desc limit 1
+  ) as s`;
+
+const removeSpans = `delete from subscription_span as s
+  using unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[]) as k (series, level, from_date, from_id)
+  where s.tenant_id = $1 and s.series = k.series and s.level = k.level and s.from_date = k.from_date and s.from_id = k.from_id`;
+
+const putSpans = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, statuses)
+  select $1, series, level, from_date, from_id, n, cast(statuses as jsonb)
+  from unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
+    as s (series, level, from_date, from_id, n, statuses)
+  on conflict (tenant_id, series, level, from_date, from_id) do update set n = excluded.n, statuses = excluded.statuses`;

@@ -1,0 +1,71 @@
+import pg from 'pg';
+import { before } from '../deadline.ts';
+import { close, closeAtOnce } from './connections.ts';
+import { toStorageError, withAddress } from './error.ts';
+import { bypassesRowSecurity } from './role.ts';
+import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
+import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
+
+/** Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a whole report. */
+export const statementMs = 60_000;
+/** What the server waits beyond the pause that was agreed, before it ends a transaction that nobody goes on with. */
+const pauseMarginMs = 15_000;
+
+/**
+ * Opens one moment of a tenant's subscriptions on a connection of its own. Rows come through a cursor, so that a report of any order is found and sorted
+ * once; the server bounds each batch, and the pause between two, but not the whole. Opening it and `all` end by the deadline.
+ */
+export async function openPostgresSnapshot(
+  url: string,
+  tenant: TenantId,
+  pauseMsMax: number,
+  deadline: number,
+): Promise<TenantSnapshot> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    application_name: 'subreport-export',
+    options: distributedOption,
+  });
+  client.on('error', () => undefined); // a broken connection also rejects the query that was under way
+  // By callback, and batches without the driver's timer: either kept results alive until a full collection (100 MB of memory for a report of 36 MB
+  // instead of 28). Whoever reads a stream bounds its pauses, and `close` breaks off a batch that never comes.
+  const query = (text: string, values: readonly SqlValue[] = [], timeoutMs?: number): Promise<readonly Row[]> =>
+    new Promise((resolve, reject) => {
+      const config = { text, values: [...values], ...(timeoutMs !== undefined && { query_timeout: timeoutMs }) };
+      client.query(config, (error: unknown, result: { rows: readonly Row[] }) =>
+        error === null || error === undefined ? resolve(result.rows) : reject(toStorageError(error)),
+      );
+    });
+  const queryInTime = (text: string, values?: readonly SqlValue[]) => query(text, values, statementMs + 2_000);
+  const inTime = <T>(work: Promise<T>): Promise<T> => before(deadline, work);
+  const open = async (): Promise<void> => {
+    await client.connect().catch((error: unknown) => {
+      throw withAddress(toStorageError(error), url);
+    });
+    const stepDown = await bypassesRowSecurity(client);
+    for (const [text, values] of tenantOpening(beginReading, tenant, stepDown)) await queryInTime(text, values);
+    await queryInTime(limitTime(statementMs, pauseMsMax + pauseMarginMs));
+  };
+  const opening = open();
+  await inTime(opening).catch((error: unknown) => {
+    closeAtOnce(client);
+    throw toStorageError(error);
+  });
+  return {
+    all: (sql, values = []) => inTime(queryInTime(sql, [tenant, ...values])),
+    async *stream(sql, values, batchRows) {
+      await queryInTime(`declare batches no scroll cursor for ${sql}`, [tenant, ...values]);
+      const fetch = () => query(`fetch forward ${batchRows} from batches`);
+      let next = fetch();
+      for (let rows = await next; rows.length > 0; rows = await next) {
+        next = fetch(); // is on its way while these rows are written
+        next.catch(() => undefined); // a failure is told where it is awaited, if it ever is
+        yield rows;
+      }
+      await queryInTime('close batches');
+    },
+    close: () => close(client), // at once when a query is under way
+  };
+}

@@ -1,0 +1,382 @@
+import { hash } from 'node:crypto';
+import type pg from 'pg';
+import { setRevision, someTombstone } from '../change-sql.ts';
+import { countChanges, type RowChange } from '../counts/count-changes.ts';
+import { changeMsMax, operationMsDefault } from '../deadline.ts';
+import { eraseStatements } from '../tables/erase-rows.ts';
+import { StorageError } from '../error.ts';
+import type { ImportLock } from '../import-lock.ts';
+import { addLoaded, type ImportMark, markStatement } from '../tables/import-mark.ts';
+import { countLoaded, type LoadCounts } from '../load-counts.ts';
+import { listMigrations, pendingMigrations } from '../migrations.ts';
+import { type BatchStatement, runBatch } from './batch.ts';
+import {
+  announceChange,
+  begin,
+  columnArrays,
+  deleteRows,
+  lockTenant,
+  removeTombstones,
+  upsertRows,
+} from './change-sql.ts';
+import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
+import { countOnPostgres } from './run-count.ts';
+import { examinePostgres } from './examine.ts';
+import { lockImportOnPostgres } from './import-lock.ts';
+import { PostgresListener } from './listener.ts';
+import { appliedMigrations, migratePostgres } from './migrate.ts';
+import { openPostgresReplacement } from './replacement.ts';
+import { bypassesRowSecurity } from './role.ts';
+import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
+import { openPostgresSnapshot, statementMs } from './snapshot.ts';
+import { inOneWrite, inTransaction } from './transaction.ts';
+import { repairSubscriptions } from '../records/repair.ts';
+import type { Replacement } from '../replacement.ts';
+import type {
+  DirectorySql,
+  DirectoryStatement,
+  MigrationResult,
+  Row,
+  SqlValue,
+  Store,
+  TenantId,
+  TenantReader,
+  TenantSnapshot,
+  TenantStatement,
+} from '../store.ts';
+import { checkThat, type StoreCheck } from '../store-check.ts';
+import type { SubscriptionRow } from '../subscription-row.ts';
+import { toCountedRow } from '../counts/span.ts';
+import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
+
+/** Statements that a connection keeps prepared, as many as one of the embedded store. */
+const preparedMax = 512;
+
+/** Opens the store on PostgreSQL 15 to 18. Connects at first use; whatever an operation waits for is bounded in time. */
+export function openPostgresStore(options: PostgresOptions): Store {
+  const { url } = options;
+  const listener = new PostgresListener(
+    { connectionString: url, keepAlive: true, application_name: 'subreport-listen' },
+    options.onPooler ?? (() => undefined),
+  );
+  const connections = new PostgresConnections(options);
+  return new PostgresStore({ url, connections, listener, names: new Map(), stepDown: undefined }, undefined);
+}
+
+type Client = pg.ClientBase;
+
+/** What a changing statement did to a tenant's rows. */
+interface Changed<T> {
+  readonly changes: readonly RowChange[];
+  readonly result: T;
+  /** Where the import stands that made the change. */
+  readonly mark?: ImportMark | 'finished';
+}
+
+/** What the views of one store on its requests (`within`) have in common. */
+interface SharedParts {
+  readonly url: string;
+  readonly connections: PostgresConnections;
+  readonly listener: PostgresListener;
+  /** Names of statements, by their text. */
+  readonly names: Map<string, string>;
+  stepDown: Promise<boolean> | undefined;
+}
+
+class PostgresStore implements Store {
+  readonly engine = 'postgres';
+  readonly #shared: SharedParts;
+  readonly #deadline: number | undefined;
+
+  constructor(shared: SharedParts, deadline: number | undefined) {
+    this.#shared = shared;
+    this.#deadline = deadline;
+  }
+
+  within(deadline: number): Store {
+    return new PostgresStore(this.#shared, deadline);
+  }
+
+  readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
+    const read = (client: Client): Promise<T> => {
+      let committing: Promise<unknown> | undefined;
+      const all: TenantReader['all'] = (sql, values = []) => this.#query(client, sql, [tenant, ...values]);
+      const last: TenantReader['all'] = (sql, values) =>
+        inOneWrite(client, () => {
+          const reading = all(sql, values);
+          committing = client.query('commit');
+          committing.catch(() => undefined); // it is awaited unless a statement before it fails
+          return reading;
+        });
+      return this.#inTenant(
+        client,
+        beginReading,
+        tenant,
+        () => work({ all, last }),
+        () => committing,
+      );
+    };
+    return this.#use(read, { tenant, reads: true });
+  }
+
+  readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+    const read = async (client: Client): Promise<readonly (readonly Row[])[]> => {
+      const opening = tenantOpening(beginReading, tenant, await this.#mustStepDown(client)).map(([text, values]) =>
+        this.#prepared(text, values),
+      );
+      const asked = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
+      const results = await runBatch(client, [...opening, ...asked, this.#prepared('commit')]);
+      return results.slice(opening.length, -1);
+    };
+    return this.#use(read, { tenant, reads: true });
+  }
+
+  openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
+    const deadline = this.#deadline ?? performance.now() + statementMs;
+    return openPostgresSnapshot(this.#shared.url, tenant, pauseMsMax, deadline);
+  }
+
+  async openReplacement(tenant: TenantId): Promise<Replacement> {
+    const replacement = await openPostgresReplacement(this.#shared.url, tenant);
+    return {
+      ...replacement,
+      finish: async (dryRun) => {
+        const counts = await replacement.finish(dryRun);
+        this.#shared.listener.noteOwnChange();
+        return counts;
+      },
+    };
+  }
+
+  lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
+    const deadline = this.#deadline ?? performance.now() + operationMsDefault;
+    return lockImportOnPostgres(this.#shared.url, tenant, deadline);
+  }
+
+  loadSubscriptions(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    mark?: ImportMark | 'finished',
+  ): Promise<LoadCounts> {
+    const columns = columnArrays(rows);
+    const sql = { change: upsertRows, values: columns, unbury: columns[0] };
+    return this.#changeTenant(tenant, sql, (returned) => {
+      const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
+      const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
+      const changes = rows
+        .filter(({ id }) => changed.has(id))
+        .map((after) => {
+          const before = old.get(after.id);
+          return before === undefined ? { after } : { before, after };
+        });
+      const result = countLoaded(rows.length, changes);
+      return { changes, result, ...(mark !== undefined && { mark: addLoaded(mark, result) }) };
+    });
+  }
+
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
+    return this.#changeTenant(tenant, { change: deleteRows, values: [ids] }, (removed) => ({
+      changes: removed.map((row) => ({ before: toCountedRow(row) })),
+      result: removed.length,
+    }));
+  }
+
+  eraseRows(tenant: TenantId, limit: number): Promise<number> {
+    return this.#change(tenant, async (client) => {
+      for (const sql of eraseStatements) {
+        const erased = (await this.#query(client, sql, [tenant, limit])).length;
+        if (erased > 0) return erased;
+      }
+      return 0;
+    });
+  }
+
+  sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
+    return this.#change(tenant, async (client) => {
+      const [locked] = await this.#query(client, lockTenant, [tenant]);
+      const rows = await this.#query(client, removeOldTombstones, [tenant, revision, limit]);
+      if (rows.length === 0) return 0;
+      await this.#query(client, setSweptRevision, [tenant, Number(locked?.revision ?? 0) + 1, revision]);
+      await client.query(announceChange);
+      return rows.length;
+    });
+  }
+
+  recountSubscriptions(tenant: TenantId): Promise<void> {
+    return this.#shared.connections.useUnbounded((client) =>
+      this.#inTenant(client, begin, tenant, async () => {
+        await client.query(noTimeLimit);
+        const [locked] = await this.#query(client, lockTenant, [tenant]);
+        await countOnPostgres((text, values) => this.#query(client, text, values), tenant, repairSubscriptions());
+        await this.#query(client, setRevision, [tenant, Number(locked?.revision ?? 0) + 1]);
+        await client.query(announceChange);
+      }),
+    );
+  }
+
+  /**
+   * Changes rows of a tenant under its lock, and with them what must stay true of them: the counts, the revision and the tombstones. `change` is bound to the
+   * tenant, the revision that it makes and `values`; it returns the rows that it changed, of which `read` makes the changes and the result. The ids of
+   * `unbury` are no longer removed ones.
+   */
+  async #changeTenant<T>(
+    tenant: TenantId,
+    {
+      change,
+      values,
+      unbury,
+    }: { readonly change: string; readonly values: readonly unknown[]; readonly unbury?: unknown },
+    read: (rows: readonly Row[]) => Changed<T>,
+  ): Promise<T> {
+    return this.#change(tenant, async (client) => {
+      const [[locked], buried] = await Promise.all([
+        this.#query(client, lockTenant, [tenant]),
+        this.#query(client, someTombstone, [tenant]),
+      ]);
+      const revision = Number(locked?.revision ?? 0) + 1;
+      const rows = await this.#query(client, change, [tenant, revision, ...values]);
+      const { changes, result, mark } = read(rows);
+      const ask = (text: string, bound: readonly unknown[]) => this.#query(client, text, bound);
+      const isUnburied = unbury !== undefined && buried.length > 0;
+      await Promise.all([
+        ...(mark === undefined ? [] : [ask(...markStatement(tenant, mark))]),
+        ...(changes.length === 0
+          ? []
+          : [
+              countOnPostgres(ask, tenant, countChanges(changes)),
+              ...(isUnburied ? [ask(removeTombstones, [tenant, unbury])] : []),
+              ask(setRevision, [tenant, revision]),
+              client.query(announceChange),
+            ]),
+      ]);
+      return result;
+    });
+  }
+
+  /** A transaction that changes a tenant's rows. It may take longer than what a request waits for. */
+  async #change<T>(tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
+    const limit = limitTime(changeMsMax, changeMsMax);
+    const change = (client: Client): Promise<T> =>
+      this.#inTenant(client, begin, tenant, async () => {
+        const limiting = this.#query(client, limit, []); // on its way before the first statement of the work
+        const [result] = await Promise.all([work(client), limiting]);
+        return result;
+      });
+    const done = await this.#use(change, { tenant, longestMs: changeMsMax });
+    this.#shared.listener.noteOwnChange();
+    return done;
+  }
+
+  async readDirectory<S extends string>(
+    sql: DirectorySql<S>,
+    values: readonly SqlValue[] = [],
+  ): Promise<readonly Row[]> {
+    return this.#use((client) => this.#query(client, sql, values), { reads: true });
+  }
+
+  async writeDirectory(
+    statements: readonly DirectoryStatement[],
+    { announce } = { announce: false },
+  ): Promise<readonly (readonly Row[])[]> {
+    const written = await this.#use(async (client) => {
+      const asked = statements.map(({ sql, values }) => this.#prepared(sql, values));
+      if (asked.length === 1 && !announce) return runBatch(client, asked);
+      const opening = ['begin', ...(announce ? [announceChange] : [])].map((text) => this.#prepared(text));
+      const results = await runBatch(client, [...opening, ...asked, this.#prepared('commit')]);
+      return results.slice(opening.length, -1);
+    });
+    if (announce) this.#shared.listener.noteOwnChange();
+    return written;
+  }
+
+  async eraseRemovedKeys(): Promise<void> {
+    await this.#shared.connections.useUnbounded(async (client) => {
+      await client.query("set lock_timeout = '5s'");
+      await client.query('vacuum (full) auth_key');
+    });
+  }
+
+  watch(): void {
+    this.#shared.listener.start();
+  }
+
+  changeMark(): number | undefined {
+    return this.#shared.listener.mark();
+  }
+
+  migrate(): Promise<MigrationResult> {
+    return this.#shared.connections.useUnbounded(migratePostgres);
+  }
+
+  async checkReady(): Promise<void> {
+    const applied = await this.#use((client) => appliedMigrations(client), { reads: true });
+    if (pendingMigrations(listMigrations('postgres'), applied).length > 0) {
+      throw new StorageError(
+        'UNUSABLE',
+        "Cannot use the database: its schema must be brought up to date; run 'subreport migrate'",
+      );
+    }
+  }
+
+  async examine(): Promise<readonly StoreCheck[]> {
+    const others = await this.#use(examinePostgres, { reads: true });
+    return [await checkThat('schema', 'This version can work with the schema', () => this.checkReady()), ...others];
+  }
+
+  async close(): Promise<void> {
+    await this.#shared.listener.close();
+    await this.#shared.connections.close();
+  }
+
+  #use<T>(work: (client: Client) => Promise<T>, how: Omit<Use, 'deadline'> = {}): Promise<T> {
+    return this.#shared.connections.use(work, { ...how, deadline: this.#deadline });
+  }
+
+  /** A transaction in which row-level security lets one tenant's rows through, whatever role we connected as. */
+  async #inTenant<T>(
+    client: Client,
+    begin: string,
+    tenant: TenantId,
+    work: () => Promise<T>,
+    committing?: () => Promise<unknown> | undefined,
+  ): Promise<T> {
+    const stepDown = await this.#mustStepDown(client);
+    return inOneWrite(client, () => {
+      const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.#query(client, text, values));
+      return inTransaction(client, opening, work, committing);
+    });
+  }
+
+  /** Whether the role we connected as would walk past row-level security; asked once. */
+  #mustStepDown(client: Client): Promise<boolean> {
+    this.#shared.stepDown ??= bypassesRowSecurity(client).catch((error: unknown) => {
+      this.#shared.stepDown = undefined;
+      throw error;
+    });
+    return this.#shared.stepDown;
+  }
+
+  async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const name = this.#nameOf(text);
+    const { rows } = await client.query({ ...(name !== '' && { name }), text, values: [...values] });
+    return rows;
+  }
+
+  #prepared(text: string, values: readonly SqlValue[] = []): BatchStatement {
+    return { name: this.#nameOf(text), text, values };
+  }
+
+  /**
+   * The name under which each connection prepares a statement: an old pooler may run what another process prepared under it, so it must be the same text. ''
+   * once there are too many, as each takes memory of the server on every connection.
+   */
+  #nameOf(text: string): string {
+    const { names } = this.#shared;
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    if (names.size >= preparedMax) return '';
+    const name = hash('sha256', text, 'base64url');
+    names.set(text, name);
+    return name;
+  }
+}

@@ -1,0 +1,168 @@
+import { setImmediate } from 'node:timers/promises';
+import { dayOf } from '../day-of.ts';
+import type { Row, SqlValue, TenantReader } from '../store.ts';
+import {
+  and,
+  type Bind,
+  binder,
+  type DateBounds,
+  type DateColumn,
+  filterConditions,
+  type SubscriptionFilter,
+} from '../subscription-filter.ts';
+
+/** What rows are grouped by: a column, or the day of a date. */
+export type GroupColumn = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
+
+/** What is counted: rows of a filter by some columns, `day` being that of `dateColumn`, as the UTC epoch second that it begins at. */
+export interface GroupScan {
+  readonly filter: SubscriptionFilter;
+  readonly columns: readonly GroupColumn[];
+  readonly dateColumn: DateColumn;
+  /** How many entries of the index there are at most, when that is known. */
+  readonly entriesMax?: number;
+}
+
+/** The index that rows are read along: what holds in it at one place, and by which columns it goes on from there. */
+interface Path {
+  readonly within: SubscriptionFilter;
+  readonly key: readonly string[];
+  /** Entries of the index for one statement. */
+  readonly stepRows: number;
+  /** Whether all that is asked for is in the index. */
+  readonly covered: boolean;
+}
+
+/** So many rows are some milliseconds of work: on the embedded store, others wait for no longer. */
+const stepRows = 4_000;
+const coveredStepRows = 30_000;
+
+/** Counts rows by reading them all, in steps along an index: groups with `n` rows each, a group as often as there are steps that meet it. */
+export async function* scanGroups(reader: TenantReader, scan: GroupScan): AsyncGenerator<Row> {
+  const covered = coveringPath(scan);
+  for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
+    let left = scan.entriesMax ?? Number.POSITIVE_INFINITY;
+    for (let after: readonly SqlValue[] | undefined; ; left -= path.stepRows) {
+      const until = left <= path.stepRows ? undefined : await readStep(reader, path, after);
+      yield* await readGroups(reader, scan, path, after, until);
+      if (until === undefined) break;
+      after = until;
+      await setImmediate(); // statements of the embedded store do not give way by themselves
+    }
+  }
+}
+
+/** Whether the rows can be counted by this one column in an index that has it and all that the filter asks for. */
+export function isCovered(filter: SubscriptionFilter, column: GroupColumn, dateColumn: DateColumn): boolean {
+  return coveringPath({ filter, columns: [column], dateColumn }) !== undefined;
+}
+
+function coveringPath({ filter, columns: [column, ...others], dateColumn }: GroupScan): Path | undefined {
+  const dates = column === 'day' ? dateColumn : 'created_date';
+  const { afterSeconds, beforeSeconds, dateColumn: bounded, ...conditions } = filter;
+  const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
+  if (column === undefined || others.length > 0 || column === 'status' || column === 'product_id') return undefined;
+  if (Object.keys(conditions).length > 0 || (isBounded && bounded !== dates)) return undefined;
+  const key = column === 'day' ? [dates, 'id'] : [column, dates, 'id'];
+  return { within: column === 'day' ? filter : { dateColumn: dates }, key, stepRows: coveredStepRows, covered: true };
+}
+
+/** The way to the rows of a filter that probably passes the fewest others: the index of its narrowest condition, once for each of several statuses. */
+function narrowestPaths(filter: SubscriptionFilter): Path[] {
+  const { iccid, email, deviceId, planId, productId, statuses, autoRenew } = filter;
+  const created = boundsOf(filter).find(({ dateColumn }) => dateColumn === 'created_date');
+  const along = (
+    within: Partial<SubscriptionFilter>,
+    bounds: DateBounds = created ?? { dateColumn: 'created_date' },
+  ): Path => ({
+    within: { ...within, ...bounds },
+    key: [bounds.dateColumn, 'id'],
+    stepRows,
+    covered: false,
+  });
+  if (iccid !== undefined) return [along({ iccid })];
+  if (email !== undefined) return [along({ email })];
+  if (deviceId !== undefined) return [along({ deviceId })];
+  const others = boundsOf(filter).filter(({ dateColumn }) => dateColumn !== 'created_date');
+  const span = others.find(
+    ({ afterSeconds, beforeSeconds }) => afterSeconds !== undefined && beforeSeconds !== undefined,
+  );
+  if (span !== undefined) return [along({}, span)];
+  if (planId !== undefined) return [along({ planId })];
+  const product = productId === undefined ? {} : { productId };
+  if (statuses !== undefined) return [...new Set(statuses)].map((status) => along({ ...product, statuses: [status] }));
+  if (productId !== undefined) return [along(product)];
+  if (autoRenew !== undefined) return [along({ autoRenew })];
+  return [along({}, created ?? others[0])];
+}
+
+/** All bounds of a filter, each of one date. */
+function boundsOf({ dateColumn, afterSeconds, beforeSeconds, furtherBounds = [] }: SubscriptionFilter): DateBounds[] {
+  const first = {
+    dateColumn,
+    ...(afterSeconds !== undefined && { afterSeconds }),
+    ...(beforeSeconds !== undefined && { beforeSeconds }),
+  };
+  return [first, ...furtherBounds].filter((each) => Object.keys(each).length > 1);
+}
+
+/** The key that ends the next step; `undefined` when there are fewer entries left. */
+async function readStep(
+  reader: TenantReader,
+  { within, key, stepRows }: Path,
+  after: readonly SqlValue[] | undefined,
+): Promise<readonly SqlValue[] | undefined> {
+  const values: SqlValue[] = [];
+  const bind = binder(values);
+  const conditions = [...filterConditions(within, bind), ...keyConditions(key, after, undefined, bind)];
+  const columns = key.join(', ');
+  const [row] = await reader.all(
+    `select ${columns} from subscription where tenant_id = $1${and(conditions)} order by ${columns} limit 1 offset ${bind(stepRows - 1)}`,
+    values,
+  );
+  return row === undefined ? undefined : key.map((column) => numberOrText(column, row[column] ?? null));
+}
+
+/** PostgreSQL gives whole numbers as it likes; only dates are numbers here. */
+const numberOrText = (column: string, value: SqlValue): SqlValue => (column.endsWith('_date') ? Number(value) : value);
+
+/**
+ * Counts the rows of one step by group. Rows that no index covers are chosen first, in the order of the index and with its length as a limit: otherwise SQLite
+ * would rather walk the tenant's whole index of a group's column, to have the groups in order.
+ */
+function readGroups(
+  reader: TenantReader,
+  { filter, columns, dateColumn }: GroupScan,
+  { within, key, stepRows, covered }: Path,
+  after: readonly SqlValue[] | undefined,
+  until: readonly SqlValue[] | undefined,
+): Promise<readonly Row[]> {
+  const values: SqlValue[] = [];
+  const bind = binder(values);
+  const { statuses = filter.statuses } = within;
+  const asked = statuses === undefined ? filter : { ...filter, statuses };
+  const conditions = [...filterConditions(asked, bind), ...keyConditions(key, after, until, bind)];
+  const selected = columns.map((column) => (column === 'day' ? `${dayOf(dateColumn)} as day` : column)).join(', ');
+  const groups = columns.join(', ');
+  const rows = `from subscription where tenant_id = $1${and(conditions)}` as const;
+  if (covered) return reader.all(`select ${selected}, count(*) as n ${rows} group by ${groups}`, values);
+  return reader.all(
+    `select ${groups}, count(*) as n from (select ${selected} ${rows} order by ${key.join(', ')} limit ${bind(stepRows)}) as step
+    group by ${groups}`,
+    values,
+  );
+}
+
+function keyConditions(
+  key: readonly string[],
+  after: readonly SqlValue[] | undefined,
+  until: readonly SqlValue[] | undefined,
+  bind: Bind,
+): string[] {
+  const compare = (sign: string, values: readonly SqlValue[]): string =>
+    `(${key.join(', ')}) ${sign} (${values.map(bind).join(', ')})`;
+  return [
+    ...(after === undefined ? [] : [compare('>', after)]),
+    ...(until === undefined ? [] : [compare('<=', until)]),
+  ];
+}

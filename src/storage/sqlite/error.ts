@@ -1,0 +1,85 @@
+import { closeSync, openSync } from 'node:fs';
+import { StorageError, type StorageErrorCode } from '../error.ts';
+import { noteDamage } from './damage.ts';
+
+/** What SQLite's result code says of the store, and the sentence that tells its operator what must hold and what to do. */
+interface Meaning {
+  readonly code: StorageErrorCode;
+  readonly must: string;
+  readonly remedy: string;
+}
+
+const isLocked: Meaning = {
+  code: 'BUSY',
+  must: 'no other process may write to it for longer than we wait',
+  remedy: 'try again',
+};
+const isDamaged: Meaning = {
+  code: 'UNUSABLE',
+  must: 'its file must be whole',
+  remedy: "stop the service and restore a backup with 'subreport restore'; 'subreport doctor' tells what is damaged",
+};
+const isClosed: Meaning = {
+  code: 'UNUSABLE',
+  must: 'this user must be able to read and write it and to make files beside it',
+  remedy: 'give the folder and the files in it to the user that runs subreport (modes 0700 and 0600)',
+};
+const isOutOfDescriptors: Meaning = {
+  code: 'UNAVAILABLE',
+  must: 'this process must be allowed to open more files',
+  remedy: 'raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX; the service recovers automatically',
+};
+
+/** By the low byte of the result code (https://sqlite.org/rescode.html). */
+const meanings: Readonly<Record<number, Meaning>> = {
+  5: isLocked,
+  6: isLocked,
+  8: isClosed,
+  10: {
+    code: 'UNAVAILABLE',
+    must: 'its disk must be readable and writable, with room left',
+    remedy: 'look at the disk (df, dmesg); the service recovers automatically',
+  },
+  11: isDamaged,
+  13: {
+    code: 'FULL',
+    must: 'there must be room left on its disk',
+    remedy: 'make room; nothing that was acknowledged is lost, and the service recovers automatically',
+  },
+  14: isClosed,
+  26: isDamaged,
+};
+
+/** Runs work on a database file; throws SQLite's errors as `StorageError`, any other one, a defect, as it is. */
+export function translated<T>(work: () => T, file: string): T {
+  try {
+    return work();
+  } catch (error) {
+    throw toStorageError(error, file);
+  }
+}
+
+/** SQLite's error as ours; any other one, a defect, as it is. */
+export function toStorageError(error: unknown, file: string): unknown {
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  const known = errcode === undefined ? undefined : meanings[errcode & 0xff];
+  const meaning = errcode === cannotOpen && lacksDescriptors(file) ? isOutOfDescriptors : known;
+  if (meaning === undefined) return error;
+  const { code, must, remedy } = meaning;
+  const sentence = `Cannot use the embedded store '${file}': ${must}: SQLite says '${message}'; ${remedy}`;
+  const translatedError = new StorageError(code, sentence, error);
+  if (meaning === isDamaged) noteDamage(file, translatedError);
+  return translatedError;
+}
+
+/** SQLite's result code for a file that it cannot open, whatever the reason. */
+const cannotOpen = 14;
+
+function lacksDescriptors(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'r'));
+    return false;
+  } catch (error) {
+    return ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
+  }
+}

@@ -1,0 +1,45 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createFile } from './create-file.ts';
+import { StorageError } from '../error.ts';
+
+const databaseFile = 'subreport.db';
+
+/**
+ * Makes sure that a folder can hold the embedded store and that nobody else can read it: folder 0700, database file 0600 (SQLite gives its side files
+ * the mode of the database). Returns the path of the database file.
+ *
+ * A folder that others can read is closed to them when it is empty or already ours; any other is refused rather than changed.
+ */
+export function prepareFolder(folder: string): string {
+  const path = resolve(folder);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    tightenFolder(path);
+    const file = join(path, databaseFile);
+    createFile(file);
+    chmodSync(file, 0o600);
+    return file;
+  } catch (error) {
+    if (error instanceof StorageError) throw error;
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw new StorageError(
+      'UNUSABLE',
+      `Cannot use the data folder '${path}': it must be a folder that this user can write (${code}); set DATA_DIR to another one`,
+      error,
+    );
+  }
+}
+
+function tightenFolder(path: string): void {
+  const mode = statSync(path).mode & 0o777;
+  if ((mode & 0o077) === 0 || process.platform === 'win32') return;
+  const ours = existsSync(join(path, databaseFile)) || readdirSync(path).length === 0;
+  if (!ours) {
+    throw new StorageError(
+      'UNUSABLE',
+      `Cannot use the data folder '${path}': it must be readable by its owner alone (mode 0700): current value is 0${mode.toString(8)}, and it holds other files; set DATA_DIR to a new folder`,
+    );
+  }
+  chmodSync(path, 0o700);
+}

@@ -1,0 +1,95 @@
+import { workerData } from 'node:worker_threads';
+import { StorageError } from '../error.ts';
+import { SqliteConnection } from './connection.ts';
+import { type ReaderStart, type ReadRequest, sqliteOpenWaitMs } from './read-request.ts';
+import { answerRequests } from './thread.ts';
+import type { Row, SqlValue, TenantStatement } from '../store.ts';
+
+// A reader thread of the embedded store (`sqlite-readers.ts`): statements whose cost is not bounded by a page run here. Each session is one moment of the store on a
+// connection of its own.
+
+interface Session {
+  readonly connection: SqliteConnection;
+  batches?: Generator<readonly Row[]>;
+}
+
+const { file, interrupted } = workerData as ReaderStart;
+const sessions = new Map<number, Session>();
+const idle: SqliteConnection[] = [];
+
+answerRequests<ReadRequest>((request) => {
+  switch (request.kind) {
+    case 'once':
+      return readOnce(request.statements);
+    case 'begin':
+      sessions.set(request.session, { connection: begin() });
+      return undefined;
+    case 'all':
+      return sessionOf(request.session).connection.all(interruptible(request.sql), request.values);
+    case 'stream': {
+      const session = sessionOf(request.session);
+      session.batches = session.connection.batches(interruptible(request.sql), request.values, request.batchRows);
+      return nextBatch(session);
+    }
+    case 'next':
+      return nextBatch(sessionOf(request.session));
+    case 'end':
+      return endSession(request.session);
+  }
+});
+
+function readOnce(statements: readonly TenantStatement[]): readonly (readonly Row[])[] {
+  const connection = begin();
+  try {
+    return statements.map(({ sql, values }) => connection.all(interruptible(sql), values));
+  } finally {
+    letGo(connection);
+  }
+}
+
+function begin(): SqliteConnection {
+  const connection = idle.pop() ?? open();
+  connection.run('begin'); // the first statement takes the snapshot, which stays until the end
+  return connection;
+}
+
+function open(): SqliteConnection {
+  const connection = new SqliteConnection(file, sqliteOpenWaitMs);
+  connection.run('pragma query_only = on');
+  connection.define('goes_on', requireGoesOn);
+  return connection;
+}
+
+function letGo(connection: SqliteConnection): void {
+  connection.run('rollback');
+  idle.push(connection);
+}
+
+function sessionOf(id: number): Session {
+  const session = sessions.get(id);
+  if (session === undefined)
+    throw new StorageError(
+      'UNAVAILABLE',
+      'Cannot go on reading the embedded store: the thread of its snapshot must run',
+    );
+  return session;
+}
+
+const nextBatch = ({ batches }: Session): readonly Row[] => batches?.next().value ?? [];
+
+function endSession(id: number): void {
+  const session = sessions.get(id);
+  sessions.delete(id);
+  session?.batches?.return(undefined); // ends its statement, without which there is no rollback
+  if (session !== undefined) letGo(session.connection);
+}
+
+/** Node's SQLite has no interrupt, so statements ask for themselves, at about one row of a thousand: asking at each cost a tenth, this nothing that was measured. */
+function interruptible(sql: string): string {
+  return sql.replaceAll(/\b(subscription\s+where tenant_id = \$1)/g, '$1 and (rowid % 1024 > 0 or goes_on())');
+}
+
+function requireGoesOn(): SqlValue {
+  if (Atomics.load(interrupted, 0) === 0) return 1;
+  throw new StorageError('UNAVAILABLE', 'Cannot go on reading the embedded store: the request must still wait for it');
+}

@@ -1,0 +1,119 @@
+import { workerData } from 'node:worker_threads';
+import { selectRevision, setRevision } from '../change-sql.ts';
+import { countChanges, recount } from '../counts/count-changes.ts';
+import { removeImportMark } from '../tables/import-mark.ts';
+import { toRowChange } from '../counts/replaced-row.ts';
+import { countedChangesMax, type ReplaceCounts } from '../replacement.ts';
+import { SqliteConnection, writerPragmas } from './connection.ts';
+import { countOnSqlite } from './run-count.ts';
+import type { ReplacementRequest, ReplacementStart } from './replacement.ts';
+import { answerRequests } from './thread.ts';
+import { assignRowColumns, rowColumns, rowValues, type SubscriptionRow } from '../subscription-row.ts';
+import { countedColumns } from '../counts/span.ts';
+
+// The thread of one replacement on the embedded store (`sqlite-replacement.ts`). It waits for the lock of the writer inside SQLite: nobody else runs here.
+
+const { file, tenant } = workerData as ReplacementStart;
+/** How long it waits for another process's or the service's own writes, which take milliseconds. */
+const writeWaitMs = 60_000;
+
+const connection = new SqliteConnection(file, writeWaitMs);
+connection.run(`${writerPragmas}; pragma cache_size = -16384`);
+// Temporary tables are in a file that has no name, which the operating system removes with the process.
+connection.run(`
+  create temp table staged (id text not null primary key, created_date integer, activation_date integer, expiration_date integer,
+    status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) without rowid;
+  create temp table changed (id text not null primary key, is_new integer not null, created_date integer, product_id text, status text) without rowid;
+  create temp table removed (id text not null primary key, created_date integer, product_id text, status text) without rowid`);
+
+answerRequests<ReplacementRequest>((request) =>
+  request.kind === 'finish' ? finish(request.dryRun) : add(request.rows),
+);
+
+function add(rows: readonly SubscriptionRow[]): void {
+  connection.run('begin');
+  for (const row of rows) connection.change(stageRow, rowValues(row));
+  connection.run('commit');
+}
+
+/** Compares at one moment and without the lock of the writer, which only the writing takes; what was changed since is compared anew under it. */
+function finish(dryRun: boolean): ReplaceCounts {
+  connection.run('begin');
+  const compared = compare();
+  connection.run('commit');
+  if (dryRun) return compared.counts;
+  connection.run('begin immediate');
+  try {
+    const { counts, revision } = readRevision() === compared.revision ? compared : compare();
+    write(counts, revision + 1);
+    connection.run('commit');
+    return counts;
+  } catch (error) {
+    connection.run('rollback');
+    throw error;
+  }
+}
+
+function compare(): { readonly counts: ReplaceCounts; readonly revision: number } {
+  const revision = readRevision();
+  connection.run('delete from temp.changed; delete from temp.removed');
+  const changed = connection.change(findChanged, [tenant]);
+  const removed = connection.change(findRemoved, [tenant]);
+  const [row] = connection.all(
+    'select (select count(*) from temp.staged) as staged, (select count(*) from temp.changed where is_new) as inserted',
+    [],
+  );
+  const [staged, inserted] = [Number(row?.staged), Number(row?.inserted)];
+  return { counts: { inserted, updated: changed - inserted, unchanged: staged - changed, removed }, revision };
+}
+
+function readRevision(): number {
+  const [row] = connection.all(selectRevision, [tenant]);
+  return Number(row?.revision ?? 0);
+}
+
+function write({ inserted, updated, removed }: ReplaceCounts, revision: number): void {
+  connection.change(removeImportMark, [tenant]); // what an import before this one had done is not what is there now
+  const changes = inserted + updated + removed;
+  if (changes === 0) return;
+  connection.change(writeChanged, [tenant, revision]);
+  if (removed > 0) {
+    connection.change('delete from subscription where tenant_id = $1 and id in (select id from temp.removed)', [
+      tenant,
+    ]);
+    connection.change(buryRemoved, [tenant, revision]);
+  }
+  if (inserted > 0) connection.change(unburyInserted, [tenant]);
+  const work = changes > countedChangesMax ? recount() : countChanges(connection.all(readChanges, []).map(toRowChange));
+  countOnSqlite(connection, tenant, work);
+  connection.change(setRevision, [tenant, revision]);
+}
+
+const stageRow = `insert or replace into temp.staged (${rowColumns}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+
+const findChanged = `insert into temp.changed (id, is_new, created_date, product_id, status)
+  select t.id, s.id is null, s.created_date, s.product_id, s.status
+  from temp.staged as t left join main.subscription as s on s.tenant_id = $1 and s.id = t.id
+  where s.id is null or s.record <> t.record or s.email is not t.email`;
+
+const findRemoved = `insert into temp.removed (${countedColumns})
+  select id, created_date, product_id, status from main.subscription as s
+  where tenant_id = $1 and not exists (select 1 from temp.staged as t where t.id = s.id)`;
+
+const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumns})
+  select $1, $2, t.id, t.created_date, t.activation_date, t.expiration_date, t.status, t.product_id, t.iccid, t.email, t.record,
+    t.plan_id, t.device_id, t.auto_renew
+  from temp.changed as c cross join temp.staged as t on t.id = c.id where true order by t.created_date, t.id
+  on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision`;
+
+const buryRemoved = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2 from temp.removed where true
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
+
+const unburyInserted =
+  'delete from subscription_tombstone where tenant_id = $1 and id in (select id from temp.changed where is_new)';
+
+const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product_id, c.status, 1 as stays,
+    t.created_date as new_created_date, t.product_id as new_product_id, t.status as new_status
+  from temp.changed as c cross join temp.staged as t on t.id = c.id
+  union all
+  select id, 1, created_date, product_id, status, 0, null, null, null from temp.removed`;

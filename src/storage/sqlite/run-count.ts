@@ -1,0 +1,58 @@
+import { type CountRequest, type CountWork, compareSeriesKeys, type SeriesKey } from '../counts/count-work.ts';
+import type { SqliteConnection } from './connection.ts';
+import type { Row, TenantId } from '../store.ts';
+import { endKey, spanColumns } from '../counts/span.ts';
+
+/** Runs counting on the embedded store, inside the transaction of its connection. */
+export function countOnSqlite<T>(connection: SqliteConnection, tenant: TenantId, work: CountWork<T>): T {
+  let step = work.next();
+  while (step.done !== true) step = work.next(step.value.map((request) => answer(connection, tenant, request)));
+  return step.value;
+}
+
+function answer(connection: SqliteConnection, tenant: TenantId, request: CountRequest): readonly Row[] {
+  switch (request.kind) {
+    case 'locate':
+      return locate(connection, tenant, request.keys);
+    case 'read':
+      return connection.all(request.sql, [tenant, ...request.values]);
+    case 'write':
+      for (const { series, level, from } of request.remove)
+        connection.change(removeSpan, [tenant, series, level, from.date, from.id]);
+      for (const { series, level, from, n, statuses } of request.put)
+        connection.change(putSpan, [tenant, series, level, from.date, from.id, n, JSON.stringify(statuses)]);
+      return [];
+  }
+}
+
+/** Looks a span up for the first key in it; the other keys in it follow, as the keys are sorted. */
+function locate(connection: SqliteConnection, tenant: TenantId, keys: readonly SeriesKey[]): readonly Row[] {
+  const found: Row[] = [];
+  for (const level of [0, 1, 2]) {
+    let reached: SeriesKey | undefined; // the keys before it are in the span that was found last
+    for (const place of keys) {
+      if (reached !== undefined && compareSeriesKeys(place, reached) < 0) continue;
+      const { series, key } = place;
+      found.push(...connection.all(spanAt, [tenant, series, level, key.date, key.id]));
+      const [next] = connection.all(spanAfter, [tenant, series, level, key.date, key.id]);
+      reached = {
+        series,
+        key: next === undefined ? endKey : { date: Number(next.from_date), id: String(next.from_id) },
+      };
+    }
+  }
+  return found;
+}
+
+const spanAt = `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2 and level = $3
+  and (from_date, from_id) <= ($4, $5) order by from_date desc, from_id desc limit 1`;
+
+const spanAfter = `select from_date, from_id from subscription_span where tenant_id = $1 and series = $2 and level = $3
+  and (from_date, from_id) > ($4, $5) order by from_date, from_id limit 1`;
+
+const removeSpan =
+  'delete from subscription_span where tenant_id = $1 and series = $2 and level = $3 and from_date = $4 and from_id = $5';
+
+const putSpan = `insert into subscription_span (tenant_id, series, level, from_date, from_id, n, statuses)
+  values ($1, $2, $3, $4, $5, $6, $7)
+  on conflict (tenant_id, series, level, from_date, from_id) do update set n = excluded.n, statuses = excluded.statuses`;

@@ -1,0 +1,257 @@
+import { changeMsMax, operationMsDefault } from '../deadline.ts';
+import { StorageError } from '../error.ts';
+import type { ImportLock } from '../import-lock.ts';
+import type { ImportMark } from '../tables/import-mark.ts';
+import type { LoadCounts } from '../load-counts.ts';
+import {
+  type AppliedMigration,
+  listMigrations,
+  pendingMigrations,
+  recordMigration,
+  selectMigrations,
+  toAppliedMigration,
+} from '../migrations.ts';
+import type { Replacement } from '../replacement.ts';
+import { SqliteConnection, writerPragmas } from './connection.ts';
+import { requireNoKnownDamage } from './damage.ts';
+import { prepareFolder } from './folder.ts';
+import { lockImportOnSqlite } from './import-lock.ts';
+import { SqlitePageReaders } from './page-readers.ts';
+import { sqliteOpenWaitMs } from './read-request.ts';
+import { SqliteReaders } from './readers.ts';
+import { openSqliteReplacement } from './replacement.ts';
+import { lockUse, type UseLock } from './use-lock.ts';
+import type { TenantChange } from './write-request.ts';
+import { SqliteWriter } from './writer.ts';
+import type {
+  DirectorySql,
+  DirectoryStatement,
+  MigrationResult,
+  ReadOptions,
+  Row,
+  SqlValue,
+  Store,
+  TenantId,
+  TenantReader,
+  TenantSnapshot,
+  TenantStatement,
+} from '../store.ts';
+import { checkThat, type StoreCheck } from '../store-check.ts';
+import type { SubscriptionRow } from '../subscription-row.ts';
+
+/**
+ * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so that what was acknowledged survives a crash of the
+ * process and a loss of power. Several processes may share the folder.
+ */
+export function openSqliteStore(folder: string, operationMs = operationMsDefault): Store {
+  const file = prepareFolder(folder);
+  const use = lockUse(file);
+  try {
+    return new SqliteStore(openShared(file, operationMs, use), undefined);
+  } catch (error) {
+    use.release();
+    throw error;
+  }
+}
+
+/** What the views of one store on its requests (`within`) have in common. */
+interface SharedConnections {
+  readonly file: string;
+  /** How long a write without a deadline waits for another process's write. */
+  readonly operationMs: number;
+  readonly use: UseLock;
+  /** The one that writes on the main thread. */
+  readonly connection: SqliteConnection;
+  readonly writer: SqliteWriter;
+  /** Reads that cost no more than a page, on the main thread; and all others, on threads. */
+  readonly pageReaders: SqlitePageReaders;
+  readonly readers: SqliteReaders;
+  watcher: SqliteConnection | undefined;
+}
+
+function openShared(file: string, operationMs: number, use: UseLock): SharedConnections {
+  const connection = new SqliteConnection(file, sqliteOpenWaitMs);
+  connection.run('pragma journal_mode = wal; pragma busy_timeout = 0');
+  connection.run(writerPragmas);
+  return {
+    file,
+    operationMs,
+    use,
+    connection,
+    writer: new SqliteWriter(file, connection),
+    pageReaders: new SqlitePageReaders(file),
+    readers: new SqliteReaders(file),
+    watcher: undefined,
+  };
+}
+
+class SqliteStore implements Store {
+  readonly engine = 'sqlite';
+  readonly #shared: SharedConnections;
+  readonly #deadline: number | undefined;
+  readonly #connection: SqliteConnection;
+
+  constructor(shared: SharedConnections, deadline: number | undefined) {
+    this.#shared = shared;
+    this.#deadline = deadline;
+    this.#connection = shared.connection;
+  }
+
+  within(deadline: number): Store {
+    return new SqliteStore(this.#shared, deadline);
+  }
+
+  async readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T> {
+    const { pageReaders, readers } = this.#shared;
+    if (options?.isBounded !== true) return readers.read(tenant, work, this.#deadline);
+    return pageReaders.useSnapshot((connection) =>
+      work({ all: async (sql, values = []) => connection.all(sql, [tenant, ...values]) }),
+    );
+  }
+
+  async readTenantOnce(
+    tenant: TenantId,
+    statements: readonly TenantStatement[],
+    options?: ReadOptions,
+  ): Promise<readonly (readonly Row[])[]> {
+    const bound = statements.map(({ sql, values }) => ({ sql, values: [tenant, ...values] }));
+    const { pageReaders, readers } = this.#shared;
+    if (options?.isBounded !== true) return readers.readOnce(tenant, bound, this.#deadline);
+    return pageReaders.useSnapshot(async (connection) => bound.map(({ sql, values }) => connection.all(sql, values)));
+  }
+
+  async openSnapshot(tenant: TenantId): Promise<TenantSnapshot> {
+    return this.#shared.readers.openSnapshot(tenant, this.#deadline);
+  }
+
+  loadSubscriptions(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    mark?: ImportMark | 'finished',
+  ): Promise<LoadCounts> {
+    return this.#change({ kind: 'load', tenant, rows, mark });
+  }
+
+  async openReplacement(tenant: TenantId): Promise<Replacement> {
+    return openSqliteReplacement(this.#shared.file, tenant);
+  }
+
+  async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
+    return lockImportOnSqlite(this.#shared.file, tenant);
+  }
+
+  deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
+    return this.#change({ kind: 'delete', tenant, ids });
+  }
+
+  eraseRows(tenant: TenantId, limit: number): Promise<number> {
+    return this.#change({ kind: 'erase', tenant, limit });
+  }
+
+  sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
+    return this.#change({ kind: 'sweep', tenant, revision, limit });
+  }
+
+  recountSubscriptions(tenant: TenantId): Promise<void> {
+    return this.#change({ kind: 'recount', tenant });
+  }
+
+  readDirectory<S extends string>(sql: DirectorySql<S>, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
+    return this.#shared.pageReaders.use((connection) => connection.all(sql, values));
+  }
+
+  writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#write(() => statements.map(({ sql, values }) => this.#connection.all(sql, values)));
+  }
+
+  async eraseRemovedKeys(): Promise<void> {
+    const connection = new SqliteConnection(this.#shared.file, sqliteOpenWaitMs); // a rewrite is no transaction of the writer
+    try {
+      connection.run('vacuum');
+      connection.run('pragma wal_checkpoint(truncate)');
+    } finally {
+      connection.close();
+    }
+  }
+
+  watch(): void {
+    this.#shared.watcher ??= new SqliteConnection(this.#shared.file, sqliteOpenWaitMs);
+  }
+
+  /** SQLite counts the commits of all other connections, of this process and of others; reading the count takes microseconds. */
+  changeMark(): number | undefined {
+    const [row] = this.#shared.watcher?.all('pragma data_version', []) ?? [];
+    return row === undefined ? undefined : Number(row.data_version);
+  }
+
+  migrate(): Promise<MigrationResult> {
+    const known = listMigrations('sqlite');
+    return this.#write(() => {
+      this.#connection.run(createMigrationTable);
+      const pending = pendingMigrations(known, this.#appliedMigrations());
+      for (const migration of pending) {
+        for (const statement of migration.statements) this.#connection.run(statement);
+        this.#connection.change(...recordMigration(migration));
+      }
+      return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
+    });
+  }
+
+  async checkReady(): Promise<void> {
+    requireNoKnownDamage(this.#shared.file);
+    const pending = pendingMigrations(listMigrations('sqlite'), this.#appliedMigrations());
+    if (pending.length > 0) {
+      throw new StorageError(
+        'UNUSABLE',
+        `Cannot use the embedded store '${this.#shared.file}': its schema must be brought up to date; run 'subreport migrate'`,
+      );
+    }
+  }
+
+  async examine(): Promise<readonly StoreCheck[]> {
+    const schema = await checkThat('schema', 'This version can work with the schema', () => this.checkReady());
+    const integrity = await checkThat('integrity', 'The file is whole', async () => this.#checkIntegrity());
+    return [schema, integrity];
+  }
+
+  #checkIntegrity(): void {
+    const texts = this.#connection.all('pragma integrity_check', []).map((row) => String(row.integrity_check));
+    const faults = texts.filter((text) => text !== 'ok');
+    const orphans = this.#connection.all('pragma foreign_key_check', []).length;
+    const problems = [...faults, ...(orphans > 0 ? [`${orphans} rows refer to something that is not there`] : [])];
+    if (problems.length > 0) {
+      const shown = problems.slice(0, 3).join('; ').replaceAll('\n', ' ');
+      throw new StorageError(
+        'UNUSABLE',
+        `Cannot rely on the embedded store '${this.#shared.file}': its file must be whole: ${shown}; stop the service and restore a backup with 'subreport restore'`,
+      );
+    }
+  }
+
+  /** Reads that are under way are interrupted, writes end. */
+  async close(): Promise<void> {
+    const { readers, pageReaders, watcher, writer, use } = this.#shared;
+    await readers.close();
+    pageReaders.close();
+    watcher?.close();
+    await writer.close();
+    use.release();
+  }
+
+  #appliedMigrations(): AppliedMigration[] {
+    const [table] = this.#connection.all("select name from sqlite_master where name = 'schema_migration'", []);
+    if (table === undefined) return [];
+    return this.#connection.all(selectMigrations, []).map(toAppliedMigration);
+  }
+
+  #write<T>(work: () => T): Promise<T> {
+    return this.#shared.writer.write(work, this.#deadline ?? performance.now() + this.#shared.operationMs);
+  }
+
+  #change<T>(change: TenantChange): Promise<T> {
+    return this.#shared.writer.change(change, this.#deadline ?? performance.now() + changeMsMax);
+  }
+}
+
+const createMigrationTable =
+  'create table if not exists schema_migration (name text not null primary key, checksum text not null) strict';

@@ -1,0 +1,134 @@
+import { workerData } from 'node:worker_threads';
+import { selectRevision, setRevision, someTombstone } from '../change-sql.ts';
+import { countChanges, type RowChange } from '../counts/count-changes.ts';
+import { eraseStatements } from '../tables/erase-rows.ts';
+import { addLoaded, type ImportMark, markStatement } from '../tables/import-mark.ts';
+import { countLoaded, type LoadCounts } from '../load-counts.ts';
+import { repairSubscriptions } from '../records/repair.ts';
+import { SqliteConnection, writerPragmas } from './connection.ts';
+import { countOnSqlite } from './run-count.ts';
+import { answerRequests } from './thread.ts';
+import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
+import type { TenantId } from '../store.ts';
+import { rowColumns, rowValues, type SubscriptionRow } from '../subscription-row.ts';
+import { countedColumns, toCountedRow } from '../counts/span.ts';
+import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
+
+// The writer thread of the embedded store: changes of subscriptions, which take as long as there are rows, run here while the main thread goes on serving. The store
+// sends a request only when no other transaction of this process is under way.
+
+const { file } = workerData as WriterStart;
+const connection = new SqliteConnection(file, 0);
+connection.run(writerPragmas);
+const sleeping = new Int32Array(new SharedArrayBuffer(4));
+
+answerRequests<WriteRequest>((request) => {
+  if (request.kind === 'checkpoint') return connection.run('pragma wal_checkpoint(passive)');
+  const isErasure = request.kind === 'delete' || request.kind === 'erase';
+  connection.run(`pragma secure_delete = ${isErasure ? 'on' : 'fast'}`); // what is erased is overwritten
+  const deadline = performance.now() + request.waitMs;
+  for (let waitMs = 1; !connection.beginWriting(deadline); waitMs = nextWaitMs(waitMs))
+    Atomics.wait(sleeping, 0, 0, waitMs);
+  return connection.commitAfter(() => change(request));
+});
+
+function change(request: TenantChange): LoadCounts | number | undefined {
+  switch (request.kind) {
+    case 'load':
+      return loadRows(request.tenant, request.rows, request.mark);
+    case 'delete':
+      return deleteRows(request.tenant, request.ids);
+    case 'erase':
+      return eraseRows(request.tenant, request.limit);
+    case 'sweep':
+      return sweepTombstones(request.tenant, request.revision, request.limit);
+    case 'recount':
+      recountRows(request.tenant);
+      return undefined;
+  }
+}
+
+function loadRows(
+  tenant: TenantId,
+  rows: readonly SubscriptionRow[],
+  mark: ImportMark | 'finished' | undefined,
+): LoadCounts {
+  const revision = nextRevision(tenant);
+  const [buried] = connection.all(someTombstone, [tenant]);
+  const changes = rows.flatMap((row) => loadRow(tenant, row, revision));
+  const inserted = changes.filter(({ before }) => before === undefined); // a row that is there has no tombstone
+  if (buried !== undefined)
+    for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
+  keepChanges(tenant, changes, revision);
+  const counts = countLoaded(rows.length, changes);
+  if (mark !== undefined) connection.change(...markStatement(tenant, addLoaded(mark, counts)));
+  return counts;
+}
+
+/** Inserts or updates a row; no change when it is there already as it is. */
+function loadRow(tenant: TenantId, row: SubscriptionRow, revision: number): RowChange[] {
+  const values = [tenant, ...rowValues(row), revision];
+  if (connection.change(insertRow, values) === 1) return [{ after: row }];
+  const [before] = connection.all(selectCountedRow, [tenant, row.id]);
+  if (before === undefined || connection.change(updateRow, values) === 0) return [];
+  return [{ before: toCountedRow(before), after: row }];
+}
+
+function deleteRows(tenant: TenantId, ids: readonly string[]): number {
+  const revision = nextRevision(tenant);
+  const removed = ids.flatMap((id) => connection.all(deleteRow, [tenant, id]));
+  for (const { id } of removed) connection.change(buryRow, [tenant, String(id), revision]);
+  const changes = removed.map((row) => ({ before: toCountedRow(row) }));
+  keepChanges(tenant, changes, revision);
+  return removed.length;
+}
+
+function eraseRows(tenant: TenantId, limit: number): number {
+  for (const sql of eraseStatements) {
+    const erased = connection.all(sql, [tenant, limit]).length;
+    if (erased > 0) return erased;
+  }
+  return 0;
+}
+
+function sweepTombstones(tenant: TenantId, revision: number, limit: number): number {
+  const removed = connection.all(removeOldTombstones, [tenant, revision, limit]).length;
+  if (removed > 0) connection.change(setSweptRevision, [tenant, nextRevision(tenant), revision]);
+  return removed;
+}
+
+function recountRows(tenant: TenantId): void {
+  const revision = nextRevision(tenant);
+  countOnSqlite(connection, tenant, repairSubscriptions());
+  connection.change(setRevision, [tenant, revision]);
+}
+
+/** What belongs to changes of rows in their transaction: the counts, and the revision. */
+function keepChanges(tenant: TenantId, changes: readonly RowChange[], revision: number): void {
+  if (changes.length === 0) return;
+  countOnSqlite(connection, tenant, countChanges(changes));
+  connection.change(setRevision, [tenant, revision]);
+}
+
+/** The revision that the transaction makes, if it changes anything. */
+function nextRevision(tenant: TenantId): number {
+  const [row] = connection.all(selectRevision, [tenant]);
+  return Number(row?.revision ?? 0) + 1;
+}
+
+const insertRow = `insert into subscription (tenant_id, ${rowColumns}, revision)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing`;
+
+const updateRow = `update subscription set created_date = $3, activation_date = $4, expiration_date = $5, status = $6,
+  product_id = $7, iccid = $8, email = $9, record = $10,
+  plan_id = $11, device_id = $12, auto_renew = $13, revision = $14
+  where tenant_id = $1 and id = $2 and (record <> $10 or email is not $9)`;
+
+const selectCountedRow = `select ${countedColumns} from subscription where tenant_id = $1 and id = $2`;
+
+const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 returning ${countedColumns}`;
+
+const buryRow = `insert into subscription_tombstone (tenant_id, id, revision) values ($1, $2, $3)
+  on conflict (tenant_id, id) do update set revision = excluded.revision`;
+
+const removeTombstone = 'delete from subscription_tombstone where tenant_id = $1 and id = $2';

@@ -1,0 +1,202 @@
+import { type DirectoryStatement, directoryStatement, type Row, type Store, type TenantId } from '../store.ts';
+
+/** A client as it is kept. Lists are space-separated in the store. */
+export interface ClientRow {
+  readonly clientId: string;
+  readonly tenant: TenantId;
+  /** None for a client that gets its tokens elsewhere. */
+  readonly grants: readonly string[];
+  readonly scopes: readonly string[];
+  /** UTC epoch seconds. */
+  readonly createdAt: number;
+  /** When it was disabled, in UTC epoch seconds; `null` while it is in use. */
+  readonly disabledAt: number | null;
+  /** When it last got a token, to the minute, in UTC epoch seconds; `null` when it never did. */
+  readonly lastUsedAt: number | null;
+  /** Its tokens issued until then, in UTC epoch seconds, are revoked; `null` when that was never asked for. */
+  readonly tokensRevokedAt: number | null;
+  /** What becomes of a refresh token that was used; `null` for what the service does with those of all clients. */
+  readonly refreshTokenUse: RefreshTokenUse | null;
+}
+
+/** Whether only the external issuer issues tokens for a client: it may use no grant of ours. */
+export const isExternalClient = ({ grants }: Pick<ClientRow, 'grants'>): boolean => grants.length === 0;
+
+/** `rotate`: a used refresh token is dead. `reuse`: it stays valid until it expires. */
+export type RefreshTokenUse = 'rotate' | 'reuse';
+
+/** A client that is to be made. */
+export type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse'> & {
+  readonly refreshTokenUse?: RefreshTokenUse;
+};
+
+/** A hashed secret of a client; `expiresAt` in UTC epoch seconds, `null` when it has no end. */
+export interface ClientSecretRow {
+  readonly hash: string;
+  readonly expiresAt: number | null;
+}
+
+/** Makes a client with its first secret, or without any; `false` when there was one of this id already. */
+export async function insertClient(
+  store: Store,
+  client: NewClientRow,
+  secretHash: string | undefined,
+): Promise<boolean> {
+  if ((await findClient(store, client.clientId)) !== undefined) return false;
+  const { clientId, tenant, grants, scopes, createdAt, refreshTokenUse = null } = client;
+  const [inserted] = await store.writeDirectory([
+    directoryStatement(
+      `insert into client (client_id, tenant_id, grants, scopes, created_at, refresh_token_use) values ($1, $2, $3, $4, $5, $6)
+       on conflict (client_id) do nothing returning client_id`,
+      [clientId, tenant, grants.join(' '), scopes.join(' '), createdAt, refreshTokenUse],
+    ),
+    ...(secretHash === undefined
+      ? []
+      : [
+          directoryStatement(
+            `insert into client_secret (client_id, hash, created_at) select client_id, $2, $3 from client
+             where client_id = $1 and not exists (select 1 from client_secret where client_id = $1)`,
+            [clientId, secretHash, createdAt],
+          ),
+        ]),
+  ]);
+  return inserted?.length === 1;
+}
+
+/** The client of an id, disabled ones too, or `undefined`. */
+export async function findClient(store: Store, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await store.readDirectory(
+    `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use
+     from client where client_id = $1`,
+    [clientId],
+  );
+  return row === undefined ? undefined : toClient(row);
+}
+
+/**
+ * The client of a token with whether the token's refresh family is gone or revoked, in one reading by key; a token without
+ * a family has none that could be revoked. `undefined` when there is no such client.
+ */
+export async function findClientOfToken(
+  store: Store,
+  clientId: string,
+  family: string | undefined,
+): Promise<{ readonly client: ClientRow; readonly familyRevoked: boolean } | undefined> {
+  const [row] = await store.readDirectory(
+    `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
+       c.tokens_revoked_at, c.refresh_token_use, f.id as family, f.revoked_at
+     from client as c left join refresh_family as f on f.client_id = c.client_id and f.id = $2 where c.client_id = $1`,
+    [clientId, family ?? null],
+  );
+  if (row === undefined) return undefined;
+  const familyRevoked = family !== undefined && (row.family === null || row.revoked_at !== null);
+  return { client: toClient(row), familyRevoked };
+}
+
+/** The clients of a tenant, or of all, by id. */
+export async function listClients(store: Store, tenant?: TenantId): Promise<readonly ClientRow[]> {
+  const rows = await store.readDirectory(
+    `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use
+     from client where tenant_id = $1 or $1 is null order by tenant_id, client_id`,
+    [tenant ?? null],
+  );
+  return rows.map(toClient);
+}
+
+/** A client, disabled ones too, with its secrets that are still valid, newest first; `undefined` when there is none of this id. */
+export async function findClientWithSecrets(
+  store: Store,
+  clientId: string,
+  nowSeconds: number,
+): Promise<{ readonly client: ClientRow; readonly secrets: readonly ClientSecretRow[] } | undefined> {
+  const rows = await store.readDirectory(
+    `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
+       c.tokens_revoked_at, c.refresh_token_use, s.hash, s.expires_at
+     from client as c left join client_secret as s on s.client_id = c.client_id and (s.expires_at is null or s.expires_at > $2)
+     where c.client_id = $1 order by s.created_at desc`,
+    [clientId, nowSeconds],
+  );
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const secrets = rows
+    .filter(({ hash }) => hash !== null)
+    .map((row) => ({
+      hash: String(row.hash),
+      expiresAt: row.expires_at === null ? null : Number(row.expires_at),
+    }));
+  return { client: toClient(first), secrets };
+}
+
+/** Gives a client a new secret; those it had end at `oldExpiresAt` (UTC epoch seconds) at the latest, and dead ones are removed. */
+export async function replaceSecret(
+  store: Store,
+  clientId: string,
+  secretHash: string,
+  nowSeconds: number,
+  oldExpiresAt: number,
+): Promise<void> {
+  await store.writeDirectory([
+    directoryStatement('delete from client_secret where client_id = $1 and expires_at <= $2', [clientId, nowSeconds]),
+    directoryStatement(
+      'update client_secret set expires_at = $2 where client_id = $1 and (expires_at is null or expires_at > $2)',
+      [clientId, oldExpiresAt],
+    ),
+    directoryStatement('insert into client_secret (client_id, hash, created_at) values ($1, $2, $3)', [
+      clientId,
+      secretHash,
+      nowSeconds,
+    ]),
+  ]);
+}
+
+/** Notes that a client got a token, at most once a minute, as nobody needs to know it better. */
+export async function recordClientUse(store: Store, client: ClientRow, nowSeconds: number): Promise<void> {
+  if (client.lastUsedAt !== null && nowSeconds - client.lastUsedAt < 60) return;
+  await store.writeDirectory([
+    directoryStatement('update client set last_used_at = $2 where client_id = $1', [client.clientId, nowSeconds]),
+  ]);
+}
+
+/** Disables a client and revokes its tokens; `false` when it was disabled before. */
+export async function disableClient(store: Store, clientId: string, nowSeconds: number): Promise<boolean> {
+  const disable = directoryStatement(
+    'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
+    [clientId, nowSeconds],
+  );
+  const [disabled] = await store.writeDirectory([disable, ...revokeAll(clientId, nowSeconds)], { announce: true });
+  return disabled?.length === 1;
+}
+
+/** Revokes every token that a client got until now, those without a refresh family too. */
+export async function revokeClientTokens(store: Store, clientId: string, nowSeconds: number): Promise<void> {
+  await store.writeDirectory(revokeAll(clientId, nowSeconds), { announce: true });
+}
+
+/** The statements that revoke every token that a client got until then. */
+export const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStatement[] => [
+  directoryStatement(
+    `update client set tokens_revoked_at = $2
+     where client_id = $1 and (tokens_revoked_at is null or tokens_revoked_at < $2)`,
+    [clientId, nowSeconds],
+  ),
+  directoryStatement('update refresh_family set revoked_at = $2 where client_id = $1 and revoked_at is null', [
+    clientId,
+    nowSeconds,
+  ]),
+];
+
+function toClient(row: Row): ClientRow {
+  return {
+    clientId: String(row.client_id),
+    tenant: row.tenant_id as TenantId,
+    grants: String(row.grants)
+      .split(' ')
+      .filter((grant) => grant !== ''),
+    scopes: String(row.scopes).split(' '),
+    createdAt: Number(row.created_at),
+    disabledAt: row.disabled_at === null ? null : Number(row.disabled_at),
+    lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
+    tokensRevokedAt: row.tokens_revoked_at === null ? null : Number(row.tokens_revoked_at),
+    refreshTokenUse: row.refresh_token_use as RefreshTokenUse | null,
+  };
+}

@@ -1,0 +1,50 @@
+import { type DirectoryStatement, directoryStatement, type Store, type TenantId } from '../store.ts';
+
+/** A tenant whose deletion may have begun already, or `undefined` when there is none of this name that is not deleted. */
+export async function findDeletableTenant(store: Store, tenant: string): Promise<TenantId | undefined> {
+  const [row] = await store.readDirectory('select id from tenant where id = $1 and deleted_at is null', [tenant]);
+  return row?.id as TenantId | undefined;
+}
+
+/**
+ * Begins the deletion of a tenant, or goes on with it: nothing finds the tenant by its name any more, and its clients are removed with their tokens. Returns how
+ * many clients that were.
+ */
+export async function beginDeletion(store: Store, tenant: TenantId, nowSeconds: number): Promise<number> {
+  const results = await store.writeDirectory(
+    [
+      directoryStatement(
+        'update tenant set deletion_started_at = $2 where id = $1 and deletion_started_at is null and deleted_at is null',
+        [tenant, nowSeconds],
+      ),
+      ...deleteClientsOf(tenant),
+    ],
+    { announce: true },
+  );
+  return results.at(-1)?.length ?? 0;
+}
+
+/** Ends the deletion of a tenant that has no rows any more; its name can be given again. */
+export async function finishDeletion(store: Store, tenant: TenantId, nowSeconds: number): Promise<void> {
+  await store.writeDirectory(
+    [
+      ...deleteClientsOf(tenant), // one may have been made while the deletion began
+      directoryStatement('delete from tenant_revision where tenant_id = $1', [tenant]),
+      directoryStatement('update tenant set deleted_at = $2 where id = $1', [tenant, nowSeconds]),
+    ],
+    { announce: true },
+  );
+}
+
+/** The statements that remove the clients of a tenant; the last one returns their ids. */
+export const deleteClientsOf = (tenant: string): readonly DirectoryStatement[] => [
+  directoryStatement(
+    'delete from refresh_family where client_id in (select client_id from client where tenant_id = $1)',
+    [tenant],
+  ),
+  directoryStatement(
+    'delete from client_secret where client_id in (select client_id from client where tenant_id = $1)',
+    [tenant],
+  ),
+  directoryStatement('delete from client where tenant_id = $1 returning client_id', [tenant]),
+];

@@ -1,0 +1,180 @@
+import { directoryStatement, type Row, type Store } from '../store.ts';
+
+/** One row for all generations of a refresh token (RFC 9700 §4.14.2). Times are UTC epoch seconds. */
+export interface RefreshFamily {
+  readonly id: string;
+  readonly clientId: string;
+  /** Space-separated scopes that were granted; a narrower refresh does not change them (RFC 6749 §6). */
+  readonly scope: string;
+  /** Generation of the newest refresh token, from 1. */
+  readonly generation: number;
+  /** When it began; `null` when that was before the column was there. */
+  readonly startedAt: number | null;
+  readonly rotatedAt: number;
+  /** When the newest refresh token expires unless it is used before; 0 when the family was trimmed. */
+  readonly expiresAt: number;
+  /** When the whole family ends, however often it is used. */
+  readonly capAt: number;
+  readonly revokedAt: number | null;
+}
+
+/** Which refresh token is used, and when. Times are UTC epoch seconds. */
+export interface RefreshUse {
+  readonly clientId: string;
+  readonly id: string;
+  readonly generation: number;
+  readonly nowSeconds: number;
+  /** When the next refresh token expires unless the family ends before. */
+  readonly expiresAt: number;
+  /** When the access token that is issued with it expires. */
+  readonly accessEndsAt: number;
+  /** Families of the client that began until then are revoked. */
+  readonly revokedUntil: number | null;
+  /** Whether an older generation is as good as the newest one. */
+  readonly reuse: boolean;
+}
+
+/** The longest that an access token may live, in seconds: the bound of `ACCESS_TOKEN_SECONDS`. */
+export const accessTokenSecondsMax = 86_400;
+
+/** How long a family stays after its last access token, in seconds: its grace (at most 300) may have issued another one. */
+const keptSeconds = 360;
+
+const sweepRowsMax = 500;
+
+/**
+ * Starts a family. With `familiesMax`, only the families of the client that were used last can still be refreshed, so that
+ * many at most; access tokens of the others stay valid, and their rows stay so that they can be revoked.
+ */
+export async function insertRefreshFamily(
+  store: Store,
+  family: RefreshFamily & { readonly accessEndsAt: number },
+  familiesMax?: number,
+): Promise<void> {
+  const { clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt } = family;
+  const insert = directoryStatement(
+    `insert into refresh_family (client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, access_ends_at)
+     select client_id, $2, $3, $4, $5, $6, $7, $8, $9 from client where client_id = $1`, // it may just have been deleted
+    [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
+  );
+  if (familiesMax === undefined) {
+    await store.writeDirectory([insert]);
+    return;
+  }
+  const trim = directoryStatement(
+    `update refresh_family set expires_at = 0 where client_id = $1 and id in (
+       select id from refresh_family where client_id = $1 and id <> $2 and revoked_at is null and expires_at > 0
+       order by rotated_at desc, id limit 1000 offset $3)`,
+    [clientId, id, familiesMax - 1],
+  );
+  await store.writeDirectory([insert, trim]);
+}
+
+/**
+ * Moves a family from one generation to the next in one statement, so that of many at once exactly one succeeds, or each
+ * with `reuse`: the family as it then is, or `undefined` when the generation is not the newest one, or the family is over.
+ */
+export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
+  const [rows] = await store.writeDirectory([
+    directoryStatement(
+      `update refresh_family set generation = generation + 1, rotated_at = $4,
+         expires_at = case when cap_at < $5 then cap_at else $5 end,
+         access_ends_at = case when access_ends_at > $6 then access_ends_at else $6 end
+       where client_id = $1 and id = $2 and (generation = $3 or (generation > $3 and $8 = 1))
+         and revoked_at is null and expires_at > $4 and (started_at is null or started_at > $7)
+       returning client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at`,
+      [
+        use.clientId,
+        use.id,
+        use.generation,
+        use.nowSeconds,
+        use.expiresAt,
+        use.accessEndsAt,
+        use.revokedUntil ?? -1,
+        use.reuse ? 1 : 0,
+      ],
+    ),
+  ]);
+  return rows?.[0] === undefined ? undefined : toFamily(rows[0]);
+}
+
+/** The family of an id, over or not, or `undefined`. */
+export async function findRefreshFamily(
+  store: Store,
+  clientId: string,
+  id: string,
+): Promise<RefreshFamily | undefined> {
+  const [row] = await store.readDirectory(
+    `select client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at
+     from refresh_family where client_id = $1 and id = $2`,
+    [clientId, id],
+  );
+  return row === undefined ? undefined : toFamily(row);
+}
+
+/** The families of a client that can be refreshed, the one used last first. */
+export async function listLiveFamilies(
+  store: Store,
+  clientId: string,
+  nowSeconds: number,
+): Promise<readonly RefreshFamily[]> {
+  const rows = await store.readDirectory(
+    `select client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at
+     from refresh_family where client_id = $1 and revoked_at is null and expires_at > 0 and expires_at > $2
+     order by rotated_at desc, id`,
+    [clientId, nowSeconds],
+  );
+  return rows.map(toFamily);
+}
+
+/** Revokes a family with its access tokens for good; `false` when there was none to revoke. */
+export async function revokeRefreshFamily(
+  store: Store,
+  clientId: string,
+  id: string,
+  nowSeconds: number,
+): Promise<boolean> {
+  const [revoked] = await store.writeDirectory(
+    [
+      directoryStatement(
+        'update refresh_family set revoked_at = $3 where client_id = $1 and id = $2 and revoked_at is null returning id',
+        [clientId, id, nowSeconds],
+      ),
+    ],
+    { announce: true },
+  );
+  return revoked?.length === 1;
+}
+
+/**
+ * Removes the families that can no longer be refreshed and whose last access token has expired, so that the table does not
+ * grow for ever; in transactions of a bounded number of rows.
+ */
+export async function deleteDeadFamilies(store: Store, nowSeconds: number): Promise<void> {
+  for (let removed = sweepRowsMax; removed === sweepRowsMax; ) {
+    const [rows] = await store.writeDirectory([
+      directoryStatement(
+        `delete from refresh_family where (client_id, id) in (
+           select client_id, id from refresh_family
+           where expires_at < $1 and coalesce(access_ends_at, rotated_at + $2) < $3 limit $4)
+         returning id`,
+        [nowSeconds, accessTokenSecondsMax, nowSeconds - keptSeconds, sweepRowsMax],
+      ),
+    ]);
+    removed = rows?.length ?? 0;
+  }
+}
+
+function toFamily(row: Row): RefreshFamily {
+  return {
+    id: String(row.id),
+    clientId: String(row.client_id),
+    scope: String(row.scope),
+    generation: Number(row.generation),
+    startedAt: row.started_at === null ? null : Number(row.started_at),
+    rotatedAt: Number(row.rotated_at),
+    expiresAt: Number(row.expires_at),
+    capAt: Number(row.cap_at),
+    revokedAt: row.revoked_at === null ? null : Number(row.revoked_at),
+  };
+}

@@ -1,0 +1,65 @@
+import { deleteClientsOf } from './delete-tenant.ts';
+import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
+
+/** A tenant: a customer of the operator. */
+export interface Tenant {
+  readonly tenant: TenantId;
+  /** When it was made, in UTC epoch seconds. */
+  readonly createdAt: number;
+  /** Grows with each committed change of the tenant's subscriptions. */
+  readonly revision: number;
+  /** Since when it is being deleted, in UTC epoch seconds; `null` for a tenant that is in use. */
+  readonly deletingSince: number | null;
+}
+
+/** Makes a tenant; `false` when there is one of this name, or its deletion has not ended. One of the name that was deleted leaves its revision to the new one. */
+export async function insertTenant(store: Store, tenant: string, nowSeconds: number): Promise<boolean> {
+  const insert = directoryStatement(
+    `insert into tenant as t (id, created_at) values ($1, $2)
+     on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
+       deletion_started_at = null, deleted_at = null
+     where t.deleted_at is not null
+     returning id`,
+    [tenant, nowSeconds],
+  );
+  const deleted = await store.readDirectory('select id from tenant where id = $1 and deleted_at is not null', [tenant]);
+  const results = await store.writeDirectory([
+    ...(deleted.length > 0 ? deleteClientsOf(tenant) : []), // one may have been made when the deletion ended
+    insert,
+  ]);
+  return results.at(-1)?.length === 1;
+}
+
+/** The tenant of a name, or `undefined`; also when it is being deleted. */
+export async function findTenant(store: Store, tenant: string): Promise<Tenant | undefined> {
+  const [row] = await store.readDirectory(
+    'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deletion_started_at is null',
+    [tenant],
+  );
+  return row === undefined ? undefined : toTenant(row);
+}
+
+/** The tenant's revision at the moment that a reader sees. */
+export async function readRevision(reader: TenantReader): Promise<number> {
+  const [row] = await reader.all(
+    'select revision from (select id as tenant_id, revision from tenant) as t where tenant_id = $1',
+  );
+  return Number(row?.revision ?? 0);
+}
+
+/** All tenants by name, those too that are being deleted. */
+export async function listTenants(store: Store): Promise<readonly Tenant[]> {
+  const rows = await store.readDirectory(
+    'select id, created_at, revision, deletion_started_at from tenant where deleted_at is null order by id',
+  );
+  return rows.map(toTenant);
+}
+
+function toTenant(row: Readonly<Record<string, unknown>>): Tenant {
+  return {
+    tenant: row.id as TenantId,
+    createdAt: Number(row.created_at),
+    revision: Number(row.revision),
+    deletingSince: row.deletion_started_at === null ? null : Number(row.deletion_started_at),
+  };
+}
