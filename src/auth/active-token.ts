@@ -1,5 +1,5 @@
-import { type ClientRow, findClientOfToken, isExternalClient } from '../storage/tables/client.ts';
 import { createFreshCache } from '../storage/fresh-cache.ts';
+import { type ClientRow, findClientOfToken, isExternalClient } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 import type { TokenClaims } from './verify-token.ts';
 

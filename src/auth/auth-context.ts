@@ -1,5 +1,5 @@
-import type { RefreshTokenUse } from '../storage/tables/client.ts';
 import type { Store } from '../storage/store.ts';
+import type { RefreshTokenUse } from '../storage/tables/client.ts';
 import type { FailureBudget } from './failure-budget.ts';
 import type { FamilyLimit } from './family-limit.ts';
 import type { KeyRing } from './key-ring.ts';

@@ -1,4 +1,5 @@
 import type { GrantType, RefreshTokenUse, Scope } from '../contract/token.ts';
+import type { Store } from '../storage/store.ts';
 import { type ClientRow, findClient } from '../storage/tables/client.ts';
 import {
   deleteClient,
@@ -8,7 +9,6 @@ import {
   type SecretLifetime,
   updateClient,
 } from '../storage/tables/edit-client.ts';
-import type { Store } from '../storage/store.ts';
 import { unknownClient } from './manage-clients.ts';
 
 /** What of a client is to be changed; what is left out stays. */

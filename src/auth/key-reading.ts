@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
-import { type AuthKeyRow, listAuthKeys } from '../storage/tables/auth-key.ts';
 import type { Store } from '../storage/store.ts';
+import { type AuthKeyRow, listAuthKeys } from '../storage/tables/auth-key.ts';
 import type { KeyCipher } from './key-cipher.ts';
 import { type SigningAlgorithm, type SigningKey, toSigningKey } from './signing-key.ts';
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { defaultScopes, type GrantType, grantTypes, type Scope } from '../contract/token.ts';
+import type { Store, TenantId } from '../storage/store.ts';
 import {
   disableClient,
   findClient,
@@ -8,7 +9,6 @@ import {
   type RefreshTokenUse,
   replaceSecret,
 } from '../storage/tables/client.ts';
-import type { Store, TenantId } from '../storage/store.ts';
 import { hashChosenSecret } from './chosen-secret.ts';
 import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
 import { secretFault } from './secret-rule.ts';

@@ -1,6 +1,6 @@
+import type { Store } from '../storage/store.ts';
 import { findClient, revokeClientTokens } from '../storage/tables/client.ts';
 import { listLiveFamilies, revokeRefreshFamily } from '../storage/tables/refresh-family.ts';
-import type { Store } from '../storage/store.ts';
 import { ClientError, unknownClient } from './manage-clients.ts';
 
 /** Tokens that came from one token request of a client: a refresh family. Times are UTC epoch seconds. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { findClient } from '../storage/tables/client.ts';
 import type { Store } from '../storage/store.ts';
+import { findClient } from '../storage/tables/client.ts';
 import { UsageError } from './error.ts';
 import { requireTenant } from './store-session.ts';
 

@@ -1,7 +1,6 @@
 import { checkCounts } from '../storage/counts/check.ts';
 import { checkRecords } from '../storage/records/check.ts';
-import type { Store, TenantId } from '../storage/store.ts';
-import type { StoreCheck } from '../storage/store-check.ts';
+import type { Store, StoreCheck, TenantId } from '../storage/store.ts';
 import { listTenants } from '../storage/tables/tenant.ts';
 
 /** A check as it is reported: of the whole store, or of one tenant. */

@@ -1,14 +1,14 @@
 import { chmodSync, constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { StorageError } from '../storage/error.ts';
-import { beginHistory } from '../storage/tables/history.ts';
-import { openStore } from '../storage/open-store.ts';
 import { fillPostgresStore } from '../storage/backup/postgres-restore.ts';
-import { prepareFolder } from '../storage/sqlite/folder.ts';
 import { replaceStore, requireStoreFile, settleStore } from '../storage/backup/sqlite-restore.ts';
+import { StorageError } from '../storage/error.ts';
+import { openStore } from '../storage/open-store.ts';
+import { prepareFolder } from '../storage/sqlite/folder.ts';
 import { lockWhole } from '../storage/sqlite/use-lock.ts';
 import type { Store } from '../storage/store.ts';
+import { beginHistory } from '../storage/tables/history.ts';
 import { type Config, readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';

@@ -4,18 +4,18 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
-import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
 import { addConsoleRoutes } from './console.ts';
 import { addDocsRoutes } from './docs.ts';
+import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
 import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
-import { addMetadataRoutes } from './oauth/metadata.ts';
 import { answerUnrouted } from './listener/method-not-allowed.ts';
 import { addRateLimitHeaders, type RequestCounter, rateLimitOptions } from './listener/rate-limit.ts';
 import { createRepeatedRequests, type RepeatedRequests } from './listener/repeated-requests.ts';
-import { addSubscriptionRoutes, type SubscriptionRoutes } from './report/subscription.ts';
+import { addMetadataRoutes } from './oauth/metadata.ts';
 import { addTokenRoute } from './oauth/token.ts';
 import { addTokenManagementRoutes } from './oauth/token-management.ts';
+import { addSubscriptionRoutes, type SubscriptionRoutes } from './report/subscription.ts';
 
 /** Everything that the door opens to. */
 export interface ServerOptions

@@ -1,5 +1,5 @@
-import { beginDeletion, finishDeletion } from '../storage/tables/delete-tenant.ts';
 import type { Store, TenantId } from '../storage/store.ts';
+import { beginDeletion, finishDeletion } from '../storage/tables/delete-tenant.ts';
 import { requireHeld, withWriteLock } from './import-lock.ts';
 
 /** Rows of one transaction. */

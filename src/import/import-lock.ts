@@ -1,6 +1,5 @@
 import { StorageError } from '../storage/error.ts';
-import type { ImportLock } from '../storage/import-lock.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import type { ImportLock, Store, TenantId } from '../storage/store.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 import { ImportError } from './error.ts';
 

@@ -1,8 +1,6 @@
-import type { ImportLock } from '../storage/import-lock.ts';
-import type { LoadCounts } from '../storage/load-counts.ts';
-import { readImportMark } from '../storage/tables/read-import-mark.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import type { ImportLock, LoadCounts, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import { readImportMark } from '../storage/tables/import-mark.ts';
 import { withImportLock } from './import-lock.ts';
 import { batchEnd, batchRows, createBatchLoader } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';

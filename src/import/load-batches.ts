@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
-import type { ImportLock } from '../storage/import-lock.ts';
-import type { ImportMark } from '../storage/tables/import-mark.ts';
-import type { LoadCounts } from '../storage/load-counts.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import type { ImportLock, ImportMark, LoadCounts, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { requireHeld } from './import-lock.ts';
 

@@ -1,5 +1,4 @@
-import type { Replacement } from '../storage/replacement.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import type { Replacement, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { ImportError } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';

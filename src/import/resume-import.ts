@@ -1,4 +1,4 @@
-import type { ImportMark } from '../storage/tables/import-mark.ts';
+import type { ImportMark } from '../storage/store.ts';
 import { ImportError } from './error.ts';
 import type { SourceDigest } from './source-digest.ts';
 

@@ -1,6 +1,7 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import type { ChangeKey, TenantHistory } from '../storage/read/changes.ts';
+import type { ChangeKey } from '../storage/read/changes.ts';
+import type { TenantHistory } from '../storage/tables/history.ts';
 import { decodeFields, encodeFields, fingerprint, isWhole } from './cursor.ts';
 
 /** A position in the changes of one tenant as `since` and `next` carry it. */

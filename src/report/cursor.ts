@@ -1,6 +1,6 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import type { OrderKey } from '../storage/counts/span.ts';
+import type { OrderKey } from '../storage/order-key.ts';
 
 /** A position in a report as `X-Next-Page` and `X-Previous-Page` carry it. */
 export interface Cursor {

@@ -1,6 +1,6 @@
 import type { ReportFormat } from '../contract/report-format.ts';
-import type { TenantId } from '../storage/store.ts';
 import { countMatching, streamRecords } from '../storage/read/page.ts';
+import type { TenantId } from '../storage/store.ts';
 import { describeFilters } from './applied-filters.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext } from './report-context.ts';

@@ -1,7 +1,7 @@
 import { reportFormats } from '../contract/report-format.ts';
 import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
-import type { SqlValue } from '../storage/store.ts';
 import type { GroupCounts, SummaryCounts } from '../storage/read/summary.ts';
+import type { SqlValue } from '../storage/store.ts';
 import { describeFilters } from './applied-filters.ts';
 import { formatBucket } from './bucket.ts';
 import type { FormattedReport } from './format.ts';

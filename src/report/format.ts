@@ -1,6 +1,6 @@
 import type { FormPair } from '../contract/form.ts';
 import type { PageLimits } from '../contract/query.ts';
-import type { OrderKey } from '../storage/counts/span.ts';
+import type { OrderKey } from '../storage/order-key.ts';
 import { describeFilters } from './applied-filters.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
 import type { ReportQuery } from './report-query.ts';

@@ -1,5 +1,5 @@
-import type { Store, TenantId } from '../storage/store.ts';
 import { summarise } from '../storage/read/summary.ts';
+import type { Store, TenantId } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant.ts';
 import { formatSummary } from './format-summary.ts';
 import type { TimedReport } from './list-subscriptions.ts';

@@ -1,7 +1,7 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import type { TenantId } from '../storage/store.ts';
 import { readRecord } from '../storage/read/page.ts';
+import type { TenantId } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant.ts';
 import { ReportError } from './error.ts';
 import type { ReportContext } from './report-context.ts';

@@ -1,5 +1,6 @@
+import { type ChangeKey, readChanges } from '../storage/read/changes.ts';
 import type { TenantId } from '../storage/store.ts';
-import { type ChangeKey, readChanges, readHistory, type TenantHistory } from '../storage/read/changes.ts';
+import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import {
   type ChangeToken,
   cleanRevisionOf,

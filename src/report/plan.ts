@@ -1,8 +1,8 @@
 import type { Instant } from '../contract/instant.ts';
 import { type DateField, dateFields } from '../contract/query.ts';
+import type { PagePosition } from '../storage/read/page.ts';
 import type { SubscriptionOrder } from '../storage/read/page-sql.ts';
 import type { DateBounds, DateColumn, SubscriptionFilter } from '../storage/subscription-filter.ts';
-import type { PagePosition } from '../storage/read/page.ts';
 import type { AskedFilters, ReportQuery } from './report-query.ts';
 
 /** What is to be read: which records, in which order, from where, how many. */

@@ -1,5 +1,5 @@
-import type { TenantId } from '../storage/store.ts';
 import { type PageContext, type PageRecord, readPage } from '../storage/read/page.ts';
+import type { TenantId } from '../storage/store.ts';
 import type { ReportPlan } from './plan.ts';
 
 /** One page as it was at one moment of the store, with the total of that moment. */

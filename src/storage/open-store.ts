@@ -1,5 +1,5 @@
-import { openPostgresStore } from './postgres/store.ts';
 import type { PostgresOptions } from './postgres/connections.ts';
+import { openPostgresStore } from './postgres/store.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { Store } from './store.ts';
 

@@ -1,8 +1,3 @@
-import type { ImportLock } from './import-lock.ts';
-import type { ImportMark } from './tables/import-mark.ts';
-import type { LoadCounts } from './load-counts.ts';
-import type { Replacement } from './replacement.ts';
-import type { StoreCheck } from './store-check.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 declare const tenantBrand: unique symbol;
@@ -64,6 +59,62 @@ export interface DirectoryStatement {
 export interface MigrationResult {
   readonly applied: readonly string[];
   readonly current: string;
+}
+
+/** What became of the rows of one load. */
+export interface LoadCounts {
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+}
+
+/** How far an import that has not finished came; committed in one transaction with the rows up to there. */
+export interface ImportMark {
+  /** Unpacked bytes of the source up to the end of its last row that is done. */
+  readonly bytes: number;
+  /** SHA-256 of these bytes, hexadecimal. */
+  readonly sha256: string;
+  readonly format: string;
+  /** Rows that were read, and what became of them. */
+  readonly read: number;
+  readonly rejected: number;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+}
+
+/** What became of a tenant's rows when others took their place. */
+export interface ReplaceCounts extends LoadCounts {
+  readonly removed: number;
+}
+
+/** Rows that are to become all rows of a tenant; they are gathered aside, where nobody reads them. */
+export interface Replacement {
+  /** Adds rows, no two of one id; a row takes the place of one with its id that was added before. */
+  add(rows: readonly SubscriptionRow[]): Promise<void>;
+  /**
+   * Makes the rows that were added all rows of the tenant, in one transaction and as one revision, durable when it resolves; a row equal to the stored one is
+   * left alone. A dry run only counts.
+   */
+  finish(dryRun: boolean): Promise<ReplaceCounts>;
+  /** Lets go what was gathered, and undoes what is under way. */
+  close(): Promise<void>;
+}
+
+/** The right to import into a tenant, which one process at a time has. It ends with its process, however that ends; where its host is lost, the store notices within minutes. */
+export interface ImportLock {
+  /** Whether it still holds; a connection that carries it may break. */
+  readonly isHeld: () => boolean;
+  release(): Promise<void>;
+}
+
+/** One thing about a store that was looked at. */
+export interface StoreCheck {
+  /** What was looked at, in a word or two. */
+  readonly check: string;
+  readonly ok: boolean;
+  /** What was found, and what to do when it is not as it must be. */
+  readonly message: string;
 }
 
 /**
@@ -163,4 +214,14 @@ export function directoryStatement<S extends string>(
   values: readonly SqlValue[] = [],
 ): DirectoryStatement {
   return { sql, values } as unknown as DirectoryStatement;
+}
+
+/** Looks whether something resolves, and gives its error's sentence when it does not. */
+export async function checkThat(check: string, fine: string, work: () => Promise<void>): Promise<StoreCheck> {
+  try {
+    await work();
+    return { check, ok: true, message: fine };
+  } catch (error) {
+    return { check, ok: false, message: error instanceof Error ? error.message : String(error) };
+  }
 }

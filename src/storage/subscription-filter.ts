@@ -77,3 +77,6 @@ export function isCounted(filter: SubscriptionFilter): boolean {
   const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
   return Object.values(others).every((value) => value === undefined) && (dateColumn === 'created_date' || !isBounded);
 }
+
+/** The second that a date's day begins at, in SQL; before 1970 too, as both engines give a remainder the sign of what was divided. */
+export const dayOf = (column: DateColumn): string => `(${column} - ((${column} % 86400 + 86400) % 86400))`;

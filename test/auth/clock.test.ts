@@ -13,9 +13,9 @@ import { refreshTokenGrant } from '../../src/auth/refresh-token.ts';
 import { createResourceServer } from '../../src/auth/resource-server.ts';
 import { revokeToken } from '../../src/auth/revoke-token.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { type ClientRow, findClient } from '../../src/storage/tables/client.ts';
 import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';
-import type { Store } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 

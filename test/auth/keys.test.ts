@@ -9,9 +9,9 @@ import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
 import { listKeys, rotateKeys } from '../../src/auth/rotate-keys.ts';
 import { signingAlgorithms } from '../../src/auth/signing-key.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
-import { insertAuthKey, listAuthKeys } from '../../src/storage/tables/auth-key.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { insertAuthKey, listAuthKeys } from '../../src/storage/tables/auth-key.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { examineStore } from '../../src/cli/examine-store.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { readHistory } from '../../src/storage/read/changes.ts';
+import { readHistory } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replaceRecords } from '../../src/import/replace-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
-import { countedChangesMax } from '../../src/storage/replacement.ts';
+import { countedChangesMax } from '../../src/storage/counts/count-changes.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant, readRevision } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { csvColumns } from '../../src/import/csv-columns.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
-import { readImportMark } from '../../src/storage/tables/read-import-mark.ts';
+import { readImportMark } from '../../src/storage/tables/import-mark.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 import { countMatching, readRecord } from '../../src/storage/read/page.ts';
+import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { disableClient } from '../../src/storage/tables/client.ts';
 import { openStore } from '../../src/storage/open-store.ts';
-import type { TenantId } from '../../src/storage/store.ts';
 import { countMatching } from '../../src/storage/read/page.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { disableClient } from '../../src/storage/tables/client.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPooled, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';

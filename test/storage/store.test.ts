@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StorageError } from '../../src/storage/error.ts';
+import { countMatching, readPage, readRecord } from '../../src/storage/read/page.ts';
+import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/tables/auth-key.ts';
 import {
   disableClient,
@@ -8,7 +11,6 @@ import {
   listClients,
   replaceSecret,
 } from '../../src/storage/tables/client.ts';
-import { StorageError } from '../../src/storage/error.ts';
 import {
   deleteDeadFamilies,
   findRefreshFamily,
@@ -16,8 +18,6 @@ import {
   revokeRefreshFamily,
   rotateRefreshFamily,
 } from '../../src/storage/tables/refresh-family.ts';
-import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
-import { countMatching, readPage, readRecord } from '../../src/storage/read/page.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ChangeKey, readChanges } from '../../src/storage/read/changes.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { type ChangeKey, readChanges, readHistory } from '../../src/storage/read/changes.ts';
+import { readHistory } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type BaseServerOptions, buildBaseServer } from '../listener/base-server.ts';
 import { RequestError } from '../listener/error.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
-import { addLoadRoute, type LoadRoute, loadPath } from './load-subscriptions.ts';
 import { discardBody } from '../listener/read-body.ts';
+import { addLoadRoute, type LoadRoute, loadPath } from './load-subscriptions.ts';
 
 /** What the operator's own listener opens to. */
 export interface ManagementOptions

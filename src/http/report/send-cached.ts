@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/resource-server.ts';
 import { accessOf } from '../listener/access.ts';
+import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
 import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
 import { createPageCache, type FinishedPage } from './page-cache.ts';
-import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 
 /** An answer as the report makes it. */
 export interface RevisionedAnswer {

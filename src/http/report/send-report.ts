@@ -6,9 +6,9 @@ import type { ReportContext } from '../../report/report-context.ts';
 import type { ReportQuery } from '../../report/report-query.ts';
 import { accessOf } from '../listener/access.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
+import { createSlots, type ExportLimits } from '../listener/slots.ts';
 import type { CachedSender } from './send-cached.ts';
 import { sendExport } from './send-export.ts';
-import { createSlots, type ExportLimits } from '../listener/slots.ts';
 
 /** What reports are sent with. */
 export interface ReportSending {

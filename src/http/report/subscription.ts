@@ -17,11 +17,11 @@ import { queryOf } from '../listener/query-of.ts';
 import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
+import type { ExportLimits } from '../listener/slots.ts';
 import { createCachedSender } from './send-cached.ts';
 import { createChangesSender } from './send-changes.ts';
 import { createReportSender } from './send-report.ts';
 import { createSummarySender } from './send-summary.ts';
-import type { ExportLimits } from '../listener/slots.ts';
 
 /** What the report's routes need. */
 export interface SubscriptionRoutes {

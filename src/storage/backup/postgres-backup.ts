@@ -2,11 +2,11 @@ import pg from 'pg';
 import { parserOf } from '../postgres/batch.ts';
 import { toStorageError, withAddress } from '../postgres/error.ts';
 import { beginReading, distributedOption, noTimeLimit } from '../postgres/session.ts';
-import { describeTables, type PostgresTable } from './postgres-table.ts';
-import { openSqliteStore } from '../sqlite/store.ts';
-import type { OnCopied } from './sqlite-backup.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
+import { openSqliteStore } from '../sqlite/store.ts';
+import { describeTables, type PostgresTable } from './postgres-table.ts';
+import type { OnCopied } from './sqlite-backup.ts';
 import { listTables } from './table-list.ts';
 
 /** Rows of one fetch and of one statement that writes them. */

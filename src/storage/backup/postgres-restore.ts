@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { StorageError } from '../error.ts';
-import { openTransferClient } from './postgres-backup.ts';
 import { toStorageError, withAddress } from '../postgres/error.ts';
 import { noTimeLimit } from '../postgres/session.ts';
+import { SqliteConnection } from '../sqlite/connection.ts';
+import { openTransferClient } from './postgres-backup.ts';
 import { describeTables, type PostgresTable } from './postgres-table.ts';
 import type { OnCopied } from './sqlite-backup.ts';
-import { SqliteConnection } from '../sqlite/connection.ts';
 import { listTables } from './table-list.ts';
 
 /** Rows of one statement. */

@@ -1,11 +1,8 @@
+import { compareKeys, endKey, firstKey, type OrderKey } from '../order-key.ts';
 import type { TenantReader } from '../store.ts';
 import {
-  compareKeys,
-  endKey,
-  firstKey,
   groupSpansMax,
   joinSpans,
-  type OrderKey,
   productOfSeries,
   type Span,
   spanColumns,

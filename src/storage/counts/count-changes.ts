@@ -1,8 +1,13 @@
+import { firstKey } from '../order-key.ts';
+import type { LoadCounts } from '../store.ts';
 import { type CountWork, compareSeriesKeys, type SeriesKey } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
+import { type CountedRow, seriesOf, spanColumns, toSpan } from './span.ts';
 import { SpanEdit } from './span-edit.ts';
 import { countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
-import { type CountedRow, firstKey, seriesOf, spanColumns, toSpan } from './span.ts';
+
+/** With more changed rows than this the counts are made anew, which needs no more memory for more of them. */
+export const countedChangesMax = 20_000;
 
 /** A row as it was and as it is now: one of them is missing when it was inserted or removed. */
 export interface RowChange {
@@ -83,4 +88,10 @@ function treeOf(trees: Map<string, SpanTree>, series: string): SpanTree {
   const tree = trees.get(series) ?? emptyTree(series);
   trees.set(series, tree);
   return tree;
+}
+
+/** The counts of a load of so many rows that made these changes. */
+export function countLoaded(rows: number, changes: readonly { readonly before?: unknown }[]): LoadCounts {
+  const inserted = changes.filter(({ before }) => before === undefined).length;
+  return { inserted, updated: changes.length - inserted, unchanged: rows - changes.length };
 }

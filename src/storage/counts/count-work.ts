@@ -1,5 +1,6 @@
+import { compareKeys, type OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
-import { compareKeys, type OrderKey, type Span } from './span.ts';
+import type { Span } from './span.ts';
 
 /** A place in a series. */
 export interface SeriesKey {

@@ -1,16 +1,7 @@
-import { dayOf } from '../day-of.ts';
+import { compareKeys, endKey, type OrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
-import { and, binder, countedPart, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
-import {
-  compareKeys,
-  endKey,
-  type OrderKey,
-  type Span,
-  seriesOfProduct,
-  spanColumns,
-  toSpan,
-  wholeSeries,
-} from './span.ts';
+import { and, binder, countedPart, dayOf, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
+import { type Span, seriesOfProduct, spanColumns, toSpan, wholeSeries } from './span.ts';
 
 /** Records by status; those without one stand under `null`. */
 export type StatusCounts = Map<string | null, number>;

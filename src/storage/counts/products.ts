@@ -1,6 +1,6 @@
-import { type StatusCounts, statusCounts } from './intervals.ts';
 import type { Row, TenantReader } from '../store.ts';
 import type { SubscriptionFilter } from '../subscription-filter.ts';
+import { type StatusCounts, statusCounts } from './intervals.ts';
 import { readRange } from './range.ts';
 import { productOfSeries, spanColumns, toSpan, wholeSeries } from './span.ts';
 

@@ -1,4 +1,4 @@
-import type { SpanList, SpanPosition } from './span-list.ts';
+import { endKey, type OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 import {
   and,
@@ -9,7 +9,8 @@ import {
   isCounted,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
-import { endKey, type OrderKey, seriesOfProduct, wholeSeries } from './span.ts';
+import { seriesOfProduct, wholeSeries } from './span.ts';
+import type { SpanList, SpanPosition } from './span-list.ts';
 
 /** Where the records of a filter lie in their default order. */
 export interface FilterRange {

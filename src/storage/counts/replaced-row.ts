@@ -1,5 +1,5 @@
-import type { RowChange } from './count-changes.ts';
 import type { Row } from '../store.ts';
+import type { RowChange } from './count-changes.ts';
 import { toCountedRow } from './span.ts';
 
 /** The change of one row that a replacement found: as it was when `was`, and as it is, by the columns that begin with `new_`, when it `stays`. */

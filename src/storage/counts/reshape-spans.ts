@@ -1,15 +1,10 @@
-import type { CountRequest, CountWork } from './count-work.ts';
-import type { SpanEdit } from './span-edit.ts';
-import { draftOf, type SpanDraft, type SpanTree, spanAt } from './span-tree.ts';
+import { compareKeys, endKey, firstKey, type OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
+import type { CountRequest, CountWork } from './count-work.ts';
 import {
-  compareKeys,
-  endKey,
-  firstKey,
   groupSpansAimed,
   groupSpansMax,
   joinSpans,
-  type OrderKey,
   productOfSeries,
   type Span,
   spanColumns,
@@ -18,6 +13,8 @@ import {
   spanRowsMin,
   toSpan,
 } from './span.ts';
+import type { SpanEdit } from './span-edit.ts';
+import { draftOf, type SpanDraft, type SpanTree, spanAt } from './span-tree.ts';
 
 /** Splits the spans of some trees that grew too large and merges those that shrank; adds to the edit what that changes. */
 export function* reshapeSpans(edit: SpanEdit, trees: ReadonlyMap<string, SpanTree>): CountWork {

@@ -1,4 +1,4 @@
-import { endKey, type OrderKey } from './span.ts';
+import { endKey, type OrderKey } from '../order-key.ts';
 
 /** A span, and the key that ends it. */
 export interface SpanBounds {

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../bounded-map.ts';
-import { SpanList } from './span-list.ts';
 import type { Store, TenantId } from '../store.ts';
 import { spanRowsAimed } from './span.ts';
+import { SpanList } from './span-list.ts';
 
 /** Bounds of what is remembered. */
 export interface SpanMemoryOptions {

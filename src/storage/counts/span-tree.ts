@@ -1,4 +1,5 @@
-import { compareKeys, firstKey, type OrderKey, type Span, type SpanLevel } from './span.ts';
+import { compareKeys, firstKey, type OrderKey } from '../order-key.ts';
+import type { Span, SpanLevel } from './span.ts';
 
 /** A span under change. */
 export interface SpanDraft extends Span {

@@ -1,11 +1,6 @@
+import type { OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
-
-/** Where a record stands in the default order. */
-export interface OrderKey {
-  readonly date: number;
-  readonly id: string;
-}
 
 /** Level of a span: 0 holds rows, 1 groups spans of level 0, 2 is the whole series. */
 export type SpanLevel = 0 | 1 | 2;
@@ -45,10 +40,6 @@ export const spanRowsAimed = 350;
 export const groupSpansMax = 64;
 export const groupSpansAimed = 40;
 
-/** Before and behind every key. Numbers, as both engines and JavaScript hold them exactly. */
-export const firstKey: OrderKey = { date: Number.MIN_SAFE_INTEGER, id: '' };
-export const endKey: OrderKey = { date: Number.MAX_SAFE_INTEGER, id: '' };
-
 /** Name of the series of all rows of a tenant. */
 export const wholeSeries = 'all';
 const productPrefix = 'product=';
@@ -62,12 +53,6 @@ export const productOfSeries = (series: string): string | undefined =>
 
 /** Every series that a row belongs to. */
 export const seriesOf = ({ productId }: CountedRow): readonly string[] => [wholeSeries, seriesOfProduct(productId)];
-
-/** Compares keys as the store orders them; ids are ASCII by contract, so that JavaScript compares them as bytes. */
-export function compareKeys(a: OrderKey, b: OrderKey): number {
-  if (a.date !== b.date) return a.date - b.date;
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-}
 
 /** The columns that `toSpan` reads. */
 export const spanColumns = 'series, level, from_date, from_id, n, cast(statuses as text) as statuses';

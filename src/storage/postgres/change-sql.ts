@@ -1,8 +1,7 @@
-import { selectRevision } from '../change-sql.ts';
-import { changeChannel } from './listener.ts';
-import type { SqlValue } from '../store.ts';
-import { assignRowColumns, rowColumns, type SubscriptionRow } from '../subscription-row.ts';
 import { countedColumns } from '../counts/span.ts';
+import type { SqlValue } from '../store.ts';
+import { assignRowColumns, rowColumns, type SubscriptionRow, selectRevision } from '../subscription-row.ts';
+import { changeChannel } from './listener.ts';
 
 // The statements that change a tenant's subscriptions on PostgreSQL.
 

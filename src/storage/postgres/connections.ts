@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
+import type { TenantId } from '../store.ts';
 import { parserOf } from './batch.ts';
 import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
 import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
-import type { TenantId } from '../store.ts';
 import { TenantLanes } from './tenant-lanes.ts';
 
 /** How to reach PostgreSQL, and what to do when a pooled connection breaks while idle. */

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { operationMsDefault } from '../deadline.ts';
+import type { StoreCheck } from '../store.ts';
 import { hasCitus, missingOnWorkers } from './citus.ts';
 import { bypassesRowSecurity, roleOfTenants, sessionRole, tenantRole } from './role.ts';
 import { plannerOptions, serverTimeouts } from './session.ts';
-import type { StoreCheck } from '../store-check.ts';
 
 const versionMin = 15;
 

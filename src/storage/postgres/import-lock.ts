@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { before } from '../deadline.ts';
-import type { ImportLock } from '../import-lock.ts';
+import type { ImportLock, TenantId } from '../store.ts';
 import { begin } from './change-sql.ts';
 import { close, closeAtOnce } from './connections.ts';
 import { toStorageError, withAddress } from './error.ts';
 import { noTimeLimit } from './session.ts';
-import type { TenantId } from '../store.ts';
 
 /**
  * Takes the right to import into a tenant: an advisory lock of a transaction that stays open on a connection of its own, which PostgreSQL lets go when the

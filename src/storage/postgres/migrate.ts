@@ -9,12 +9,12 @@ import {
   selectMigrations,
   toAppliedMigration,
 } from '../migrations.ts';
+import type { MigrationResult } from '../store.ts';
 import { hasCitus, missingOnWorkers, requireCoordinator } from './citus.ts';
 import { toStorageError } from './error.ts';
 import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants } from './role.ts';
 import { noTimeLimit } from './session.ts';
 import { inTransaction } from './transaction.ts';
-import type { MigrationResult } from '../store.ts';
 
 /** How long an attempt waits for a table. Requests queue behind it meanwhile, and the server looks for deadlocks after 1 s. */
 const lockMs = 500;

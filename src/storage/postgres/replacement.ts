@@ -1,18 +1,16 @@
 import pg from 'pg';
-import { setRevision } from '../change-sql.ts';
-import { countChanges, recount } from '../counts/count-changes.ts';
+import { countChanges, countedChangesMax, recount } from '../counts/count-changes.ts';
+import { toRowChange } from '../counts/replaced-row.ts';
+import { countedColumns } from '../counts/span.ts';
+import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
+import { assignRowColumns, rowColumns, setRevision } from '../subscription-row.ts';
 import { removeImportMark } from '../tables/import-mark.ts';
 import { announceChange, begin, columnArrays, lockTenant } from './change-sql.ts';
 import { close } from './connections.ts';
-import { countOnPostgres } from './run-count.ts';
 import { toStorageError, withAddress } from './error.ts';
 import { bypassesRowSecurity, tenantRole } from './role.ts';
+import { countOnPostgres } from './run-count.ts';
 import { distributedOption, noTimeLimit, tenantRights } from './session.ts';
-import { toRowChange } from '../counts/replaced-row.ts';
-import { countedChangesMax, type ReplaceCounts, type Replacement } from '../replacement.ts';
-import type { Row, TenantId } from '../store.ts';
-import { assignRowColumns, rowColumns } from '../subscription-row.ts';
-import { countedColumns } from '../counts/span.ts';
 
 /** Longest time for one statement, in milliseconds: some 100 million records. */
 export const statementMsMax = 3_600_000;

@@ -1,6 +1,7 @@
 import type { CountRequest, CountWork, SeriesKey } from '../counts/count-work.ts';
+import type { Span } from '../counts/span.ts';
+import { compareKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
-import { compareKeys, type OrderKey, type Span } from '../counts/span.ts';
 
 /** Runs one statement in the transaction that counts. */
 export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;

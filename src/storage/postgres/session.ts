@@ -1,5 +1,5 @@
-import { tenantRole } from './role.ts';
 import type { TenantId } from '../store.ts';
+import { tenantRole } from './role.ts';
 
 // What connections and a tenant's transactions on PostgreSQL begin with.
 

@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { before } from '../deadline.ts';
+import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
 import { close, closeAtOnce } from './connections.ts';
 import { toStorageError, withAddress } from './error.ts';
 import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
-import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
 
 /** Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a whole report. */
 export const statementMs = 60_000;

@@ -1,14 +1,31 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
-import { setRevision, someTombstone } from '../change-sql.ts';
-import { countChanges, type RowChange } from '../counts/count-changes.ts';
+import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
+import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
-import { eraseStatements } from '../tables/erase-rows.ts';
 import { StorageError } from '../error.ts';
-import type { ImportLock } from '../import-lock.ts';
-import { addLoaded, type ImportMark, markStatement } from '../tables/import-mark.ts';
-import { countLoaded, type LoadCounts } from '../load-counts.ts';
 import { listMigrations, pendingMigrations } from '../migrations.ts';
+import { repairSubscriptions } from '../records/repair.ts';
+import type {
+  DirectorySql,
+  DirectoryStatement,
+  ImportLock,
+  MigrationResult,
+  Replacement,
+  Row,
+  SqlValue,
+  Store,
+  TenantId,
+  TenantReader,
+  TenantSnapshot,
+  TenantStatement,
+} from '../store.ts';
+import { checkThat, type ImportMark, type LoadCounts, type StoreCheck } from '../store.ts';
+import type { SubscriptionRow } from '../subscription-row.ts';
+import { setRevision, someTombstone } from '../subscription-row.ts';
+import { eraseStatements } from '../tables/erase-rows.ts';
+import { addLoaded, markStatement } from '../tables/import-mark.ts';
+import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { type BatchStatement, runBatch } from './batch.ts';
 import {
   announceChange,
@@ -20,34 +37,16 @@ import {
   upsertRows,
 } from './change-sql.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
-import { countOnPostgres } from './run-count.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
 import { PostgresListener } from './listener.ts';
 import { appliedMigrations, migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { bypassesRowSecurity } from './role.ts';
+import { countOnPostgres } from './run-count.ts';
 import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { inOneWrite, inTransaction } from './transaction.ts';
-import { repairSubscriptions } from '../records/repair.ts';
-import type { Replacement } from '../replacement.ts';
-import type {
-  DirectorySql,
-  DirectoryStatement,
-  MigrationResult,
-  Row,
-  SqlValue,
-  Store,
-  TenantId,
-  TenantReader,
-  TenantSnapshot,
-  TenantStatement,
-} from '../store.ts';
-import { checkThat, type StoreCheck } from '../store-check.ts';
-import type { SubscriptionRow } from '../subscription-row.ts';
-import { toCountedRow } from '../counts/span.ts';
-import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 
 /** Statements that a connection keeps prepared, as many as one of the embedded store. */
 const preparedMax = 512;

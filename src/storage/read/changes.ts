@@ -12,27 +12,6 @@ export interface SubscriptionChange extends ChangeKey {
   readonly record: string | undefined;
 }
 
-/** A tenant's history at the moment that a reader sees. */
-export interface TenantHistory {
-  /** The newest revision. */
-  readonly revision: number;
-  /** When the tenant was made, in UTC epoch seconds: tells it from one of the same name in another store. */
-  readonly createdAt: number;
-  /** Tombstones up to this revision are not complete: a copy must have been in step with a later one. */
-  readonly sweptRevision: number;
-}
-
-/** Reads how far a tenant's history has come. */
-export async function readHistory(reader: TenantReader): Promise<TenantHistory> {
-  const [row] = await reader.all(
-    'select revision, created_at, swept_revision from (select id as tenant_id, revision, created_at, swept_revision from tenant) as t where tenant_id = $1',
-  );
-  const [revision, createdAt, sweptRevision] = [row?.revision, row?.created_at, row?.swept_revision].map((value) =>
-    Number(value ?? 0),
-  ) as [number, number, number];
-  return { revision, createdAt, sweptRevision };
-}
-
 /**
  * Reads up to `limit` changes behind a key, in their order. A record stands where its last change is and nowhere else, so that whoever applies all changes in
  * their order ends with the records that there are. Costs the same behind every key: records and tombstones are read by key, `limit` of each at most.

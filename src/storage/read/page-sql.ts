@@ -1,3 +1,4 @@
+import type { OrderKey } from '../order-key.ts';
 import {
   and,
   type Bind,
@@ -7,7 +8,6 @@ import {
   isCounted,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
-import type { OrderKey } from '../counts/span.ts';
 
 /** A total order: the date, then the id, both in the same direction. */
 export interface SubscriptionOrder {

@@ -1,6 +1,16 @@
-import { type PageStart, pageSql, type SubscriptionOrder } from './page-sql.ts';
+import {
+  type FilterRange,
+  findSpan,
+  rangeSql,
+  readGroups,
+  readRange,
+  seriesOfFilter,
+  toRange,
+} from '../counts/range.ts';
+import { spanRowsAimed } from '../counts/span.ts';
 import type { SpanList, SpanPosition } from '../counts/span-list.ts';
 import type { SpanMemory } from '../counts/span-memory.ts';
+import type { OrderKey } from '../order-key.ts';
 import type {
   ReadOptions,
   Row,
@@ -12,17 +22,15 @@ import type {
   TenantSql,
   TenantStatement,
 } from '../store.ts';
-import { and, type Bind, binder, filterConditions, isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
 import {
-  type FilterRange,
-  findSpan,
-  rangeSql,
-  readGroups,
-  readRange,
-  seriesOfFilter,
-  toRange,
-} from '../counts/range.ts';
-import { type OrderKey, spanRowsAimed } from '../counts/span.ts';
+  and,
+  type Bind,
+  binder,
+  filterConditions,
+  isCounted,
+  type SubscriptionFilter,
+} from '../subscription-filter.ts';
+import { type PageStart, pageSql, type SubscriptionOrder } from './page-sql.ts';
 
 /** Where a page begins: after so many records of the order, just after a record, or just before one. */
 export type PagePosition =

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import { dayOf } from '../day-of.ts';
 import type { Row, SqlValue, TenantReader } from '../store.ts';
 import {
   and,
@@ -7,6 +6,7 @@ import {
   binder,
   type DateBounds,
   type DateColumn,
+  dayOf,
   filterConditions,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';

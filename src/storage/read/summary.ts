@@ -1,6 +1,8 @@
 import { addTo, countIntervals, type StatusCounts } from '../counts/intervals.ts';
 import { countProducts, countStatuses } from '../counts/products.ts';
-import { type GroupColumn, type GroupScan, isCovered, scanGroups } from './scan-groups.ts';
+import { readRange } from '../counts/range.ts';
+import { seriesOfProduct, wholeSeries } from '../counts/span.ts';
+import { endKey, firstKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
 import {
   and,
@@ -10,8 +12,7 @@ import {
   isCounted,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
-import { readRange } from '../counts/range.ts';
-import { endKey, firstKey, seriesOfProduct, wholeSeries } from '../counts/span.ts';
+import { type GroupColumn, type GroupScan, isCovered, scanGroups } from './scan-groups.ts';
 
 /** What is to be counted. */
 export interface SummaryPlan {

@@ -1,6 +1,6 @@
-import { recordColumns, unlikeColumns } from './record-columns.ts';
 import type { Row, TenantReader } from '../store.ts';
-import { readHistory } from '../read/changes.ts';
+import { readHistory } from '../tables/history.ts';
+import { recordColumns, unlikeColumns } from './record-columns.ts';
 
 /** What a check of one tenant's records found. */
 export interface RecordsCheck {

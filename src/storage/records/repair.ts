@@ -1,8 +1,8 @@
-import { checkedRows, selectRecords } from './check.ts';
 import { recount } from '../counts/count-changes.ts';
 import type { CountRequest, CountWork } from '../counts/count-work.ts';
-import { columnsOfRecord, recordColumns, unlikeColumns } from './record-columns.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
+import { checkedRows, selectRecords } from './check.ts';
+import { columnsOfRecord, recordColumns, unlikeColumns } from './record-columns.ts';
 
 /**
  * Mends what `checkRecords` and `checkCounts` find wrong with one tenant, in a transaction that makes the next revision.

@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StorageError } from '../error.ts';
-import { translated } from './error.ts';
 import type { Row, SqlValue } from '../store.ts';
+import { translated } from './error.ts';
 
 /** Statements kept prepared by one connection; beyond it they are all let go, which no real mix of queries reaches. */
 const preparedMax = 512;

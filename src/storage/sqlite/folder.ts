@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createFile } from './create-file.ts';
 import { StorageError } from '../error.ts';
+import { createFile } from './create-file.ts';
 
 const databaseFile = 'subreport.db';
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, rmSync, statSync, writeFileSync } from 'node:fs';
 import { StorageError } from '../error.ts';
-import type { ImportLock } from '../import-lock.ts';
+import type { ImportLock, TenantId } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
-import type { TenantId } from '../store.ts';
 
 /**
  * Takes the right to import into a tenant of the embedded store: an exclusive lock on an empty database of its own beside the store, which the operating

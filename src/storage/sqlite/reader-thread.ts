@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads';
 import { StorageError } from '../error.ts';
+import type { Row, SqlValue, TenantStatement } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
 import { type ReaderStart, type ReadRequest, sqliteOpenWaitMs } from './read-request.ts';
 import { answerRequests } from './thread.ts';
-import type { Row, SqlValue, TenantStatement } from '../store.ts';
 
 // A reader thread of the embedded store (`sqlite-readers.ts`): statements whose cost is not bounded by a page run here. Each session is one moment of the store on a
 // connection of its own.

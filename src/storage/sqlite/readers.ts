@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { StorageError } from '../error.ts';
-import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
-import type { ReaderStart, ReadRequest } from './read-request.ts';
-import { SqliteThread } from './thread.ts';
 import type { Row, TenantId, TenantReader, TenantSnapshot, TenantStatement } from '../store.ts';
+import type { ReaderStart, ReadRequest } from './read-request.ts';
+import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
+import { SqliteThread } from './thread.ts';
 
 /** Reader threads of a process: one tenant may hold all but one, so there are two at least. Each is started when it is first needed and takes some 10 MB. */
 const threadsMax = Math.min(4, Math.max(2, availableParallelism()));

@@ -1,15 +1,21 @@
 import { workerData } from 'node:worker_threads';
-import { selectRevision, setRevision } from '../change-sql.ts';
-import { countChanges, recount } from '../counts/count-changes.ts';
-import { removeImportMark } from '../tables/import-mark.ts';
+import { countChanges, countedChangesMax, recount } from '../counts/count-changes.ts';
 import { toRowChange } from '../counts/replaced-row.ts';
-import { countedChangesMax, type ReplaceCounts } from '../replacement.ts';
-import { SqliteConnection, writerPragmas } from './connection.ts';
-import { countOnSqlite } from './run-count.ts';
-import type { ReplacementRequest, ReplacementStart } from './replacement.ts';
-import { answerRequests } from './thread.ts';
-import { assignRowColumns, rowColumns, rowValues, type SubscriptionRow } from '../subscription-row.ts';
 import { countedColumns } from '../counts/span.ts';
+import type { ReplaceCounts } from '../store.ts';
+import {
+  assignRowColumns,
+  rowColumns,
+  rowValues,
+  type SubscriptionRow,
+  selectRevision,
+  setRevision,
+} from '../subscription-row.ts';
+import { removeImportMark } from '../tables/import-mark.ts';
+import { SqliteConnection, writerPragmas } from './connection.ts';
+import type { ReplacementRequest, ReplacementStart } from './replacement.ts';
+import { countOnSqlite } from './run-count.ts';
+import { answerRequests } from './thread.ts';
 
 // The thread of one replacement on the embedded store (`sqlite-replacement.ts`). It waits for the lock of the writer inside SQLite: nobody else runs here.
 

@@ -1,7 +1,8 @@
 import { type CountRequest, type CountWork, compareSeriesKeys, type SeriesKey } from '../counts/count-work.ts';
-import type { SqliteConnection } from './connection.ts';
+import { spanColumns } from '../counts/span.ts';
+import { endKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
-import { endKey, spanColumns } from '../counts/span.ts';
+import type { SqliteConnection } from './connection.ts';
 
 /** Runs counting on the embedded store, inside the transaction of its connection. */
 export function countOnSqlite<T>(connection: SqliteConnection, tenant: TenantId, work: CountWork<T>): T {

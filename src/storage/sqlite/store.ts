@@ -1,8 +1,5 @@
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { StorageError } from '../error.ts';
-import type { ImportLock } from '../import-lock.ts';
-import type { ImportMark } from '../tables/import-mark.ts';
-import type { LoadCounts } from '../load-counts.ts';
 import {
   type AppliedMigration,
   listMigrations,
@@ -11,7 +8,25 @@ import {
   selectMigrations,
   toAppliedMigration,
 } from '../migrations.ts';
-import type { Replacement } from '../replacement.ts';
+import type {
+  DirectorySql,
+  DirectoryStatement,
+  ImportLock,
+  ImportMark,
+  LoadCounts,
+  MigrationResult,
+  ReadOptions,
+  Replacement,
+  Row,
+  SqlValue,
+  Store,
+  TenantId,
+  TenantReader,
+  TenantSnapshot,
+  TenantStatement,
+} from '../store.ts';
+import { checkThat, type StoreCheck } from '../store.ts';
+import type { SubscriptionRow } from '../subscription-row.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { requireNoKnownDamage } from './damage.ts';
 import { prepareFolder } from './folder.ts';
@@ -23,21 +38,6 @@ import { openSqliteReplacement } from './replacement.ts';
 import { lockUse, type UseLock } from './use-lock.ts';
 import type { TenantChange } from './write-request.ts';
 import { SqliteWriter } from './writer.ts';
-import type {
-  DirectorySql,
-  DirectoryStatement,
-  MigrationResult,
-  ReadOptions,
-  Row,
-  SqlValue,
-  Store,
-  TenantId,
-  TenantReader,
-  TenantSnapshot,
-  TenantStatement,
-} from '../store.ts';
-import { checkThat, type StoreCheck } from '../store-check.ts';
-import type { SubscriptionRow } from '../subscription-row.ts';
 
 /**
  * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so that what was acknowledged survives a crash of the

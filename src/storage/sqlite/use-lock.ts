@@ -1,6 +1,6 @@
-import { createFile } from './create-file.ts';
 import { StorageError } from '../error.ts';
 import { SqliteConnection } from './connection.ts';
+import { createFile } from './create-file.ts';
 
 /** A lock on the embedded store; it ends with its process, however that ends. */
 export interface UseLock {

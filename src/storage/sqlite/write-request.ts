@@ -1,5 +1,4 @@
-import type { ImportMark } from '../tables/import-mark.ts';
-import type { TenantId } from '../store.ts';
+import type { ImportMark, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
 /** What the writer thread begins with. */

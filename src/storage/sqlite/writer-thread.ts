@@ -1,18 +1,23 @@
 import { workerData } from 'node:worker_threads';
-import { selectRevision, setRevision, someTombstone } from '../change-sql.ts';
-import { countChanges, type RowChange } from '../counts/count-changes.ts';
-import { eraseStatements } from '../tables/erase-rows.ts';
-import { addLoaded, type ImportMark, markStatement } from '../tables/import-mark.ts';
-import { countLoaded, type LoadCounts } from '../load-counts.ts';
+import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
+import { countedColumns, toCountedRow } from '../counts/span.ts';
 import { repairSubscriptions } from '../records/repair.ts';
+import type { ImportMark, LoadCounts, TenantId } from '../store.ts';
+import {
+  rowColumns,
+  rowValues,
+  type SubscriptionRow,
+  selectRevision,
+  setRevision,
+  someTombstone,
+} from '../subscription-row.ts';
+import { eraseStatements } from '../tables/erase-rows.ts';
+import { addLoaded, markStatement } from '../tables/import-mark.ts';
+import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { answerRequests } from './thread.ts';
 import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
-import type { TenantId } from '../store.ts';
-import { rowColumns, rowValues, type SubscriptionRow } from '../subscription-row.ts';
-import { countedColumns, toCountedRow } from '../counts/span.ts';
-import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 
 // The writer thread of the embedded store: changes of subscriptions, which take as long as there are rows, run here while the main thread goes on serving. The store
 // sends a request only when no other transaction of this process is under way.

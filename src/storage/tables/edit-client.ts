@@ -1,5 +1,5 @@
-import { type RefreshTokenUse, revokeAll } from './client.ts';
 import { directoryStatement, type Store } from '../store.ts';
+import { type RefreshTokenUse, revokeAll } from './client.ts';
 
 /** What of a client is to be changed; what is left out stays. */
 export interface ClientEdit {

@@ -1,19 +1,4 @@
-import type { LoadCounts } from '../load-counts.ts';
-
-/** How far an import that has not finished came; committed in one transaction with the rows up to there. */
-export interface ImportMark {
-  /** Unpacked bytes of the source up to the end of its last row that is done. */
-  readonly bytes: number;
-  /** SHA-256 of these bytes, hexadecimal. */
-  readonly sha256: string;
-  readonly format: string;
-  /** Rows that were read, and what became of them. */
-  readonly read: number;
-  readonly rejected: number;
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-}
+import type { ImportMark, LoadCounts, Store, TenantId } from '../store.ts';
 
 /** A mark with what became of the rows of one more load. */
 export function addLoaded(mark: ImportMark | 'finished', loaded: LoadCounts): ImportMark | 'finished' {
@@ -48,4 +33,28 @@ export function markStatement(
   mark: ImportMark | 'finished',
 ): [text: string, values: readonly (string | number)[]] {
   return mark === 'finished' ? [removeImportMark, [tenant]] : [putImportMark, [tenant, ...markValues(mark)]];
+}
+
+/** The mark of a tenant's unfinished import, or `undefined` when there is none. */
+export async function readImportMark(store: Store, tenant: TenantId): Promise<ImportMark | undefined> {
+  const [row] = await store.readTenant(
+    tenant,
+    (reader) =>
+      reader.all(
+        `select bytes, sha256, format, rows_read, rejected, inserted, updated, unchanged from subscription_import
+       where tenant_id = $1`,
+      ),
+    { isBounded: true },
+  );
+  if (row === undefined) return undefined;
+  return {
+    bytes: Number(row.bytes),
+    sha256: String(row.sha256),
+    format: String(row.format),
+    read: Number(row.rows_read),
+    rejected: Number(row.rejected),
+    inserted: Number(row.inserted),
+    updated: Number(row.updated),
+    unchanged: Number(row.unchanged),
+  };
 }

@@ -1,5 +1,5 @@
-import { deleteClientsOf } from './delete-tenant.ts';
 import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
+import { deleteClientsOf } from './delete-tenant.ts';
 
 /** A tenant: a customer of the operator. */
 export interface Tenant {
