@@ -16,7 +16,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    isolate: false, // the files of a process share its modules: importing them for each took most of the time
+    // the files of a process share its modules: importing them for each took most of the time
+    isolate: false,
     maxWorkers: '100%', // else a machine with two cores has one
     typecheck: { enabled: false },
   },

@@ -118,7 +118,10 @@ function showSignedIn(signedIn: boolean): void {
   for (const part of [filters, report, signOut]) part.hidden = !signedIn;
 }
 
-/** The filters that are filled in. An e-mail is left out of the page's own address, which others may see. */
+/**
+ * The filters that are filled in. An e-mail is left out of the page's own address, which others may
+ * see.
+ */
 function queryOfFilters(): Record<string, string> {
   const entries = [...new FormData(filters)].map(([name, value]) => [name, String(value).trim()] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));

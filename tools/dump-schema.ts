@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
-/** The schema of an embedded store as SQL, in an order that does not depend on how it came about. */
+/**
+ * The schema of an embedded store as SQL, in an order that does not depend on how it came about.
+ */
 export function dumpSqlite(file: string): string {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -16,7 +18,10 @@ export function dumpSqlite(file: string): string {
   }
 }
 
-/** The schema of a PostgreSQL database as SQL, from its catalogues: tables, constraints, indexes, row-level security, functions. */
+/**
+ * The schema of a PostgreSQL database as SQL, from its catalogues: tables, constraints, indexes,
+ * row-level security, functions.
+ */
 export async function dumpPostgres(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// The whole gate but the tests: format, lint and arrows, types, the contract's rules, the client's build and a consumer's types.
-// `npm run ok` runs the tests as well; `npm run ok -- --without-tests` does not.
+// The whole gate but the tests: format, lint and arrows, types, the contract's rules, the client's
+// build and a consumer's types. `npm run ok` runs the tests as well;
+// `npm run ok -- --without-tests` does not.
 
 interface Step {
   readonly name: string;
@@ -49,7 +50,10 @@ function command(name: string, args: readonly string[], cwd = '.'): string | und
   return status === 0 ? undefined : `${stdout}${stderr}${error?.message ?? ''}`;
 }
 
-/** Type-checks a program that uses the built client as a stranger would: strict, without Node's types, without our sources. */
+/**
+ * Type-checks a program that uses the built client as a stranger would: strict, without Node's
+ * types, without our sources.
+ */
 function checkConsumer(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-consumer-'));
   try {

@@ -6,9 +6,10 @@ import { startMeteredService } from '../test/support/metered-service.ts';
 import { openProbedTenant } from '../test/support/probed-tenant.ts';
 import { type ActivityTurns, measureActivities } from '../test/support/turn-activities.ts';
 
-// The longest turn of the event loop of a service on the embedded store, by what it does, in CPU milliseconds of the main thread.
+// The longest turn of the event loop of a service on the embedded store, by what it does, in CPU
+// milliseconds of the main thread.
 //   npm run probe:turns -- --records 1000000 --rounds 3
-//   npm run probe:turns -- --records 1000000 --data-dir /tmp/million   keeps the store for another run
+//   npm run probe:turns -- --records 1000000 --data-dir /tmp/million    keeps the store
 
 const { values } = parseArgs({
   options: {

@@ -14,14 +14,18 @@ import { findTenant, insertTenant } from '../src/storage/tables/tenant.ts';
 import { OldClient, type OldClientOptions } from '../test/support/old-client.ts';
 
 /**
- * Runs a client of the published v1 against a real service, with tokens that live seconds instead of minutes: in both
- * settings of REFRESH_TOKEN_USE, one client that keeps its first refresh token and one that keeps the newest.
- * Ends with 1 when a report request failed, or a refresh that the setting allows was refused.
+ * Runs a client of the published v1 against a real service, with tokens that live seconds instead
+ * of minutes: in both settings of REFRESH_TOKEN_USE, one client that keeps its first refresh token
+ * and one that keeps the newest. Ends with 1 when a report request failed, or a refresh that the
+ * setting allows was refused.
  */
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
-    /** Lifetime of an access token; a refresh token lives six times as long, as in the specification. */
+    /**
+     * Lifetime of an access token; a refresh token lives six times as long, as in the
+     * specification.
+     */
     seconds: { type: 'string', default: '10' },
   },
 });

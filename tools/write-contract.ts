@@ -3,7 +3,10 @@ import { packageVersion } from '../src/cli/package-version.ts';
 import { buildOpenApi } from '../src/contract/openapi.ts';
 import { defaultPageLimits } from '../src/contract/query.ts';
 
-/** The committed contract: as a service without settings would mean it, under a name of documentation. */
+/**
+ * The committed contract: as a service without settings would mean it, under a name of
+ * documentation.
+ */
 export function committedContract(): string {
   const document = buildOpenApi({
     publicUrl: 'https://reports.example.com',

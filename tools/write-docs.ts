@@ -8,7 +8,10 @@ import { defaultPageLimits, reportParameters } from '../src/contract/query.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
 
-/** The parts of the documentation that are the code's own words, by file: each stands between two marks. */
+/**
+ * The parts of the documentation that are the code's own words, by file: each stands between two
+ * marks.
+ */
 export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/settings.md': settingsTable,
   'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),

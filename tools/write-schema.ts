@@ -5,7 +5,8 @@ import { openStore } from '../src/storage/open-store.ts';
 import { startPostgres } from '../test/support/postgres-server.ts';
 import { dumpPostgres, dumpSqlite } from './dump-schema.ts';
 
-// Writes the schemas that the migrations lead to: src/storage/schema.sqlite.sql and schema.postgres.sql.
+// Writes the schemas that the migrations lead to: src/storage/schema.sqlite.sql and
+// schema.postgres.sql.
 const folder = mkdtempSync(join(tmpdir(), 'subreport-schema-'));
 const server = await startPostgres();
 try {

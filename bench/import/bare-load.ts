@@ -26,7 +26,10 @@ const columns = [
 ];
 const batchRows = 10_000;
 
-/** Seconds that SQLite takes to insert the records of a file, ready in memory, by one prepared statement into a table with the same indexes. */
+/**
+ * Seconds that SQLite takes to insert the records of a file, ready in memory, by one prepared
+ * statement into a table with the same indexes.
+ */
 export async function loadBareSqlite(file: string, folder: string): Promise<number> {
   const database = new DatabaseSync(join(folder, 'subreport.db'));
   database.exec('pragma journal_mode = wal; pragma synchronous = full');
@@ -52,7 +55,10 @@ export async function loadBareSqlite(file: string, folder: string): Promise<numb
   return ms / 1000;
 }
 
-/** Seconds that PostgreSQL takes to COPY the records of a file, ready as its own text, into a table with the same indexes; the server reads the file itself. */
+/**
+ * Seconds that PostgreSQL takes to COPY the records of a file, ready as its own text, into a table
+ * with the same indexes; the server reads the file itself.
+ */
 export async function loadBarePostgres(file: string, url: string): Promise<number> {
   const ready = `${file}.copy`;
   await pipeline(Readable.from(copyLines(file)), createWriteStream(ready, { mode: 0o644 }));

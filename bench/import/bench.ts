@@ -9,8 +9,10 @@ import { machineFacts } from '../support/results.ts';
 import { loadBarePostgres, loadBareSqlite } from './bare-load.ts';
 import { type SourceOrder, sourceOrders, writeSource } from './write-sources.ts';
 
-// An import from NDJSON beside the bare load of the same records: ready rows, into a table with the same indexes. Each side into an empty store of its own,
-// one after the other in one run; an import in a process of its own with the flags that `subreport import` gives it, whose memory is looked at.
+// An import from NDJSON beside the bare load of the same records: ready rows, into a table with the
+// same indexes. Each side into an empty store of its own, one after the other in one run; an import
+// in a process of its own with the flags that `subreport import` gives it, whose memory is looked
+// at.
 //   npm run bench:import                            1 million records
 //   npm run bench:import -- --records 100000 --engine sqlite --dry-run
 

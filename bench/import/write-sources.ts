@@ -9,7 +9,10 @@ export type SourceOrder = (typeof sourceOrders)[number];
 
 const until = 1_767_225_600;
 
-/** Writes so many records as NDJSON, always the same ones: in the order of their `createdDate`, in none, or in none and all with one `createdDate`. */
+/**
+ * Writes so many records as NDJSON, always the same ones: in the order of their `createdDate`, in
+ * none, or in none and all with one `createdDate`.
+ */
 export async function writeSource(file: string, count: number, order: SourceOrder): Promise<void> {
   const rows: SyntheticRow[] = [];
   for (const row of syntheticRows({ count, seed: 21, until })) rows.push(row);

@@ -9,7 +9,10 @@ export interface Peer extends ServerProcess {
   readonly tokens: ReadonlyMap<TenantId, string>;
 }
 
-/** Fills the peer's tables from ours and starts it (`fastify-pg.ts`). Its tokens name the tenant and are signed by RS256, which is verified fastest. */
+/**
+ * Fills the peer's tables from ours and starts it (`fastify-pg.ts`). Its tokens name the tenant and
+ * are signed by RS256, which is verified fastest.
+ */
 export async function startPeer({ administer, environment }: BenchStore, tenants: readonly TenantId[]): Promise<Peer> {
   await administer(readFileSync(new URL('peer-schema.sql', import.meta.url), 'utf8'));
   await administer('grant usage on schema peer to subreport_bench');

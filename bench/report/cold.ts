@@ -9,8 +9,9 @@ import { machineFacts, resultTable, writeSection } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
-// Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are the same, and no answer is kept. Ours against the hand-written peer on one PostgreSQL, and
-// on SQLite against node:http that sends the same bytes.
+// Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are the same,
+// and no answer is kept. Ours against the hand-written peer on one PostgreSQL, and on SQLite
+// against node:http that sends the same bytes.
 
 const tenantCount = 200;
 const options = readOptions(1_000_000);

@@ -8,7 +8,10 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { startPostgres } from '../../test/support/postgres-server.ts';
 
-/** How large a data set is to be. The first tenant has a fifth of all records, the others share the rest. */
+/**
+ * How large a data set is to be. The first tenant has a fifth of all records, the others share the
+ * rest.
+ */
 interface DataSetOptions {
   readonly records: number;
   readonly tenants: number;
@@ -75,8 +78,10 @@ async function withFilledStore<T>(
 }
 
 /**
- * Fills a migrated store straight: one INSERT for each tenant without its indexes, which are made anew afterwards as the counts are. Both engines get the same
- * rows from the same text: three years of dates, a tenth of a tenant's records at one second, 40 products of unequal size, statuses that follow age.
+ * Fills a migrated store straight: one INSERT for each tenant without its indexes, which are made
+ * anew afterwards as the counts are. Both engines get the same rows from the same text: three years
+ * of dates, a tenth of a tenant's records at one second, 40 products of unequal size, statuses that
+ * follow age.
  */
 async function fillStore(store: Store, raw: RawDatabase, { records, tenants }: DataSetOptions): Promise<void> {
   for (let tenant = 0; tenant < tenants; tenant += 1) await insertTenant(store, `tenant-${tenant}`, 1);

@@ -13,9 +13,10 @@ import { measureFilledStores } from './data-set.ts';
 import { startHttpReader } from './http-reader.ts';
 import { offsetPage } from './offset-page.ts';
 
-// What a page by number costs, its exact total included, at every depth of the largest tenant; beside it the same page by OFFSET and count(*).
-// One run, rounds alternating over all cases, medians; ratios are what travels to other machines.
-//   npm run bench:deep                                   1 million records, 200,000 of one tenant, and 10,000 beside them for growth
+// What a page by number costs, its exact total included, at every depth of the largest tenant;
+// beside it the same page by OFFSET and count(*). One run, rounds alternating over all cases,
+// medians; ratios are what travels to other machines.
+//   npm run bench:deep                 1 million records, 200,000 of one tenant; and 10,000 records
 //   npm run bench:deep -- --records 10000 --records 1000000 --records 10000000 --save
 
 const { values: args } = parseArgs({
@@ -50,7 +51,10 @@ interface Measured {
   readonly records: number;
   readonly filter: string;
   readonly total: number;
-  /** Median milliseconds of a page with its total, by depth: as an HTTP client sees it; from parsing to the finished answer; and by OFFSET and count(*). */
+  /**
+   * Median milliseconds of a page with its total, by depth: as an HTTP client sees it; from parsing
+   * to the finished answer; and by OFFSET and count(*).
+   */
   readonly http: Readonly<Record<Depth, number>>;
   readonly kept: Readonly<Record<Depth, number>>;
   readonly offset: Readonly<Record<Depth, number>>;
@@ -61,7 +65,8 @@ console.log(report);
 if (args.save) writeFileSync(new URL('../results/deep-page.md', import.meta.url), `${report}\n`);
 
 async function measureStore(store: Store, tenant: TenantId, records: number): Promise<Measured[]> {
-  const spans = new SpanMemory({ spansPerAsk: 0 }); // loads none: what is measured is the counts in the store
+  // loads none: what is measured is the counts in the store
+  const spans = new SpanMemory({ spansPerAsk: 0 });
   const context = { store, spans, limits: defaultPageLimits, now: nowSeconds, reportUrl: 'http://localhost/r' };
   const cases = await Promise.all(
     Object.entries(filters).map(async ([filter, query]) => {
@@ -108,7 +113,10 @@ async function measureStore(store: Store, tenant: TenantId, records: number): Pr
   }));
 }
 
-/** The same page as the service read it before counts were kept: parsed and planned alike, then OFFSET and count(*). */
+/**
+ * The same page as the service read it before counts were kept: parsed and planned alike, then
+ * OFFSET and count(*).
+ */
 function readByOffset(store: Store, tenant: TenantId, queryString: string): Promise<unknown> {
   const plan = planReport(
     parseReport(queryString, { limits: defaultPageLimits, now: nowSeconds }, 'json'),

@@ -10,8 +10,9 @@ import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
 import { machineFacts, writeSection } from '../support/results.ts';
 
-// A whole report (all=true, NDJSON) against the engine's own dump of the same texts in the same order: COPY (select …) TO STDOUT on PostgreSQL, one prepared
-// statement iterated on SQLite. Both are read to the last byte by this process, one after the other, round by round.
+// A whole report (all=true, NDJSON) against the engine's own dump of the same texts in the same
+// order: COPY (select …) TO STDOUT on PostgreSQL, one prepared statement iterated on SQLite. Both
+// are read to the last byte by this process, one after the other, round by round.
 
 const options = readOptions(1_000_000);
 const formats = ['ndjson', 'csv'] as const;
@@ -29,7 +30,10 @@ async function timed(read: () => Promise<number>): Promise<Dump> {
   return { seconds: (performance.now() - began) / 1000, bytes };
 }
 
-/** Reads a whole report over HTTP and looks at the memory of the service meanwhile; `grown` in bytes. */
+/**
+ * Reads a whole report over HTTP and looks at the memory of the service meanwhile; `grown` in
+ * bytes.
+ */
 async function readExport(ours: OurService, token: string, format: string): Promise<Dump & { grown: number }> {
   const before = ours.rssBytes() ?? Number.NaN;
   let most = before;

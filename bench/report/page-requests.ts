@@ -44,6 +44,7 @@ export function fetchPage(
   { tenant, path }: PageRequest,
   tokens: ReadonlyMap<TenantId, string>,
 ): Promise<Response> {
-  const headers = { authorization: `Bearer ${tokens.get(tenant)}`, 'accept-encoding': 'identity' }; // as the loader asks
+  // as the loader asks
+  const headers = { authorization: `Bearer ${tokens.get(tenant)}`, 'accept-encoding': 'identity' };
   return fetch(`http://127.0.0.1:${port}${path}`, { headers });
 }

@@ -11,9 +11,10 @@ import { median } from '../support/median.ts';
 import { machineFacts } from '../support/results.ts';
 import { measureFilledStores } from './data-set.ts';
 
-// What a summary of the largest tenant costs; beside it the same counts by count(*) and GROUP BY, a statement for each group. One run, rounds alternating over
-// all cases, medians; ratios are what travels to other machines.
-//   node bench/report/summary.ts                                        1 million records, 200,000 of one tenant
+// What a summary of the largest tenant costs; beside it the same counts by count(*) and GROUP BY, a
+// statement for each group. One run, rounds alternating over all cases, medians; ratios are what
+// travels to other machines.
+//   node bench/report/summary.ts       1 million records, 200,000 of one tenant
 //   node bench/report/summary.ts --records 10000 --records 1000000 --save
 
 const { values: args } = parseArgs({

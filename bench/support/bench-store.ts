@@ -18,7 +18,8 @@ export interface BenchStore {
 }
 
 const failOnBroken = (error: Error & { readonly code?: string }): void => {
-  if (error.code !== '57P01') throw error; // the server was stopped: a pool that has ended may still hear of it
+  // the server was stopped: a pool that has ended may still hear of it
+  if (error.code !== '57P01') throw error;
 };
 
 /** The embedded store in a temporary folder. */

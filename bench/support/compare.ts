@@ -10,7 +10,10 @@ export interface Side extends Pick<Load, 'requests' | 'status'> {
 
 /** What one round of one side gave. */
 export interface RoundResult extends LoadResult {
-  /** Processor time of the server's own process for each request, in microseconds; a database's is not in it. */
+  /**
+   * Processor time of the server's own process for each request, in microseconds; a database's is
+   * not in it.
+   */
   readonly cpuUs: number;
 }
 
@@ -29,7 +32,10 @@ export interface Measured extends RoundResult {
 
 const warmUpSeconds = 1.5;
 
-/** Measures all sides one after another, round by round, so that whatever else the machine does meets all of them; the first round only warms up. */
+/**
+ * Measures all sides one after another, round by round, so that whatever else the machine does
+ * meets all of them; the first round only warms up.
+ */
 export async function compareSides(
   sides: readonly Side[],
   { rounds, seconds, connections }: Rounds,
@@ -63,7 +69,10 @@ async function measureRound(side: Side, connections: number, seconds: number): P
   return { ...result, cpuUs: (used * 1e6) / (result.perSecond * seconds) };
 }
 
-/** The ratio of two sides in one figure, as the median of the ratios of each round, with the least and the greatest of them. */
+/**
+ * The ratio of two sides in one figure, as the median of the ratios of each round, with the least
+ * and the greatest of them.
+ */
 export function ratioOf(
   first: Measured,
   second: Measured,

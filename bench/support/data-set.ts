@@ -4,13 +4,18 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 
-/** The moment that all data looks back from: 2026-01-01T00:00:00Z. It looks back over three years. */
+/**
+ * The moment that all data looks back from: 2026-01-01T00:00:00Z. It looks back over three years.
+ */
 export const until = 1_767_225_600;
 export const historySeconds = 3 * 365 * 86_400;
 
 const batchRows = 5_000;
 
-/** How many records each of so many tenants has: the second one half of the first, the third one a third (Zipf), and at least one. */
+/**
+ * How many records each of so many tenants has: the second one half of the first, the third one a
+ * third (Zipf), and at least one.
+ */
 export function tenantSizes(records: number, tenants: number): readonly number[] {
   const weights = Array.from({ length: tenants }, (_, index) => 1 / (index + 1));
   const sum = weights.reduce((total, weight) => total + weight, 0);

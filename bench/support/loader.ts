@@ -19,8 +19,10 @@ export interface LoadResult {
 }
 
 /**
- * Sends requests over kept connections, each waiting for its answer, and measures. Works on sockets and not with `node:http`, whose client takes longer for a
- * request than a bare server: the fastest side would be measured by its loader. Fails on an answer of another status, and on one whose length is not told.
+ * Sends requests over kept connections, each waiting for its answer, and measures. Works on sockets
+ * and not with `node:http`, whose client takes longer for a request than a bare server: the fastest
+ * side would be measured by its loader. Fails on an answer of another status, and on one whose
+ * length is not told.
  */
 export async function runLoad({ port, requests, connections, seconds, status }: Load): Promise<LoadResult> {
   const durations: number[] = [];
@@ -49,7 +51,10 @@ interface Connection {
 
 const endOfHead = Buffer.from('\r\n\r\n');
 
-/** One buffer for all connections, as what was read is looked at at once; without it Node makes a new one of 64 KB for each read. */
+/**
+ * One buffer for all connections, as what was read is looked at at once; without it Node makes a
+ * new one of 64 KB for each read.
+ */
 const readBuffer = Buffer.alloc(262_144);
 
 /** Sends one request after another until the time is over. */

@@ -1,6 +1,9 @@
 import { parseArgs } from 'node:util';
 
-/** What a run of the benchmarks may be told: `--records 50000 --rounds 3 --seconds 2 --connections 32 --dry-run`. */
+/**
+ * What a run of the benchmarks may be told:
+ * `--records 50000 --rounds 3 --seconds 2 --connections 32 --dry-run`.
+ */
 export interface BenchOptions {
   readonly records: number;
   readonly rounds: number;
@@ -10,7 +13,9 @@ export interface BenchOptions {
   readonly dryRun: boolean;
 }
 
-/** Reads the options of the command line; what is left out is as the committed results were made. */
+/**
+ * Reads the options of the command line; what is left out is as the committed results were made.
+ */
 export function readOptions(recordsDefault: number): BenchOptions {
   const { values } = parseArgs({
     options: {

@@ -9,7 +9,10 @@ export interface OurService extends ServerProcess {
   readonly tokens: ReadonlyMap<TenantId, string>;
 }
 
-/** Starts `subreport serve` over a store. Its access log is off, as the others write none, unless `LOG_LEVEL` says otherwise. */
+/**
+ * Starts `subreport serve` over a store. Its access log is off, as the others write none, unless
+ * `LOG_LEVEL` says otherwise.
+ */
 export async function startOurs(
   { store, environment }: BenchStore,
   tenants: readonly TenantId[],

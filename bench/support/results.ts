@@ -13,7 +13,10 @@ export function machineFacts(database = 'PostgreSQL 18 with its defaults but fsy
   ].join('; ');
 }
 
-/** A table of sides, each also as a ratio to the one called `base`: the median of the rounds' ratios, with the least and the greatest. */
+/**
+ * A table of sides, each also as a ratio to the one called `base`: the median of the rounds'
+ * ratios, with the least and the greatest.
+ */
 export function resultTable(measured: readonly Measured[], base: string): string {
   const reference = measured.find(({ name }) => name === base);
   const rows = measured.map((side) => {

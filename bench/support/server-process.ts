@@ -8,14 +8,20 @@ import { freePort } from '../../test/support/postgres-server.ts';
 /** A server in a process of its own. */
 export interface ServerProcess {
   readonly port: number;
-  /** Processor time that the process has used, in seconds; `undefined` where the system does not tell (it does on Linux). */
+  /**
+   * Processor time that the process has used, in seconds; `undefined` where the system does not
+   * tell (it does on Linux).
+   */
   cpuSeconds(): number | undefined;
   /** Memory of the process that is in use, in bytes; `undefined` where the system does not tell. */
   rssBytes(): number | undefined;
   stop(): Promise<void>;
 }
 
-/** Starts a program of this repository with `PORT` and further settings, and waits until it answers. Its log goes nowhere. */
+/**
+ * Starts a program of this repository with `PORT` and further settings, and waits until it answers.
+ * Its log goes nowhere.
+ */
 export async function startServer(
   program: string,
   args: readonly string[],
@@ -47,7 +53,10 @@ export async function startServer(
   };
 }
 
-/** Fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second; the second field may hold blanks, but ends with the last `)`. */
+/**
+ * Fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second; the second field may hold
+ * blanks, but ends with the last `)`.
+ */
 function readCpuSeconds(pid: number | undefined): number | undefined {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return undefined;

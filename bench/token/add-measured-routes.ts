@@ -7,8 +7,9 @@ import { benchRecord, paths } from './plan.ts';
 const page = `[${Array.from({ length: 20 }, (_, n) => benchRecord(n)).join()}]`;
 
 /**
- * Adds the measured routes to the service that is built next: a ready page and the report itself, both once behind the very check of the report and once
- * open, where the report is the one of `access`.
+ * Adds the measured routes to the service that is built next: a ready page and the report itself,
+ * both once behind the very check of the report and once open, where the report is the one of
+ * `access`.
  */
 export function addMeasuredRoutes(access: NonNullable<FastifyRequest['access']>): void {
   diagnostics.subscribe('fastify.initialization', (message) => {
@@ -24,7 +25,8 @@ function addBeside(
   { handler, onRequest }: RouteOptions,
   access: NonNullable<FastifyRequest['access']>,
 ): void {
-  const [authorize] = [onRequest ?? []].flat(); // the first of its checks; the others are not about the token
+  // the first of its checks; the others are not about the token
+  const [authorize] = [onRequest ?? []].flat();
   if (authorize === undefined) throw new TypeError('Cannot measure: the report must check the token first');
   const letIn = async (request: FastifyRequest): Promise<void> => {
     request.access = access;

@@ -7,7 +7,10 @@ export interface ReadyServer {
   readonly clients: readonly { readonly client_id: string; readonly client_secret: string }[];
 }
 
-/** Tells the parent process that this server listens, and from then on, whenever asked, the CPU time that it used so far, in microseconds. */
+/**
+ * Tells the parent process that this server listens, and from then on, whenever asked, the CPU time
+ * that it used so far, in microseconds.
+ */
 export function announceServer(ready: ReadyServer): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();

@@ -8,8 +8,9 @@ import { type Load, type Measurement, measureLoad } from './measure-load.ts';
 import { clientCount, manyTokens, paths, roundMs, rounds } from './plan.ts';
 import { type MeasuredServer, startServer } from './start-server.ts';
 
-// How many tokens a second both grants give, ours and oidc-provider's, and what the check of an access token costs our API. All loads take turns in short
-// rounds of one run, as the machine may have other work; what counts is the median.
+// How many tokens a second both grants give, ours and oidc-provider's, and what the check of an
+// access token costs our API. All loads take turns in short rounds of one run, as the machine may
+// have other work; what counts is the median.
 
 const postgres = await startPostgres();
 const servers: MeasuredServer[] = [];
@@ -41,7 +42,9 @@ try {
   await postgres.stop();
 }
 
-/** Starts a server with an empty database of its own, which belongs to a role without privileges. */
+/**
+ * Starts a server with an empty database of its own, which belongs to a role without privileges.
+ */
 async function start(file: string, database: string): Promise<MeasuredServer> {
   const client = new pg.Client({ connectionString: postgres.url });
   await client.connect();
@@ -73,7 +76,10 @@ async function mintTokens(server: MeasuredServer): Promise<string[]> {
   return tokens.flat();
 }
 
-/** Measures all loads in each round, beginning with another one each time; a first round is not counted. */
+/**
+ * Measures all loads in each round, beginning with another one each time; a first round is not
+ * counted.
+ */
 async function measureInTurns<Name extends string>(loads: Record<Name, Load>): Promise<Record<Name, Measurement[]>> {
   const names = Object.keys(loads) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, [] as Measurement[]])) as Record<Name, Measurement[]>;

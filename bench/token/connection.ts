@@ -8,8 +8,9 @@ export interface Answer {
 }
 
 /**
- * A kept-alive HTTP/1.1 connection that carries one request after another. It reads no more of an answer than its status and `Content-Length`, so that
- * the load generator takes little of the machine that it shares with what it measures.
+ * A kept-alive HTTP/1.1 connection that carries one request after another. It reads no more of an
+ * answer than its status and `Content-Length`, so that the load generator takes little of the
+ * machine that it shares with what it measures.
  */
 export class Connection {
   readonly #socket: Socket;

@@ -12,7 +12,10 @@ export type LoadName =
   | `${'page' | 'report'}, ${'tokens seen before' | 'new tokens'}`
   | `open ${'page' | 'report'}`;
 
-/** Writes the results as a page: medians over the rounds, and ratios as medians of the ratios within a round. */
+/**
+ * Writes the results as a page: medians over the rounds, and ratios as medians of the ratios within
+ * a round.
+ */
 export function formatResults(results: Results): string {
   const column = (measurements: readonly Measurement[]) =>
     `${Math.round(median(measurements.map(perSecond))).toLocaleString('en')}/s, ${Math.round(median(measurements.map(cpu)))} µs`;

@@ -7,7 +7,10 @@ export function clientCredentialsLoad(server: MeasuredServer): Load {
   return { server, source: (connection) => () => tokenRequest(server, connection) };
 }
 
-/** Each connection begins with client credentials and then refreshes again and again, each time with the refresh token that it got last. */
+/**
+ * Each connection begins with client credentials and then refreshes again and again, each time with
+ * the refresh token that it got last.
+ */
 export function refreshLoad(server: MeasuredServer): Load {
   return {
     server,
@@ -23,13 +26,19 @@ export function refreshLoad(server: MeasuredServer): Load {
   };
 }
 
-/** A page of our API with one token after another; the open routes get them too and look at none, so that only the check differs. */
+/**
+ * A page of our API with one token after another; the open routes get them too and look at none, so
+ * that only the check differs.
+ */
 export function pageLoad(server: MeasuredServer, path: string, nextToken: () => string): Load {
   const next = (): string => getRequest(path, nextToken());
   return { server, prepare: next, source: () => next };
 }
 
-/** Gives tokens in turn, to all who share it: few of them are remembered; of more than the service remembers, each is new when its turn comes again. */
+/**
+ * Gives tokens in turn, to all who share it: few of them are remembered; of more than the service
+ * remembers, each is new when its turn comes again.
+ */
 export function takeTurns(tokens: readonly string[]): () => string {
   let taken = 0;
   return () => {

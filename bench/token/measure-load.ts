@@ -7,19 +7,27 @@ export type RequestSource = (previous: Answer | undefined) => string;
 /** What a server did under load. */
 export interface Measurement {
   readonly perSecond: number;
-  /** CPU time of the server's process for each request, in microseconds; PostgreSQL's own is not in it. */
+  /**
+   * CPU time of the server's process for each request, in microseconds; PostgreSQL's own is not in
+   * it.
+   */
   readonly cpuMicrosEach: number;
 }
 
 /** How one kind of load is made. */
 export interface Load {
   readonly server: MeasuredServer;
-  /** What a connection sends before the measurement; its answer is the first that its source gets. */
+  /**
+   * What a connection sends before the measurement; its answer is the first that its source gets.
+   */
   readonly prepare?: (connection: number) => string;
   readonly source: (connection: number) => RequestSource;
 }
 
-/** Puts load on a server for so many milliseconds over so many connections, each of which sends its next request when it has its answer. */
+/**
+ * Puts load on a server for so many milliseconds over so many connections, each of which sends its
+ * next request when it has its answer.
+ */
 export async function measureLoad(
   { server, prepare, source }: Load,
   connections: number,

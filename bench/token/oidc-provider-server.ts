@@ -9,9 +9,10 @@ import { announceServer } from './announce-server.ts';
 import { clientCount, poolSize } from './plan.ts';
 import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts';
 
-// oidc-provider, set up to do what our token endpoint does: both grants, rotation, JWT access tokens signed with ES256, everything that must last in
-// PostgreSQL through the same driver. It has no refresh token for client credentials, so that grant is a handler of ours on its own classes, which keeps
-// the grant and the refresh token at the same time rather than one after the other.
+// oidc-provider, set up to do what our token endpoint does: both grants, rotation, JWT access
+// tokens signed with ES256, everything that must last in PostgreSQL through the same driver. It has
+// no refresh token for client credentials, so that grant is a handler of ours on its own classes,
+// which keeps the grant and the refresh token at the same time rather than one after the other.
 
 const port = await freePort();
 const issuer = `http://127.0.0.1:${port}`;

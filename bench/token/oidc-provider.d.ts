@@ -1,4 +1,5 @@
-// The library comes without types; this is the part of it that the benchmark uses, as its documentation describes it.
+// The library comes without types; this is the part of it that the benchmark uses, as its
+// documentation describes it.
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 

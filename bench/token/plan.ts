@@ -5,10 +5,16 @@ export const poolSize = 10;
 /** Rounds that count, and how long each load lasts in a round, in milliseconds. */
 export const rounds = 12;
 export const roundMs = 1_000;
-/** More access tokens than the service remembers, so that none is remembered when its turn comes again. */
+/**
+ * More access tokens than the service remembers, so that none is remembered when its turn comes
+ * again.
+ */
 export const manyTokens = 10_600;
 
-/** Routes that the benchmark adds to the service: a ready page and the real report, each open and behind the check of the report. */
+/**
+ * Routes that the benchmark adds to the service: a ready page and the real report, each open and
+ * behind the check of the report.
+ */
 export const paths = {
   openPage: '/bench/open-page',
   guardedPage: '/bench/guarded-page',

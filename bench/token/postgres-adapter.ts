@@ -21,7 +21,10 @@ export interface Adapter {
   revokeByGrantId(grantId: string): Promise<void>;
 }
 
-/** Storage of oidc-provider in one PostgreSQL table, as plain as its interface allows: one prepared statement for each call. */
+/**
+ * Storage of oidc-provider in one PostgreSQL table, as plain as its interface allows: one prepared
+ * statement for each call.
+ */
 export function createPostgresAdapter(pool: pg.Pool): (model: string) => Adapter {
   const run = async (name: string, text: string, values: readonly unknown[]) =>
     (await pool.query({ name, text, values: [...values] })).rows;

@@ -10,7 +10,10 @@ export interface MeasuredServer extends ReadyServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server file of this folder with a database, and waits until it listens. Its standard output goes nowhere. */
+/**
+ * Starts a server file of this folder with a database, and waits until it listens. Its standard
+ * output goes nowhere.
+ */
 export async function startServer(file: string, databaseUrl: string): Promise<MeasuredServer> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     env: { ...process.env, DATABASE_URL: databaseUrl },

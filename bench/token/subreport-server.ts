@@ -11,7 +11,8 @@ import { addMeasuredRoutes } from './add-measured-routes.ts';
 import { announceServer } from './announce-server.ts';
 import { benchRecord, clientCount, recordCount } from './plan.ts';
 
-// The service as `subreport serve` runs it, access log included, with routes more to measure its check of access tokens.
+// The service as `subreport serve` runs it, access log included, with routes more to measure its
+// check of access tokens.
 
 const port = await freePort();
 const config = readConfig({ DATABASE_URL: process.env.DATABASE_URL, PORT: String(port), MANAGEMENT_PORT: '0' });

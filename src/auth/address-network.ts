@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The network that an address is counted by: an IPv4 address itself, of an IPv6 address its first 64 bits, as one host has all addresses of such a network
- * (RFC 4291 §2.5.4).
+ * The network that an address is counted by: an IPv4 address itself, of an IPv6 address its first
+ * 64 bits, as one host has all addresses of such a network (RFC 4291 §2.5.4).
  *
  * @example networkOf('2001:db8::1:2:3:4') // '2001:db8:0:0::/64'
  */

@@ -21,7 +21,10 @@ export interface AuthSettings {
   readonly refreshGraceSeconds: number;
   /** What becomes of a used refresh token, for clients that were not given a use of their own. */
   readonly refreshTokenUse: RefreshTokenUse;
-  /** Whether token answers carry what clients of Keycloak expect beside RFC 6749: `session_state` and `not-before-policy`. */
+  /**
+   * Whether token answers carry what clients of Keycloak expect beside RFC 6749: `session_state`
+   * and `not-before-policy`.
+   */
   readonly keycloakMembers: boolean;
 }
 

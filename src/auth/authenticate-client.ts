@@ -132,7 +132,8 @@ const basicScheme = /^basic(?: |$)/i;
 function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials): readonly Claim[] {
   if (authorization === undefined || (clientSecret !== undefined && !basicScheme.test(authorization))) {
     if (clientId === undefined || clientSecret === undefined) throw failed();
-    return [{ clientId, clientSecret }]; // a session-wide `Authorization: Bearer` says nothing of the client
+    // a session-wide `Authorization: Bearer` says nothing of the client
+    return [{ clientId, clientSecret }];
   }
   if (clientSecret !== undefined) {
     throw new TokenError(

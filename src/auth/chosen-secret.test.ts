@@ -8,7 +8,8 @@ test('guesses at one client hold four places of the queue, so a right secret of 
   const right = outcome(verifyChosenSecret('other', hash, 'right'));
   expect(await Promise.all(guesses)).toEqual([...Array(4).fill(false), ...Array(16).fill('temporarily_unavailable')]);
   expect(await right).toBe(true);
-  expect(await verifyChosenSecret('guessed', hash, 'wrong once more')).toBe(false); // the places are free again
+  // the places are free again
+  expect(await verifyChosenSecret('guessed', hash, 'wrong once more')).toBe(false);
 });
 
 test('32 secrets of all clients wait at most (S7)', async () => {

@@ -23,7 +23,8 @@ export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store'
   const decisions = new BoundedMap<{ readonly decision: T; readonly expiresAt: number }>(bounds);
   let decisionsMark: number | undefined;
   return (token: string): Decision<T> => {
-    const mark = store.changeMark(); // before anything is read: a change meanwhile gives the next request another mark
+    // before anything is read: a change meanwhile gives the next request another mark
+    const mark = store.changeMark();
     if (mark === undefined || mark !== decisionsMark) decisions.clear();
     decisionsMark = mark;
     const key = hash('sha256', token, 'base64url');
@@ -31,7 +32,8 @@ export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store'
     return {
       known: kept !== undefined && kept.expiresAt + clockToleranceSeconds > now() ? kept.decision : undefined,
       keep(decision, expiresAt) {
-        if (mark === undefined || mark !== decisionsMark) return; // it may rest on what was there before the change
+        // it may rest on what was there before the change
+        if (mark === undefined || mark !== decisionsMark) return;
         decisions.set(key, { decision, expiresAt }, (expiresAt + clockToleranceSeconds - now()) * 1000);
       },
     };

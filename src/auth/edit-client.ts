@@ -17,7 +17,10 @@ export interface WantedEdit {
   readonly scopes?: readonly Scope[];
   /** `null` for what the service does with the refresh tokens of all clients. */
   readonly refreshTokenUse?: RefreshTokenUse | null;
-  /** Makes it a client that only an external issuer gives tokens to: without grants and without a secret. */
+  /**
+   * Makes it a client that only an external issuer gives tokens to: without grants and without a
+   * secret.
+   */
   readonly external?: boolean;
 }
 
@@ -27,7 +30,10 @@ export interface DescribedClient {
   readonly secrets: readonly SecretLifetime[];
 }
 
-/** The client of an id with its valid secrets. Throws `ClientError` when there is no such client, as all functions here do. */
+/**
+ * The client of an id with its valid secrets. Throws `ClientError` when there is no such client, as
+ * all functions here do.
+ */
 export async function describeClient(store: Store, nowSeconds: number, clientId: string): Promise<DescribedClient> {
   const client = await findClient(store, clientId);
   if (client === undefined) throw unknownClient(clientId);
@@ -43,7 +49,8 @@ export async function editClient(
 ): Promise<DescribedClient> {
   await describeClient(store, nowSeconds, clientId);
   await updateClient(store, clientId, edit);
-  if (external) await makeClientExternal(store, clientId, nowSeconds + 1); // as a token request may have passed a moment ago
+  // as a token request may have passed a moment ago
+  if (external) await makeClientExternal(store, clientId, nowSeconds + 1);
   return describeClient(store, nowSeconds, clientId);
 }
 
@@ -53,7 +60,10 @@ export async function enableClientById(store: Store, clientId: string): Promise<
   return enableClient(store, clientId);
 }
 
-/** Removes a client; its tokens are refused at once, and stay refused when another client gets its id. */
+/**
+ * Removes a client; its tokens are refused at once, and stay refused when another client gets its
+ * id.
+ */
 export async function deleteClientById(store: Store, clientId: string): Promise<void> {
   if (!(await deleteClient(store, clientId))) throw unknownClient(clientId);
 }

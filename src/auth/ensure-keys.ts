@@ -20,13 +20,14 @@ interface KeptKey extends OpenedKey {
 }
 
 /**
- * Makes the keys of the store what the settings ask for; processes that start at once agree on them. Throws `KeyError` when
- * they cannot be read.
+ * Makes the keys of the store what the settings ask for; processes that start at once agree on
+ * them. Throws `KeyError` when they cannot be read.
  * - The first keys are made when there are none.
  * - A key of another algorithm, or a longer one, is published before its use as at a rotation.
  * - A key under the secret before is encrypted anew.
- * - Once there is a secret, a key that was in the store in the clear is replaced and removed: whoever has read the store
- *   or a backup has it, so that encrypting it would change nothing. What was made with it is refused from then on.
+ * - Once there is a secret, a key that was in the store in the clear is replaced and removed:
+ *   whoever has read the store or a backup has it, so that encrypting it would change nothing. What
+ *   was made with it is refused from then on.
  */
 export async function ensureKeys(options: KeyRingOptions): Promise<void> {
   const { store, onFault } = options;

@@ -6,12 +6,16 @@ import type { TokenClaims } from './verify-token.ts';
 /**
  * The shapes that access tokens of external issuers have.
  * - `rfc9068`: the standard's: header `typ` at+jwt, claim `client_id`.
- * - `keycloak`: that of Keycloak and others from before the standard: header `typ` JWT or none, the client in `azp`, maybe in `client_id` too.
+ * - `keycloak`: that of Keycloak and others from before the standard: header `typ` JWT or none, the
+ *   client in `azp`, maybe in `client_id` too.
  */
 export const externalProfiles = ['rfc9068', 'keycloak'] as const;
 export type ExternalProfile = (typeof externalProfiles)[number];
 
-/** Claims that hold the client in the tokens of one issuer or another. The issuer itself fills them; `sub` is not among them, as a user may own any. */
+/**
+ * Claims that hold the client in the tokens of one issuer or another. The issuer itself fills them;
+ * `sub` is not among them, as a user may own any.
+ */
 export const clientIdClaims = ['client_id', 'azp', 'cid', 'appid'] as const;
 export type ClientIdClaim = (typeof clientIdClaims)[number];
 
@@ -21,7 +25,10 @@ export const externalAlgorithms = [
   ...['EdDSA', 'Ed25519'],
 ] as const;
 
-/** The scope setting for issuers whose tokens need none: that the client is in our table is the permission then. */
+/**
+ * The scope setting for issuers whose tokens need none: that the client is in our table is the
+ * permission then.
+ */
 export const anyScope = '*';
 
 /** What an operator says about the external issuer. */
@@ -35,7 +42,10 @@ export interface ExternalSettings {
   readonly clientIdClaim: ClientIdClaim | undefined;
   /** The claim with the scopes: a text with blanks between them, or a list. */
   readonly scopeClaim: string;
-  /** The scope that stands for `subscription:read`, or `anyScope`; that of the profile when `undefined`. */
+  /**
+   * The scope that stands for `subscription:read`, or `anyScope`; that of the profile when
+   * `undefined`.
+   */
   readonly requiredScope: string | undefined;
   readonly algorithms: readonly string[];
   /** How long after its issue a token is accepted at most, in seconds, whatever its `exp` says. */
@@ -59,8 +69,8 @@ const profileRules: Readonly<Record<ExternalProfile, ProfileRules>> = {
 };
 
 /**
- * What a token of the external issuer says, once its signature, issuer, audience and times are known to be right. Fails with `AccessError` when it is no
- * access token of the profile.
+ * What a token of the external issuer says, once its signature, issuer, audience and times are
+ * known to be right. Fails with `AccessError` when it is no access token of the profile.
  */
 export function readExternalClaims(
   settings: ExternalSettings,
@@ -92,7 +102,10 @@ export function readExternalClaims(
 export const refusedToken = (rule: string): AccessError =>
   new AccessError('INVALID_TOKEN', `Cannot accept the access token: ${rule}`);
 
-/** Other tokens that the same keys sign must not pass for access tokens (RFC 9068 §4, RFC 8725 §3.11). */
+/**
+ * Other tokens that the same keys sign must not pass for access tokens (RFC 9068 §4, RFC 8725
+ * §3.11).
+ */
 function requireAccessToken(
   { types }: ProfileRules,
   profile: ExternalProfile,
@@ -107,7 +120,8 @@ function requireAccessToken(
       throw refusedToken('its sub must be there (RFC 9068 section 2.2)');
     return;
   }
-  // Without a typ that tells, what only an ID token has, or Keycloak's own word for the kind: Bearer, ID, Refresh, Offline, Logout.
+  // Without a typ that tells, what only an ID token has, or Keycloak's own word for the kind:
+  // Bearer, ID, Refresh, Offline, Logout.
   const { typ = 'Bearer' } = payload;
   if (payload.nonce !== undefined || payload.at_hash !== undefined || typ !== 'Bearer') {
     throw refusedToken('it must be an access token, not an ID token or a refresh token');
@@ -115,18 +129,22 @@ function requireAccessToken(
 }
 
 /**
- * Whether a token of a provider from before RFC 9068 was issued by client credentials. A user's token names the same client,
- * and only what else it says tells the two apart; a token that says nothing of it is refused.
+ * Whether a token of a provider from before RFC 9068 was issued by client credentials. A user's
+ * token names the same client, and only what else it says tells the two apart; a token that says
+ * nothing of it is refused.
  */
 function isOfClientItself(clientId: string, payload: JWTPayload): boolean {
   const { sub, preferred_username: username, gty, idtyp } = payload;
   if (payload.auth_time !== undefined) return false; // somebody signed in
-  if (username !== undefined) return username === `service-account-${clientId}`.toLowerCase(); // Keycloak
+  // Keycloak
+  if (username !== undefined) return username === `service-account-${clientId}`.toLowerCase();
   if (gty !== undefined) return gty === 'client-credentials'; // Auth0
   if (idtyp !== undefined) return idtyp === 'app'; // Entra ID
-  const isServiceAccount = typeof payload.clientHost === 'string' || typeof payload.clientAddress === 'string'; // Keycloak
+  // Keycloak
+  const isServiceAccount = typeof payload.clientHost === 'string' || typeof payload.clientAddress === 'string';
   const isEntraApp = sub !== undefined && payload.oid === sub;
-  return isServiceAccount || isEntraApp || sub === clientId || sub === `${clientId}@clients`; // Okta, Auth0
+  // Okta, Auth0
+  return isServiceAccount || isEntraApp || sub === clientId || sub === `${clientId}@clients`;
 }
 
 /** Characters of a client_id (RFC 6749 Appendix A.1). */

@@ -10,16 +10,25 @@ import type { TokenClaims } from './verify-token.ts';
 /** An identity provider whose access tokens are taken beside our own. */
 export interface ExternalIssuer {
   readonly issuer: string;
-  /** What a good token of it says. Fails with `AccessError`, or with `IssuerError` when its keys cannot be had now. */
+  /**
+   * What a good token of it says. Fails with `AccessError`, or with `IssuerError` when its keys
+   * cannot be had now.
+   */
   readonly verify: (token: string) => Promise<TokenClaims>;
-  /** Reads its keys before the first token comes. Never fails: whoever made the issuer is told of faults. */
+  /**
+   * Reads its keys before the first token comes. Never fails: whoever made the issuer is told of
+   * faults.
+   */
   readonly prepare: () => Promise<void>;
 }
 
 /** What the check needs beside its settings. */
 export interface ExternalIssuerOptions {
   readonly now: Clock;
-  /** Seconds of a monotonic clock, that of the process without it: how long keys are kept must not depend on somebody setting the clock. */
+  /**
+   * Seconds of a monotonic clock, that of the process without it: how long keys are kept must not
+   * depend on somebody setting the clock.
+   */
   readonly elapsedSeconds?: () => number;
   /** Told of each reading of the keys that failed. */
   readonly onFault: (error: IssuerError) => void;
@@ -59,7 +68,8 @@ export function createExternalIssuer(
   return {
     issuer,
     verify(token) {
-      keys.renewWhenDue(); // by tokens that are remembered too, so that a key that was withdrawn ends them
+      // by tokens that are remembered too, so that a key that was withdrawn ends them
+      keys.renewWhenDue();
       return verified.verify(token);
     },
     prepare: () => keys.load().catch(() => undefined),
@@ -67,8 +77,9 @@ export function createExternalIssuer(
 }
 
 /**
- * Sends each token to the check of its issuer: to the external one when its `iss` is that issuer to the letter, else to ours. Nothing is believed of the
- * token by this: each check reads `iss` again once it trusts the signature.
+ * Sends each token to the check of its issuer: to the external one when its `iss` is that issuer to
+ * the letter, else to ours. Nothing is believed of the token by this: each check reads `iss` again
+ * once it trusts the signature.
  */
 export function besideOwn(
   verifyOwn: (token: string) => Promise<TokenClaims>,
@@ -86,7 +97,10 @@ function issuerOf(token: string): unknown {
   }
 }
 
-/** What must hold and does not, for those who set up the issuer; `jose` checks claims only once the signature is right. */
+/**
+ * What must hold and does not, for those who set up the issuer; `jose` checks claims only once the
+ * signature is right.
+ */
 function ruleBroken(error: Error, { audience, tokenSecondsMax }: ExternalSettings): string {
   const isOld = error instanceof errors.JWTExpired && error.claim === 'iat';
   if (isOld) return `it must have been issued within the last ${tokenSecondsMax} seconds`;

@@ -15,8 +15,8 @@ const bodyBytesMax = 262_144;
 const redirectsMax = 3;
 
 /**
- * Reads the discovery document of an issuer, which must name that issuer to the letter (RFC 8414 §3.3), and its key set (RFC 7517 §5). Fails with
- * `IssuerError` whatever goes wrong.
+ * Reads the discovery document of an issuer, which must name that issuer to the letter (RFC 8414
+ * §3.3), and its key set (RFC 7517 §5). Fails with `IssuerError` whatever goes wrong.
  */
 export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
   const signal = AbortSignal.timeout(timeoutMs);
@@ -41,7 +41,10 @@ export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
   return { keys: body, maxAgeSeconds: readMaxAge(headers.get('cache-control')) };
 }
 
-/** The discovery document in the form of OpenID Connect Discovery §4 (appended), else in that of RFC 8414 §3.1 (inserted before the path). */
+/**
+ * The discovery document in the form of OpenID Connect Discovery §4 (appended), else in that of RFC
+ * 8414 §3.1 (inserted before the path).
+ */
 async function fetchMetadata(issuer: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');

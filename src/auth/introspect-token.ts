@@ -13,8 +13,8 @@ import type { ResourceServer } from './resource-server.ts';
 const inactive = { active: false } as const;
 
 /**
- * Tells a client about a token of its own (RFC 7662 §2). One of another client is told like one that does not exist, so that nobody can try out tokens that
- * were found (§4).
+ * Tells a client about a token of its own (RFC 7662 §2). One of another client is told like one
+ * that does not exist, so that nobody can try out tokens that were found (§4).
  */
 export async function introspectToken(
   context: AuthContext,

@@ -2,14 +2,23 @@ import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { IssuerError } from './error.ts';
 import { fetchIssuerKeys } from './fetch-issuer-keys.ts';
 
-/** Bounds of how long a key set is taken as it was read, in seconds, and what holds when the issuer does not say. */
+/**
+ * Bounds of how long a key set is taken as it was read, in seconds, and what holds when the issuer
+ * does not say.
+ */
 const freshSeconds = { min: 300, default: 600, max: 86_400 };
-/** Least time between two readings that tokens with an unknown key cause, and between two tries to renew a key set that is kept. */
+/**
+ * Least time between two readings that tokens with an unknown key cause, and between two tries to
+ * renew a key set that is kept.
+ */
 const coolDownSeconds = 30;
 
 /** The keys of an external issuer, kept. */
 export interface IssuerKeys {
-  /** The key of a token. Fails with a `JOSEError` when the issuer has no such key, with `IssuerError` when that cannot be known now. */
+  /**
+   * The key of a token. Fails with a `JOSEError` when the issuer has no such key, with
+   * `IssuerError` when that cannot be known now.
+   */
   readonly find: JWTVerifyGetKey;
   /** Reads the keys anew, once at a time for all who ask. Rejects with `IssuerError`. */
   readonly load: () => Promise<void>;
@@ -33,7 +42,10 @@ interface KeySet {
   readonly text: string;
 }
 
-/** Keeps the keys of an issuer: those read last stay in use for as long as the issuer cannot be reached. */
+/**
+ * Keeps the keys of an issuer: those read last stay in use for as long as the issuer cannot be
+ * reached.
+ */
 export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: IssuerKeysOptions): IssuerKeys {
   let known: KeySet | undefined;
   let reading: Promise<KeySet> | undefined;
@@ -68,13 +80,18 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
     return reading;
   };
 
-  /** The first keys; after a try that failed, the next one waits for as long as clients are told to. */
+  /**
+   * The first keys; after a try that failed, the next one waits for as long as clients are told to.
+   */
   const readFirst = (): Promise<KeySet> => {
     if (reading === undefined && fault !== undefined && elapsedSeconds() < failedAt + fault.retryAfterSeconds)
       throw fault;
     return readOnce();
   };
-  /** The keys once more, as the issuer may sign with a new one already; made-up key ids cause one reading in a cool-down. */
+  /**
+   * The keys once more, as the issuer may sign with a new one already; made-up key ids cause one
+   * reading in a cool-down.
+   */
   const search = async (kept: KeySet): Promise<KeySet> => {
     if (reading === undefined) {
       if (elapsedSeconds() < searchAt) {

@@ -15,13 +15,17 @@ export interface KeyCipher {
   readonly encrypts: boolean;
   /** Text to keep of a JWK: encrypted when there is a secret for it, JSON otherwise. */
   seal(jwk: string): Promise<string>;
-  /** The JWK of a kept text, and how it was kept. Throws `KeyError` when the secret is not the one it was sealed with. */
+  /**
+   * The JWK of a kept text, and how it was kept. Throws `KeyError` when the secret is not the one
+   * it was sealed with.
+   */
   open(kept: string): Promise<OpenedKey>;
 }
 
 /**
- * Makes the cipher of the service's private keys: JWE with a direct 256-bit key and AES-GCM (RFC 7516, RFC 7518 §5.3), the key derived from the operator's
- * secret (HKDF, RFC 5869). Keys that are kept in the clear, or under the secret before, are still read.
+ * Makes the cipher of the service's private keys: JWE with a direct 256-bit key and AES-GCM (RFC
+ * 7516, RFC 7518 §5.3), the key derived from the operator's secret (HKDF, RFC 5869). Keys that are
+ * kept in the clear, or under the secret before, are still read.
  */
 export function createKeyCipher(secret: string | undefined, secretBefore: string | undefined): KeyCipher {
   const current = secret === undefined ? undefined : deriveKey(secret);

@@ -22,15 +22,17 @@ interface ReaderOptions {
 }
 
 /**
- * Makes the reader of the store's keys. A row that is unchanged since the last reading is not decrypted and imported
- * again: on SQLite every commit changes the mark, so that the keys are read about as often as tokens are issued.
+ * Makes the reader of the store's keys. A row that is unchanged since the last reading is not
+ * decrypted and imported again: on SQLite every commit changes the mark, so that the keys are read
+ * about as often as tokens are issued.
  */
 export function createKeyReader({ store, cipher, now }: ReaderOptions): () => Promise<KeyReading> {
   const open = async ({ jwk }: AuthKeyRow) => JSON.parse((await cipher.open(jwk)).jwk) as JWK;
   const signingKeys = rememberByRow(async (row) => toSigningKey(await open(row), row.alg as SigningAlgorithm));
   const secrets = rememberByRow(async (row) => Buffer.from((await open(row)).k ?? '', 'base64url'));
   return async () => {
-    const mark = store.changeMark(); // before reading: a change meanwhile makes the next caller read again
+    // before reading: a change meanwhile makes the next caller read again
+    const mark = store.changeMark();
     const readAt = now();
     const rows = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
     const [signing, refresh] = await Promise.all([signingKeys(rows[0]), secrets(rows[1])]);

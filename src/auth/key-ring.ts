@@ -11,20 +11,30 @@ import type { SigningKey } from './signing-key.ts';
 export interface KeyRing {
   /** The key that signs new access tokens. */
   signingKey(): Promise<SigningKey>;
-  /** The key of an id, when tokens that it signed may still be good; an id that is not known yet is looked for in the store. */
+  /**
+   * The key of an id, when tokens that it signed may still be good; an id that is not known yet is
+   * looked for in the store.
+   */
   verifyingKey(kid: string | undefined): Promise<SigningKey | undefined>;
   /** What the key set shows (RFC 7517 §5): keys before their use, in use and after it. */
   publicJwks(): Promise<readonly JWK[]>;
-  /** Secrets that protect refresh tokens: the first one is used for new tokens. With `reread`, as the store has them now. */
+  /**
+   * Secrets that protect refresh tokens: the first one is used for new tokens. With `reread`, as
+   * the store has them now.
+   */
   refreshSecrets(reread?: boolean): Promise<readonly [Buffer, ...Buffer[]]>;
 }
 
 const rereadSeconds = 30;
-/** Least time in milliseconds between two readings that unknown key ids cause, and before a store that failed is asked again. */
+/**
+ * Least time in milliseconds between two readings that unknown key ids cause, and before a store
+ * that failed is asked again.
+ */
 const pauseMs = 100;
 
 /**
- * Opens the key ring once its keys are what the settings ask for (`ensureKeys`). Throws `KeyError` when they cannot be read.
+ * Opens the key ring once its keys are what the settings ask for (`ensureKeys`). Throws `KeyError`
+ * when they cannot be read.
  */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const { store, now, lifetimes } = options;
@@ -48,7 +58,10 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
       throw error;
     }
   };
-  /** One reading for all callers that see the same mark; one that began under an earlier mark may lack the change. */
+  /**
+   * One reading for all callers that see the same mark; one that began under an earlier mark may
+   * lack the change.
+   */
   const readOnce = (mark: number | undefined): Promise<KeyReading> => {
     if (underWay !== undefined && mark !== undefined && underWay.mark === mark) return underWay.result;
     const started = {
@@ -60,7 +73,10 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     underWay = started;
     return started.result;
   };
-  /** The keys of the store as far as this process can know; while the store fails, those that were read last. */
+  /**
+   * The keys of the store as far as this process can know; while the store fails, those that were
+   * read last.
+   */
   const current = async (): Promise<KeyReading> => {
     const mark = store.changeMark();
     const unchanged = mark !== undefined && mark === reading.mark;

@@ -1,9 +1,15 @@
 import type { AuthKeyRow } from '../storage/tables/auth-key.ts';
 
-/** How long a key set may be kept by those who verify with it, in seconds: `max-age` of `/oauth2/jwks`. */
+/**
+ * How long a key set may be kept by those who verify with it, in seconds: `max-age` of
+ * `/oauth2/jwks`.
+ */
 export const keySetSeconds = 300;
 
-/** Time between the moment a key is published and the moment it is used, in seconds: by then every kept key set has it. */
+/**
+ * Time between the moment a key is published and the moment it is used, in seconds: by then every
+ * kept key set has it.
+ */
 export const keyLeadSeconds = keySetSeconds + 60;
 
 /** Time that clocks may differ by, in seconds. */
@@ -28,7 +34,9 @@ export type KeyState = 'next' | 'current' | 'retiring' | 'dead';
 export interface ScheduledKey<T> {
   readonly key: T;
   readonly state: KeyState;
-  /** When the last token made with it ends, in UTC epoch seconds; `null` while no key follows it. */
+  /**
+   * When the last token made with it ends, in UTC epoch seconds; `null` while no key follows it.
+   */
   readonly endsAt: number | null;
 }
 
@@ -39,7 +47,8 @@ export function scheduleKeys<T extends Pick<AuthKeyRow, 'purpose' | 'activatesAt
   nowSeconds: number,
 ): readonly ScheduledKey<T>[] {
   const active = keys.findIndex(({ activatesAt }) => activatesAt <= nowSeconds);
-  const current = active < 0 ? keys.length - 1 : active; // none yet by this clock: the oldest, which others use already
+  // none yet by this clock: the oldest, which others use already
+  const current = active < 0 ? keys.length - 1 : active;
   return keys.map((key, index) => {
     const follower = keys[index - 1];
     const endsAt = follower === undefined ? null : follower.activatesAt + lifetimes[key.purpose] + clockSeconds;

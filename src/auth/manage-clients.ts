@@ -13,11 +13,16 @@ import { hashChosenSecret } from './chosen-secret.ts';
 import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
 import { secretFault } from './secret-rule.ts';
 
-/** A client that is to be made. What is left out is generated; without grants it may use all, without scopes it has that of the report. */
+/**
+ * A client that is to be made. What is left out is generated; without grants it may use all,
+ * without scopes it has that of the report.
+ */
 export interface NewClient {
   readonly tenant: TenantId;
   readonly clientId?: string;
-  /** A secret that the client has already; it is kept as argon2id, as a person may have chosen it. */
+  /**
+   * A secret that the client has already; it is kept as argon2id, as a person may have chosen it.
+   */
   readonly secret?: string;
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
@@ -38,7 +43,10 @@ export class ClientError extends Error {
 
 const clientIdForm = /^[\x21-\x7e]{1,255}$/;
 
-/** Makes a client of a tenant. Fails with `ClientError` when its id is taken or a value breaks its rule. */
+/**
+ * Makes a client of a tenant. Fails with `ClientError` when its id is taken or a value breaks its
+ * rule.
+ */
 export async function createClient(
   store: Store,
   nowSeconds: number,
@@ -52,8 +60,9 @@ export async function createClient(
 }
 
 /**
- * Makes a client of a tenant that an external issuer knows under this id: it has no secret and no grant here, only the tokens of that issuer let it in. Fails
- * with `ClientError` as `createClient` does.
+ * Makes a client of a tenant that an external issuer knows under this id: it has no secret and no
+ * grant here, only the tokens of that issuer let it in. Fails with `ClientError` as `createClient`
+ * does.
  */
 export async function createExternalClient(
   store: Store,
@@ -66,8 +75,9 @@ export async function createExternalClient(
 }
 
 /**
- * Gives a client a new secret; the old one stays good for `overlapSeconds` more, and so do its tokens: `revokeTokens` (`revoke-client-tokens.ts`) ends them
- * (RFC 9700 §4.14.2). Fails with `ClientError` when there is no such client, or it can have no secret.
+ * Gives a client a new secret; the old one stays good for `overlapSeconds` more, and so do its
+ * tokens: `revokeTokens` (`revoke-client-tokens.ts`) ends them (RFC 9700 §4.14.2). Fails with
+ * `ClientError` when there is no such client, or it can have no secret.
  */
 export async function rotateClientSecret(
   store: Store,
@@ -87,7 +97,10 @@ export async function rotateClientSecret(
   return { client_id: clientId, client_secret: secret };
 }
 
-/** Shuts a client out: no new token, and its access tokens are refused within a second. Fails with `ClientError` when there is no such client. */
+/**
+ * Shuts a client out: no new token, and its access tokens are refused within a second. Fails with
+ * `ClientError` when there is no such client.
+ */
 export async function disableClientById(store: Store, nowSeconds: number, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
   await disableClient(store, clientId, nowSeconds);

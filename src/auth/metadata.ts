@@ -3,7 +3,10 @@ import { grantTypes, publicScopes } from '../contract/token.ts';
 
 const authMethods = ['client_secret_basic', 'client_secret_post'];
 
-/** Authorization server metadata (RFC 8414 §2), as both discovery documents serve it (docs/decisions/discovery.md). `issuer` is the configured one to the letter. */
+/**
+ * Authorization server metadata (RFC 8414 §2), as both discovery documents serve it
+ * (docs/decisions/discovery.md). `issuer` is the configured one to the letter.
+ */
 export function describeServer(issuer: string) {
   return {
     issuer,

@@ -11,9 +11,9 @@ export interface RefreshTokenContent {
 const pattern = /^([A-Za-z0-9_-]{22})\.([1-9][0-9]{0,9})(?:\.([1-9][0-9]{0,10}))?\.([A-Za-z0-9_-]{43})$/;
 
 /**
- * Writes the refresh token `family.generation.MAC`, or `family.generation.expiry.MAC`; the MAC is the HMAC-SHA256 of what
- * stands before it. Nothing secret is kept for it: the same content always gives the same text, and a forged one never
- * reaches the store (RFC 9700 §4.14.2).
+ * Writes the refresh token `family.generation.MAC`, or `family.generation.expiry.MAC`; the MAC is
+ * the HMAC-SHA256 of what stands before it. Nothing secret is kept for it: the same content always
+ * gives the same text, and a forged one never reaches the store (RFC 9700 §4.14.2).
  */
 export function writeRefreshToken({ family, generation, expiresAt }: RefreshTokenContent, secret: Buffer): string {
   const content = [family, generation, ...(expiresAt === undefined ? [] : [expiresAt])].join('.');
@@ -28,7 +28,8 @@ export function readRefreshToken(text: string, secrets: readonly Buffer[]): Refr
   const [, family, generation, expiry, mac] = pattern.exec(text) ?? [];
   if (family === undefined || generation === undefined || mac === undefined) return undefined;
   const given = Buffer.from(mac, 'base64url');
-  if (given.toString('base64url') !== mac) return undefined; // other spellings of the same bytes are other tokens
+  // other spellings of the same bytes are other tokens
+  if (given.toString('base64url') !== mac) return undefined;
   const content = text.slice(0, text.lastIndexOf('.'));
   if (!secrets.some((secret) => timingSafeEqual(sign(content, secret), given))) return undefined;
   return { family, generation: Number(generation), ...(expiry !== undefined && { expiresAt: Number(expiry) }) };

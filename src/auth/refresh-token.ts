@@ -14,9 +14,10 @@ import type { RefreshTokenContent } from './refresh-token-text.ts';
 import { chooseScopes } from './scope.ts';
 
 /**
- * The refresh grant (RFC 6749 §6, `spec.md` "Authentication" items 5 and 6). With `rotate`, each use replaces the refresh token; a dead one ends its whole
- * family (RFC 9700 §4.14.2), except that the one just replaced gets the same successor again for a short grace, so that a lost response can be asked for
- * again. With `reuse`, a used refresh token stays valid until its own expiry.
+ * The refresh grant (RFC 6749 §6, `spec.md` "Authentication" items 5 and 6). With `rotate`, each
+ * use replaces the refresh token; a dead one ends its whole family (RFC 9700 §4.14.2), except that
+ * the one just replaced gets the same successor again for a short grace, so that a lost response
+ * can be asked for again. With `reuse`, a used refresh token stays valid until its own expiry.
  */
 export const refreshTokenGrant: Grant = {
   grantType: 'refresh_token',
@@ -31,7 +32,8 @@ export const refreshTokenGrant: Grant = {
         scope,
         granted.split(' ').filter((each) => client.scopes.includes(each)),
       );
-    if (scope !== undefined) scopesOf(await livingFamily(context, client, content.family)); // before the rotation: a refused scope must not use the token up
+    // before the rotation: a refused scope must not use the token up
+    if (scope !== undefined) scopesOf(await livingFamily(context, client, content.family));
     const family = await nextGeneration(context, client, content);
     return issueToken(context, client, scopesOf(family), family);
   },
@@ -43,7 +45,10 @@ async function livingFamily(context: AuthContext, client: ClientRow, id: string)
   return family;
 }
 
-/** The family with its newest generation after the token was used: now, or a moment ago by the same client. */
+/**
+ * The family with its newest generation after the token was used: now, or a moment ago by the same
+ * client.
+ */
 async function nextGeneration(
   context: AuthContext,
   client: ClientRow,
@@ -60,7 +65,8 @@ async function nextGeneration(
     expiresAt: nowSeconds + settings.refreshTokenSeconds,
     accessEndsAt: nowSeconds + settings.accessTokenSeconds,
     revokedUntil: client.tokensRevokedAt,
-    reuse: isReusing && expiresAt !== undefined, // a token without an expiry of its own was issued to rotate
+    // a token without an expiry of its own was issued to rotate
+    reuse: isReusing && expiresAt !== undefined,
   });
   if (rotated !== undefined) return rotated;
   const family = await livingFamily(context, client, id);

@@ -11,19 +11,26 @@ import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from 
 export interface Access {
   readonly clientId: string;
   readonly tenant: TenantId;
-  /** Until when, in UTC epoch seconds, this may be said of the same token again while the store's mark stays; 0 when it must be asked each time. */
+  /**
+   * Until when, in UTC epoch seconds, this may be said of the same token again while the store's
+   * mark stays; 0 when it must be asked each time.
+   */
   readonly expiresAt: number;
 }
 
 /** What checks access tokens. */
 export interface ResourceServer {
-  /** What a token says that this service issued and that has not ended; fails with `AccessError`. */
+  /**
+   * What a token says that this service issued and that has not ended; fails with `AccessError`.
+   */
   readonly verifyToken: (token: string) => Promise<OwnTokenClaims>;
   /** The client of a good token, or `undefined` when it was disabled or the token revoked since. */
   readonly findTokenClient: FindTokenClient;
   /**
-   * Checks the `Authorization` header (RFC 6750 §2.1): a Bearer token of ours or of the external issuer, good, with the scope, of a client that is active. The
-   * tenant is that of the client, whoever issued the token. Fails with `AccessError`, or `IssuerError` when the external issuer's keys cannot be had.
+   * Checks the `Authorization` header (RFC 6750 §2.1): a Bearer token of ours or of the external
+   * issuer, good, with the scope, of a client that is active. The tenant is that of the client,
+   * whoever issued the token. Fails with `AccessError`, or `IssuerError` when the external issuer's
+   * keys cannot be had.
    */
   readonly authorize: (header: string | undefined, scope: Scope) => Promise<Access>;
 }
@@ -69,7 +76,10 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
   };
 }
 
-/** The token of `Authorization: Bearer <token>`; the scheme without case, the token as RFC 6750 §2.1 spells it. */
+/**
+ * The token of `Authorization: Bearer <token>`; the scheme without case, the token as RFC 6750 §2.1
+ * spells it.
+ */
 function readBearer(header: string | undefined): string {
   const [, scheme, rest] = /^([^ ]+)(.*)$/.exec(header ?? '') ?? [];
   if (scheme?.toLowerCase() !== 'bearer') {

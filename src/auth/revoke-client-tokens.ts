@@ -3,7 +3,10 @@ import { findClient, revokeClientTokens } from '../storage/tables/client.ts';
 import { listLiveFamilies, revokeRefreshFamily } from '../storage/tables/refresh-family.ts';
 import { ClientError, unknownClient } from './manage-clients.ts';
 
-/** Tokens that came from one token request of a client: a refresh family. Times are UTC epoch seconds. */
+/**
+ * Tokens that came from one token request of a client: a refresh family. Times are UTC epoch
+ * seconds.
+ */
 export interface ClientSession {
   readonly id: string;
   readonly scopes: readonly string[];
@@ -17,7 +20,10 @@ export interface ClientSession {
   readonly endsAt: number;
 }
 
-/** The sessions of a client that can be refreshed, the one used last first. Throws `ClientError` when there is no such client. */
+/**
+ * The sessions of a client that can be refreshed, the one used last first. Throws `ClientError`
+ * when there is no such client.
+ */
 export async function listClientSessions(
   store: Store,
   nowSeconds: number,
@@ -37,16 +43,20 @@ export async function listClientSessions(
 }
 
 /**
- * Revokes every token that a client has now, access tokens without a refresh token too: those of the next second as well,
- * as a request whose client was authenticated a moment ago may still be issued one. The client stays active and its secret
- * valid. Throws `ClientError` when there is no such client.
+ * Revokes every token that a client has now, access tokens without a refresh token too: those of
+ * the next second as well, as a request whose client was authenticated a moment ago may still be
+ * issued one. The client stays active and its secret valid. Throws `ClientError` when there is no
+ * such client.
  */
 export async function revokeTokens(store: Store, nowSeconds: number, clientId: string): Promise<void> {
   await requireClient(store, clientId);
   await revokeClientTokens(store, clientId, nowSeconds + 1);
 }
 
-/** Revokes one session of a client with its access tokens. Throws `ClientError` when there is no such client or session. */
+/**
+ * Revokes one session of a client with its access tokens. Throws `ClientError` when there is no
+ * such client or session.
+ */
 export async function revokeSession(store: Store, nowSeconds: number, clientId: string, id: string): Promise<void> {
   await requireClient(store, clientId);
   if (await revokeRefreshFamily(store, clientId, id, nowSeconds)) return;

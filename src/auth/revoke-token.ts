@@ -6,8 +6,9 @@ import { readOwnRefreshToken } from './read-own-refresh-token.ts';
 import type { ResourceServer } from './resource-server.ts';
 
 /**
- * Ends a token of a client (RFC 7009 §2): a refresh token with its whole family, an access token with the family that it belongs to. A token that is none, is
- * over, or belongs to another client is passed over without a word, as the answer must not tell which (§2.2).
+ * Ends a token of a client (RFC 7009 §2): a refresh token with its whole family, an access token
+ * with the family that it belongs to. A token that is none, is over, or belongs to another client
+ * is passed over without a word, as the answer must not tell which (§2.2).
  */
 export async function revokeToken(
   context: AuthContext,
@@ -20,7 +21,10 @@ export async function revokeToken(
   if (family !== undefined) await revokeRefreshFamily(context.store, client.clientId, family, context.now());
 }
 
-/** The family of a client's token; the statement that ends it compares the client once more. `token_type_hint` is not needed, as the form tells the kind. */
+/**
+ * The family of a client's token; the statement that ends it compares the client once more.
+ * `token_type_hint` is not needed, as the form tells the kind.
+ */
 async function familyOf(
   context: AuthContext,
   verifyToken: ResourceServer['verifyToken'],

@@ -22,7 +22,8 @@ export interface KeyInfo {
  * When a new key takes over.
  * - `soon`: after every process and every kept key set has it; no request fails.
  * - `now`: at once; whoever keeps a key set without it fetches the key set anew.
- * - `compromised`: at once, and all older keys are removed: what was made with them is refused from then on.
+ * - `compromised`: at once, and all older keys are removed: what was made with them is refused from
+ *   then on.
  */
 export type RotationMode = 'soon' | 'now' | 'compromised';
 
@@ -43,7 +44,10 @@ export async function listKeys({ store, lifetimes, now }: KeyRingOptions): Promi
   );
 }
 
-/** Makes the next key of a purpose and removes those that are dead. Fails with `KeyError` when a next one waits already, unless it must be now. */
+/**
+ * Makes the next key of a purpose and removes those that are dead. Fails with `KeyError` when a
+ * next one waits already, unless it must be now.
+ */
 export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, mode: RotationMode): Promise<KeyInfo> {
   const { store, lifetimes, now } = options;
   const rows = await listAuthKeys(store, purpose);

@@ -1,4 +1,7 @@
-/** Whether a text is the URL of something that may be trusted to be who it says: https, or http on this machine alone (RFC 8414 §6.1, RFC 8252 §8.3). */
+/**
+ * Whether a text is the URL of something that may be trusted to be who it says: https, or http on
+ * this machine alone (RFC 8414 §6.1, RFC 8252 §8.3).
+ */
 export function isSecureUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return false;
@@ -7,7 +10,10 @@ export function isSecureUrl(text: string): boolean {
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Whether an issuer's keys may be read from a URL: over https, or over http on this machine where the issuer itself is one of this machine. */
+/**
+ * Whether an issuer's keys may be read from a URL: over https, or over http on this machine where
+ * the issuer itself is one of this machine.
+ */
 export function isKeysUrlOf(issuer: string, keysUrl: string): boolean {
   return isSecureUrl(keysUrl) && (issuer.startsWith('http://') || keysUrl.toLowerCase().startsWith('https://'));
 }

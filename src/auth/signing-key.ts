@@ -1,6 +1,9 @@
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 
-/** The algorithms that access tokens can be signed with (RFC 7518 §3.1, RFC 8037 §3.1): all asymmetric, so that a key that verifies cannot sign. */
+/**
+ * The algorithms that access tokens can be signed with (RFC 7518 §3.1, RFC 8037 §3.1): all
+ * asymmetric, so that a key that verifies cannot sign.
+ */
 export const signingAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
@@ -15,10 +18,14 @@ export interface SigningKey {
   readonly publicJwk: JWK;
 }
 
-/** Members of a private JWK that the key set must not show (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2). */
+/**
+ * Members of a private JWK that the key set must not show (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2).
+ */
 const privateMembers: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']);
 
-/** Bits of RSA keys: 128 bits of security, as ES256 and EdDSA have (NIST SP 800-57 part 1, table 2). */
+/**
+ * Bits of RSA keys: 128 bits of security, as ES256 and EdDSA have (NIST SP 800-57 part 1, table 2).
+ */
 const rsaBits = 3_072;
 
 /** Whether a key is as long as those that are made now. */

@@ -10,7 +10,10 @@ const grants: ReadonlyMap<string, Grant> = new Map(
   [clientCredentialsGrant, refreshTokenGrant].map((grant) => [grant.grantType, grant]),
 );
 
-/** The grant that a token request asks for; fails with `TokenError` when there is none of that name (RFC 6749 §5.2). */
+/**
+ * The grant that a token request asks for; fails with `TokenError` when there is none of that name
+ * (RFC 6749 §5.2).
+ */
 export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
   const grantType = form.get('grant_type');
   if (grantType === undefined)

@@ -31,7 +31,10 @@ export interface OwnTokenClaims extends TokenClaims {
 /** How far the clocks of two processes of this service may differ. */
 export const clockToleranceSeconds = 5;
 
-/** Makes the check of access tokens that this service issued (RFC 9068 §4). A verdict is kept no longer than the token lives and its key is trusted. */
+/**
+ * Makes the check of access tokens that this service issued (RFC 9068 §4). A verdict is kept no
+ * longer than the token lives and its key is trusted.
+ */
 export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<OwnTokenClaims> {
   const options: JWTVerifyOptions = {
     issuer: settings.issuer,

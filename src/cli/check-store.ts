@@ -7,14 +7,20 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { checkLine, type ReportedCheck } from './examine-store.ts';
 
-/** Time from the start to the first check, in milliseconds: a service that is restarted often is checked too. */
+/**
+ * Time from the start to the first check, in milliseconds: a service that is restarted often is
+ * checked too.
+ */
 const firstCheckMs = 600_000;
 /** The lowest priority (nice 19): the check runs when nobody else needs the processor. */
 const lowestPriority = 19;
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
-/** Checks the embedded store from time to time, as SQLite does not notice a flipped byte by itself (docs/decisions/flipped-bytes.md). */
+/**
+ * Checks the embedded store from time to time, as SQLite does not notice a flipped byte by itself
+ * (docs/decisions/flipped-bytes.md).
+ */
 export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, logger: Logger): void {
   if (DATABASE_URL !== undefined || CHECK_HOURS === 0) return;
   const check = () =>
@@ -25,7 +31,10 @@ export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, 
   setInterval(check, CHECK_HOURS * 3_600_000).unref();
 }
 
-/** Runs `subreport doctor` in a process of its own and logs what it found; an error line when anything is wrong. */
+/**
+ * Runs `subreport doctor` in a process of its own and logs what it found; an error line when
+ * anything is wrong.
+ */
 async function checkStore(folder: string, logger: Logger): Promise<void> {
   const child = spawn(process.execPath, [main, 'doctor', '--json'], {
     env: { DATA_DIR: folder },

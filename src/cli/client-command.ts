@@ -24,7 +24,9 @@ import { nowSeconds, requireTenant, withStore } from './store-session.ts';
 
 const daySeconds = 86_400;
 
-/** `subreport client create|list|show|update|rotate|disable|enable|delete|sessions|revoke-tokens`. */
+/**
+ * `subreport client create|list|show|update|rotate|disable|enable|delete|sessions|revoke-tokens`.
+ */
 export function addClientCommand(program: Command, output: Output): void {
   const client = program.command('client').description('make and manage clients: who may ask for a token');
   addCreate(client, output);
@@ -188,7 +190,8 @@ function addRotate(client: Command, output: Output): void {
             overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
             ...(secret !== undefined && { secret }),
           });
-          if (options.revokeTokens === true) await revokeTokens(store, nowSeconds(), options.clientId); // by the clock once the old secret has ended
+          // by the clock once the old secret has ended
+          if (options.revokeTokens === true) await revokeTokens(store, nowSeconds(), options.clientId);
           return { credentials, disabled: (await findClient(store, options.clientId))?.disabledAt !== null };
         });
         writeResult(

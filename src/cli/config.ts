@@ -27,7 +27,10 @@ import {
   word,
 } from './setting.ts';
 
-/** Every setting of the service: an environment variable each. The only file that reads the environment. */
+/**
+ * Every setting of the service: an environment variable each. The only file that reads the
+ * environment.
+ */
 export const settings = {
   HOST: text('127.0.0.1', 'a host name or an IP address, such as 0.0.0.0', 'Address to listen on'),
   PORT: wholeNumber(1, 65_535, 8080, 'Port to listen on'),
@@ -245,7 +248,10 @@ export interface Config extends Values {
   readonly external: ExternalSettings | undefined;
 }
 
-/** Reads and checks all settings. Fails with `UsageError` that names every bad value, and every unknown `SUBREPORT_…` variable. */
+/**
+ * Reads and checks all settings. Fails with `UsageError` that names every bad value, and every
+ * unknown `SUBREPORT_…` variable.
+ */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const faults = unknownNames(environment);
   const values: Record<string, unknown> = {};

@@ -3,7 +3,10 @@ import { createWindowCounter } from '../auth/window-counter.ts';
 import { type RequestCounter, windowSeconds } from '../http/listener/rate-limit.ts';
 import type { Config } from './config.ts';
 
-/** What is counted so that limits hold: kept in this process, or by the first process for all its workers. */
+/**
+ * What is counted so that limits hold: kept in this process, or by the first process for all its
+ * workers.
+ */
 export interface Counters {
   readonly failures: FailureBudget;
   readonly requests: RequestCounter;

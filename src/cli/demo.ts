@@ -23,7 +23,10 @@ export interface DemoClient {
 const demoTenant = 'demo';
 const demoRows = { count: 2_000, seed: 2026 };
 
-/** Makes one tenant with synthetic subscriptions and one client, unless they are there already, and writes `demo-client.json` into the data folder. */
+/**
+ * Makes one tenant with synthetic subscriptions and one client, unless they are there already, and
+ * writes `demo-client.json` into the data folder.
+ */
 export async function prepareDemo(config: Config, store: Store): Promise<DemoClient> {
   const tenant = await prepareTenant(store);
   const file = join(config.DATA_DIR, 'demo-client.json');
@@ -36,7 +39,8 @@ export async function prepareDemo(config: Config, store: Store): Promise<DemoCli
     ...credentials,
     tenant,
   };
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 }); // on PostgreSQL nothing else has made it
+  // on PostgreSQL nothing else has made it
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   chmodSync(file, 0o600); // the mode above counts only for a new file
   return demo;

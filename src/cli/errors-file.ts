@@ -5,7 +5,9 @@ import { CommandError } from './error.ts';
 
 /** Where `--errors` writes rejected rows. */
 export interface ErrorsFile {
-  /** Keeps the first so many rows of an import that is resumed, and drops what it wrote behind them. */
+  /**
+   * Keeps the first so many rows of an import that is resumed, and drops what it wrote behind them.
+   */
   keep(rows: number): Promise<void>;
   /** Resolves when the row is out of this process. */
   write(row: RejectedRow): Promise<void>;
@@ -16,14 +18,16 @@ export interface ErrorsFile {
 export type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
 
 /**
- * Opens the file for rejected rows; a resumed import appends to it. Throws `CommandError` when it cannot be written, or is the file that the rows are read from.
+ * Opens the file for rejected rows; a resumed import appends to it. Throws `CommandError` when it
+ * cannot be written, or is the file that the rows are read from.
  */
 export async function openErrorsFile(
   file: string,
   resume: boolean,
   source: FileIdentity | undefined,
 ): Promise<ErrorsFile> {
-  const handle = await open(file, 'a', 0o600).catch(cannotWrite(file)); // mode 0600, as rejected rows may hold e-mail addresses
+  // mode 0600, as rejected rows may hold e-mail addresses
+  const handle = await open(file, 'a', 0o600).catch(cannotWrite(file));
   const { dev, ino, ...stats } = await handle.stat({ bigint: true });
   if (dev === source?.dev && ino === source.ino) {
     await handle.close();

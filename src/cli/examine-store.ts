@@ -11,7 +11,10 @@ export interface ReportedCheck extends StoreCheck {
   readonly repaired?: boolean;
 }
 
-/** Problems of one tenant that are told; a store that is broken in many places is repaired, not read. */
+/**
+ * Problems of one tenant that are told; a store that is broken in many places is repaired, not
+ * read.
+ */
 const toldMax = 5;
 
 /** Checks a store and every tenant in it; with `repair`, mends what can be mended. */

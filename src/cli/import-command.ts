@@ -27,7 +27,9 @@ interface CommandOptions {
   readonly json?: boolean;
 }
 
-/** Rejected rows that are shown on the screen or in the JSON summary; `--errors FILE` has them all. */
+/**
+ * Rejected rows that are shown on the screen or in the JSON summary; `--errors FILE` has them all.
+ */
 const shownMax = 20;
 
 /** `subreport import`. */
@@ -108,7 +110,7 @@ async function runImport(
   };
   const unpackedBytesMax = options.unpackedMaxGib * 2 ** 30;
   const dryRun = options.dryRun === true;
-  const strict = options.strict === true && options.replace !== true; // a replacement is strict by itself
+  const strict = options.strict === true && options.replace !== true; // --replace always is
   const { format } = source;
   const read = (work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<ReplaceSummary>) =>
     readSource(source, work, output);
@@ -130,7 +132,7 @@ async function runImport(
       });
     });
   try {
-    if (strict && !dryRun) await requireNoImport(store, tenant); // said before the first pass, not after it
+    if (strict && !dryRun) await requireNoImport(store, tenant); // before the first pass
     let { refused, ...summary } = options.replace === true ? await replace() : await pass(dryRun || strict, onRejected);
     if (strict && summary.rejected > 0) {
       refused = new ImportError(

@@ -14,7 +14,10 @@ export interface ImportSource {
   readonly format: ImportFormat;
   /** The file that the rows are read from. */
   readonly identity: FileIdentity | undefined;
-  /** Opens it from the beginning, told of each chunk's size; standard input and pipes open once unless they were kept. */
+  /**
+   * Opens it from the beginning, told of each chunk's size; standard input and pipes open once
+   * unless they were kept.
+   */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
   /** Removes what was kept. */
   dispose(): Promise<void>;
@@ -23,8 +26,8 @@ export interface ImportSource {
 const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
 /**
- * Finds a source and its format: as said, or by the end of the file's name. With `twice`, what can be read only once, such as standard input or a pipe, is kept
- * in the spool.
+ * Finds a source and its format: as said, or by the end of the file's name. With `twice`, what can
+ * be read only once, such as standard input or a pipe, is kept in the spool.
  */
 export async function openImportSource(
   file: string,

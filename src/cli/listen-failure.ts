@@ -1,7 +1,10 @@
 import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
-/** What to do about an error of listening, as a `CommandError`; an error that says nothing of the address stays as it is. */
+/**
+ * What to do about an error of listening, as a `CommandError`; an error that says nothing of the
+ * address stays as it is.
+ */
 export function listenFailure(error: unknown, config: Config, prefix: '' | 'MANAGEMENT_' = ''): unknown {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
   const { code } = error as NodeJS.ErrnoException;

@@ -48,7 +48,8 @@ export class LogDestination {
     for (const deadline = performance.now() + lastWaitMs; ; ) {
       this.#flush();
       if (this.#waitingBytes === 0 || performance.now() > deadline) break;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10); // a sleep: nothing else runs any more
+      // a sleep: nothing else runs any more
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
     clearInterval(this.#retry);
   }
@@ -84,7 +85,8 @@ export class LogDestination {
       else this.#waiting[0] = first.subarray(written);
       return true;
     } catch {
-      return false; // a full disk, an unread pipe or a reader that went away: it may take more later
+      // a full disk, an unread pipe or a reader that went away: it may take more later
+      return false;
     }
   }
 }

@@ -3,7 +3,10 @@ import { LogDestination } from './log-destination.ts';
 
 const service = 'subreport';
 
-/** JSON lines on standard output, each with the members of `more`. Errors are written by name, code, message and stack alone: what drivers hang on theirs may hold data. */
+/**
+ * JSON lines on standard output, each with the members of `more`. Errors are written by name, code,
+ * message and stack alone: what drivers hang on theirs may hold data.
+ */
 export function createLogger(level: string, more: Readonly<Record<string, number>> = {}): Logger {
   const base = { service, ...more };
   return pino(

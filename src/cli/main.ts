@@ -51,7 +51,10 @@ export function buildProgram(output: Output): Command {
   return program;
 }
 
-/** Commands do not take over what their parent was told about leaving and writing when they were made before it was. */
+/**
+ * Commands do not take over what their parent was told about leaving and writing when they were
+ * made before it was.
+ */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
@@ -59,7 +62,10 @@ function inheritSettings(command: Command): void {
   }
 }
 
-/** Runs one command line and gives the exit code; an error that its user can mend is a sentence, any other one its stack. */
+/**
+ * Runs one command line and gives the exit code; an error that its user can mend is a sentence, any
+ * other one its stack.
+ */
 export async function runCommandLine(argv: readonly string[], output: Output): Promise<number> {
   const audit = new CommandAudit(output);
   const { stdout, stderr } = output;
@@ -81,7 +87,10 @@ async function runProgram(program: Command, argv: readonly string[], output: Out
   }
 }
 
-/** Stops this process, as SIGTERM does, when the launcher that started it over a channel (`subreport.mjs`) is gone. */
+/**
+ * Stops this process, as SIGTERM does, when the launcher that started it over a channel
+ * (`subreport.mjs`) is gone.
+ */
 function endWithLauncher(): void {
   process.channel?.unref(); // it keeps nothing waiting
   if (process.channel !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));

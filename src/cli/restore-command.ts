@@ -154,7 +154,10 @@ async function renewHistory(config: Config): Promise<void> {
   await beginHistory(store, nowSeconds()).finally(() => store.close());
 }
 
-/** Throws `CommandError` unless the file can be a backup; whether it is whole is checked on the copy. */
+/**
+ * Throws `CommandError` unless the file can be a backup; whether it is whole is checked on the
+ * copy.
+ */
 function requireBackup(file: string): void {
   if (!existsSync(file)) throw new CommandError(`Cannot restore: the file must exist: current value is '${file}'`);
   const wal = `${file}-wal`;

@@ -47,7 +47,8 @@ export function addServeCommand(program: Command, output: Output): void {
       const config = readConfig();
       requireSecureTransport(config);
       const logger = createLogger(config.LOG_LEVEL);
-      const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 }; // beside workers this process reads and writes little
+      // beside workers this process reads and writes little
+      const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
       const store = await openReadyStore(own, ...logStoreEvents(logger));
       try {
         const demoClient = demo ? await prepareDemo(config, store) : undefined;
@@ -83,7 +84,8 @@ interface Run {
 
 /** Serves in this process. Returns once it listens; a signal to stop closes the store. */
 async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
-  const { serve } = await import('./serve.ts'); // only this command needs the HTTP server: the others start in three quarters of the time
+  // only this command needs the HTTP server: the others start in three quarters of the time
+  const { serve } = await import('./serve.ts');
   const service = await serve(config, store, logger);
   onServing();
   onStopSignal(
@@ -97,7 +99,8 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
 
 /** Serves in processes of their own, and watches over them. Returns when they have ended. */
 async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
-  await openKeyRing(keyRingOptions(config, store, logger)); // what is wrong with the keys is said once, and the first ones are made here
+  // what is wrong with the keys is said once, and the first ones are made here
+  await openKeyRing(keyRingOptions(config, store, logger));
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
   const { ended } = await workers.start(count);
@@ -177,7 +180,10 @@ Paste this to read a report:
 `;
 }
 
-/** Removes what has ended, now and from time to time; what cannot be removed now is removed the next time. */
+/**
+ * Removes what has ended, now and from time to time; what cannot be removed now is removed the next
+ * time.
+ */
 function sweepRegularly(store: Store, config: Config, logger: Logger): void {
   const { TOMBSTONE_DAYS: days } = config;
   const attempt = (sweep: Promise<unknown>, left: string) =>

@@ -20,7 +20,10 @@ import { openSpool } from './open-spool.ts';
 import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
-/** Longest wait for the next bytes of records that are loaded over HTTP, in milliseconds; their sender may be reading them from somewhere slow. */
+/**
+ * Longest wait for the next bytes of records that are loaded over HTTP, in milliseconds; their
+ * sender may be reading them from somewhere slow.
+ */
 const bodyStallMs = 60_000;
 
 /** A service that listens. */
@@ -39,7 +42,10 @@ export interface ServeOptions {
   readonly reusePort: boolean;
 }
 
-/** Builds the service from its settings and an open store, and listens: all wiring is on this screen. */
+/**
+ * Builds the service from its settings and an open store, and listens: all wiring is on this
+ * screen.
+ */
 export async function serve(
   config: Config,
   store: Store,
@@ -151,7 +157,10 @@ async function listen(
     });
 }
 
-/** The external issuer of the settings, whose keys are read while the service starts; a start does not wait for others. */
+/**
+ * The external issuer of the settings, whose keys are read while the service starts; a start does
+ * not wait for others.
+ */
 function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssuer | undefined {
   if (external === undefined) return undefined;
   const { issuer } = external;

@@ -6,7 +6,10 @@ import type { Store } from '../storage/store.ts';
 import { CommandError } from './error.ts';
 import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
 
-/** An embedded store in a folder of its own, which becomes a backup or the store itself once it has been checked. */
+/**
+ * An embedded store in a folder of its own, which becomes a backup or the store itself once it has
+ * been checked.
+ */
 export interface StagedStore {
   /** The folder; empty at first. */
   readonly folder: string;
@@ -17,8 +20,8 @@ export interface StagedStore {
 }
 
 /**
- * Runs work with a staging folder (mode 0700) that is removed afterwards. One process at a time has a folder of a name;
- * what a killed one left there is removed first.
+ * Runs work with a staging folder (mode 0700) that is removed afterwards. One process at a time has
+ * a folder of a name; what a killed one left there is removed first.
  */
 export async function withStagedStore<T>(folder: string, work: (staged: StagedStore) => Promise<T>): Promise<T> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -50,7 +53,10 @@ async function withOpenStore<T>(folder: string, file: string, work: (store: Stor
   return result;
 }
 
-/** Runs the checks of `subreport doctor`. Throws `CommandError`, with what to do, unless all is well. */
+/**
+ * Runs the checks of `subreport doctor`. Throws `CommandError`, with what to do, unless all is
+ * well.
+ */
 export async function requireSound(store: Store, cannot: string, remedy: string): Promise<readonly ReportedCheck[]> {
   const checks = await examineStore(store, false);
   const problems = checks.filter(({ ok }) => !ok);

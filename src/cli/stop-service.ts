@@ -5,15 +5,24 @@ import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import type { RunningService } from './serve.ts';
 
-/** How long a stop may take after its delay, in milliseconds; what is still under way then is cut off. */
+/**
+ * How long a stop may take after its delay, in milliseconds; what is still under way then is cut
+ * off.
+ */
 export const stopMsMax = 15_000;
-/** Least time for requests that were sent before the signal and were not read yet: a listener that closes at once resets their connections. */
+/**
+ * Least time for requests that were sent before the signal and were not read yet: a listener that
+ * closes at once resets their connections.
+ */
 const settleMs = 250;
 
 /** Longest wait for connections that are still coming in, in milliseconds. */
 const acceptMsMax = 5_000;
 
-/** Time between two looks for connections that are kept open by clients and not needed any more, in milliseconds. */
+/**
+ * Time between two looks for connections that are kept open by clients and not needed any more, in
+ * milliseconds.
+ */
 const idleMs = 100;
 
 /** What is to be stopped. */
@@ -28,7 +37,10 @@ export interface ServedStore {
 export const stopDelayMs = ({ SHUTDOWN_DELAY_SECONDS }: Config): number =>
   Math.max(settleMs, SHUTDOWN_DELAY_SECONDS * 1000);
 
-/** Answers what is under way, then closes the service and its store; too long a wait ends the process. */
+/**
+ * Answers what is under way, then closes the service and its store; too long a wait ends the
+ * process.
+ */
 export async function stopService({ service, store, config, logger }: ServedStore): Promise<void> {
   service.drain();
   await sleep(stopDelayMs(config));
@@ -39,7 +51,8 @@ export async function stopService({ service, store, config, logger }: ServedStor
   const apps = [service.app, ...(service.management === undefined ? [] : [service.management])];
   await Promise.all(apps.map(({ server }) => acceptWaiting(server)));
   const sweeping = setInterval(() => {
-    for (const { server } of apps) server.closeIdleConnections(); // those too that were busy when the closing began
+    // those too that were busy when the closing began
+    for (const { server } of apps) server.closeIdleConnections();
   }, idleMs);
   await Promise.all(apps.map((app) => app.close()));
   clearInterval(sweeping);
@@ -48,8 +61,9 @@ export async function stopService({ service, store, config, logger }: ServedStor
 }
 
 /**
- * Waits until no connection comes in any more: under load they wait in the kernel, a turn of the event loop takes in some of them, and a listener that closes
- * resets the others. Bounded, as there may be no load balancer that sends new ones elsewhere.
+ * Waits until no connection comes in any more: under load they wait in the kernel, a turn of the
+ * event loop takes in some of them, and a listener that closes resets the others. Bounded, as there
+ * may be no load balancer that sends new ones elsewhere.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   let accepted = true;
@@ -65,7 +79,10 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', count);
 }
 
-/** Calls `stop` at the first SIGTERM, SIGINT or SIGHUP (the terminal is gone), and `endNow` at a second one. */
+/**
+ * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP (the terminal is gone), and `endNow` at a
+ * second one.
+ */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void, endNow: () => never): void {
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   for (const signal of signals)

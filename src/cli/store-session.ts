@@ -6,7 +6,10 @@ import { findTenant, listTenants } from '../storage/tables/tenant.ts';
 import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
-/** Opens the store that the settings choose, with its schema brought up to date unless `MIGRATE_ON_START` says otherwise. */
+/**
+ * Opens the store that the settings choose, with its schema brought up to date unless
+ * `MIGRATE_ON_START` says otherwise.
+ */
 export async function openReadyStore(
   config: Config,
   ...[onConnectionError, onPooler = () => undefined]: StoreEvents
@@ -43,7 +46,8 @@ export const logStoreEvents = (logger: Logger): StoreEvents => [
 
 /** Runs the work of a command with an open store, and closes it whatever happens. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openReadyStore(config, () => undefined); // the statement under way fails by itself
+  // the statement under way fails by itself
+  const store = await openReadyStore(config, () => undefined);
   try {
     return await work(store);
   } finally {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Starts the command line under a Node that can run it, with the flags that a command needs: this one when it is new enough, or the one that came with the
-// package's dependencies.
-// Plain JavaScript, because the Node that starts it may be any from 20 on.
+// Starts the command line under a Node that can run it, with the flags that a command needs: this
+// one when it is new enough, or the one that came with the package's dependencies. Plain
+// JavaScript, because the Node that starts it may be any from 20 on.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,10 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const oldestNode = 26;
-/** An import makes much and keeps nothing: a larger young generation would take 50 MB more and 4 % less time (bench/results/import.md). */
+/**
+ * An import makes much and keeps nothing: a larger young generation would take 50 MB more and 4 %
+ * less time (bench/results/import.md).
+ */
 const flags = process.argv[2] === 'import' ? ['--max-semi-space-size=4'] : [];
 
 /** Path of the pinned Node, or undefined where none is made for this platform. */
@@ -44,7 +47,8 @@ if (isNewEnough && flags.length === 0) {
     process.exit(1);
   }
   const child = spawn(node, [...flags, main, ...process.argv.slice(2)], {
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'], // by the channel the command notices when this process is killed
+    // by the channel the command notices when this process is killed
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 1));

@@ -37,7 +37,10 @@ export interface PrimaryChannel {
   on(event: 'message', listener: (message: PrimaryMessage) => void): unknown;
 }
 
-/** Counters that ask the first process, so that a limit holds for all workers together, whichever of them is asked. */
+/**
+ * Counters that ask the first process, so that a limit holds for all workers together, whichever of
+ * them is asked.
+ */
 export function askForCounters(channel: PrimaryChannel): Counters {
   const waiting = new Map<number, (value: never) => void>();
   let asked = 0;

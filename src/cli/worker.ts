@@ -7,12 +7,14 @@ import { onStopSignal, stopService } from './stop-service.ts';
 import { logStoreEvents, openReadyStore } from './store-session.ts';
 import { askForCounters, type PrimaryChannel, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
 
-// One process of `subreport serve --workers N`, started by the first one (`workers.ts`), which has brought the store up to date and tells what is wrong.
-// When the first process is gone, so is the channel to it, and Node ends this one.
+// One process of `subreport serve --workers N`, started by the first one (`workers.ts`), which has
+// brought the store up to date and tells what is wrong. When the first process is gone, so is the
+// channel to it, and Node ends this one.
 
 /**
- * With SO_REUSEPORT the kernel spreads connections over the workers, and what one of them does cannot keep another one's waiting. Where there is none
- * (macOS, Windows), the first process accepts for all and hands over one connection at a time.
+ * With SO_REUSEPORT the kernel spreads connections over the workers, and what one of them does
+ * cannot keep another one's waiting. Where there is none (macOS, Windows), the first process
+ * accepts for all and hands over one connection at a time.
  */
 const canReusePort = process.platform === 'linux';
 const poolSize = Number(process.argv[2]);
@@ -29,7 +31,8 @@ try {
   await serveAsWorker();
   channel.send({ kind: 'serving' });
 } catch (error) {
-  channel.send({ kind: 'failed', message: describeFailure(error) }); // the first process ends this one once it has heard why
+  // the first process ends this one once it has heard why
+  channel.send({ kind: 'failed', message: describeFailure(error) });
 }
 
 async function serveAsWorker(): Promise<void> {
@@ -43,6 +46,7 @@ async function serveAsWorker(): Promise<void> {
     stopping = true;
     void stopService({ service, store, config, logger }).then(() => process.exit(0));
   };
-  // Signals reach a worker too: from a terminal or a service manager that sends them to all processes, or from somebody who wants this one replaced.
+  // Signals reach a worker too: from a terminal or a service manager that sends them to all
+  // processes, or from somebody who wants this one replaced.
   onStopSignal(stop, () => process.exit(1));
 }

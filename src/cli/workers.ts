@@ -13,11 +13,20 @@ import { listenFailure } from './listen-failure.ts';
 import { stopDelayMs, stopMsMax } from './stop-service.ts';
 import { answerWorker, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
 
-/** Waits before a worker is replaced, in milliseconds: the first one, doubled each time up to the last one. */
+/**
+ * Waits before a worker is replaced, in milliseconds: the first one, doubled each time up to the
+ * last one.
+ */
 const replaceMs = { first: 100, last: 10_000 };
-/** Starts in one place that may fail one after another while no worker serves, some six seconds in all. */
+/**
+ * Starts in one place that may fail one after another while no worker serves, some six seconds in
+ * all.
+ */
 const failuresMax = 5;
-/** A worker that served for so long in milliseconds was a good one: its place begins with the first wait again. */
+/**
+ * A worker that served for so long in milliseconds was a good one: its place begins with the first
+ * wait again.
+ */
 const steadyMs = 30_000;
 /** Time beyond its own limit that a worker has to end, in milliseconds. */
 const overtimeMs = 2_000;
@@ -47,8 +56,10 @@ export class Workers {
   }
 
   /**
-   * Starts so many and resolves when all of them serve; when one cannot, ends all and fails with `CommandError`, which says why. `ended` resolves when all have
-   * ended after `stop`, with whether each did so in order; it rejects with `CommandError` when none serves any more and none can be started.
+   * Starts so many and resolves when all of them serve; when one cannot, ends all and fails with
+   * `CommandError`, which says why. `ended` resolves when all have ended after `stop`, with whether
+   * each did so in order; it rejects with `CommandError` when none serves any more and none can be
+   * started.
    */
   async start(count: number): Promise<{ readonly ended: Promise<boolean> }> {
     // What the setting promises holds for all of them together, but each needs one connection.
@@ -119,7 +130,9 @@ export class Workers {
     watchHeartbeat(worker, this.#silenceMs, (message) => send(worker, message), onSilent);
   }
 
-  /** Replaces whoever ends in one place, until all are to stop; whether the last one ended in order. */
+  /**
+   * Replaces whoever ends in one place, until all are to stop; whether the last one ended in order.
+   */
   async #keepPlace(first: Serving): Promise<boolean> {
     let waitMs = replaceMs.first;
     for (let current = first; ; ) {
@@ -139,7 +152,10 @@ export class Workers {
     }
   }
 
-  /** As long as somebody serves, the service goes on; otherwise it ends after a while, so that whoever watches over it can act. */
+  /**
+   * As long as somebody serves, the service goes on; otherwise it ends after a while, so that
+   * whoever watches over it can act.
+   */
   #tryAgain(error: unknown, failures: number): undefined {
     if (this.#isStopping) return undefined;
     if (this.#serving === 0 && failures >= failuresMax) throw error;
@@ -151,7 +167,10 @@ export class Workers {
   }
 }
 
-/** Workers that share a port would also share it with those of another command: nothing may listen on it yet. */
+/**
+ * Workers that share a port would also share it with those of another command: nothing may listen
+ * on it yet.
+ */
 async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
   const server = createServer().listen({ host, port, exclusive: true });
@@ -164,5 +183,6 @@ async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Prom
 const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 function send(worker: Worker, message: PrimaryMessage): void {
-  if (worker.isConnected()) worker.process.send(message, () => undefined); // it may be gone by now: then nobody waits for this
+  // it may be gone by now: then nobody waits for this
+  if (worker.isConnected()) worker.process.send(message, () => undefined);
 }

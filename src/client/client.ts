@@ -22,7 +22,10 @@ export interface SubreportClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** The filters, order and position of a report, by the names of its query parameters; dates may be `Date`s, words of truth booleans. */
+/**
+ * The filters, order and position of a report, by the names of its query parameters; dates may be
+ * `Date`s, words of truth booleans.
+ */
 export type SubscriptionQuery = {
   readonly [Name in Exclude<ReportParameter, 'format' | 'all'>]?: string | number | boolean | Date;
 };
@@ -86,10 +89,13 @@ export class SubreportClient {
   }
 
   /**
-   * Every record of a report, page after page as they are needed. Fails with `ApiError`, `TokenRequestError` or `ConnectionError`.
+   * Every record of a report, page after page as they are needed. Fails with `ApiError`,
+   * `TokenRequestError` or `ConnectionError`.
    *
    * @example
-   * for await (const subscription of client.listSubscriptions({ status: 'ACTIVE', size: 100 })) console.log(subscription.id);
+   * for await (const subscription of client.listSubscriptions({ status: 'ACTIVE', size: 100 })) {
+   *   console.log(subscription.id);
+   * }
    */
   async *listSubscriptions(query: SubscriptionQuery = {}, signal?: AbortSignal): AsyncGenerator<Subscription> {
     for await (const page of this.listPages(query, signal)) yield* page.records;
@@ -125,10 +131,12 @@ export class SubreportClient {
   }
 
   /**
-   * How many records there are, in all and by what `by` names; all counts are of one moment. Fails with `ApiError`, `TokenRequestError` or `ConnectionError`.
+   * How many records there are, in all and by what `by` names; all counts are of one moment. Fails
+   * with `ApiError`, `TokenRequestError` or `ConnectionError`.
    *
    * @example
-   * const { total, by } = await client.getSubscriptionSummary({ 'plan-id': 'cGxhbi1ldXJvcGU', by: ['status', 'month'] });
+   * const query = { 'plan-id': 'cGxhbi1ldXJvcGU', by: ['status', 'month'] };
+   * const { total, by } = await client.getSubscriptionSummary(query);
    */
   async getSubscriptionSummary(query: SummaryQuery = {}, signal?: AbortSignal): Promise<SubscriptionSummary> {
     const response = await this.#get(this.#queryUrl(operations.getSubscriptionSummary.path, query), signal);
@@ -136,9 +144,11 @@ export class SubreportClient {
   }
 
   /**
-   * What changed after a token (`listSubscriptionChanges`), page after page until you have caught up; without a token everything, from the beginning. There is
-   * always a page, without changes when nothing changed. Keep each page's `next` together with its changes: it is the token to go on from, half-way too. Fails
-   * with `ApiError` `RESYNC_REQUIRED` when the service has other records than those of the token: read everything anew, without a token, into an empty copy.
+   * What changed after a token (`listSubscriptionChanges`), page after page until you have caught
+   * up; without a token everything, from the beginning. There is always a page, without changes
+   * when nothing changed. Keep each page's `next` together with its changes: it is the token to go
+   * on from, half-way too. Fails with `ApiError` `RESYNC_REQUIRED` when the service has other
+   * records than those of the token: read everything anew, without a token, into an empty copy.
    *
    * @example
    * for await (const { changes, next } of client.listSubscriptionChanges(token)) {

@@ -2,7 +2,10 @@ import type { ErrorCode } from '../contract/error.ts';
 import type { Problem } from '../contract/problem.ts';
 import type { TokenErrorCode } from '../contract/token.ts';
 
-/** The service refused a request (RFC 9457). `code` narrows in a `switch`; `problem` is the whole answer. */
+/**
+ * The service refused a request (RFC 9457). `code` narrows in a `switch`; `problem` is the whole
+ * answer.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
@@ -17,7 +20,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The token endpoint refused the client's credentials or the request (RFC 6749 §5.2); trying again does not help. */
+/**
+ * The token endpoint refused the client's credentials or the request (RFC 6749 §5.2); trying again
+ * does not help.
+ */
 export class TokenRequestError extends Error {
   override readonly name = 'TokenRequestError';
   readonly code: TokenErrorCode;
@@ -28,7 +34,10 @@ export class TokenRequestError extends Error {
   }
 }
 
-/** No answer that can be used came in time, however often it was tried; `cause` is the last thing that went wrong. */
+/**
+ * No answer that can be used came in time, however often it was tried; `cause` is the last thing
+ * that went wrong.
+ */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }

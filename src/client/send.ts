@@ -16,8 +16,9 @@ const firstWaitMs = 250;
 const waitMsMax = 30_000;
 
 /**
- * Sends a request that may be repeated, and gives its answer. A lost connection and the statuses 408, 429, 502, 503 and 504 are tried again, after
- * `Retry-After` or a growing wait with full jitter. Redirects are refused, as they would carry secrets elsewhere.
+ * Sends a request that may be repeated, and gives its answer. A lost connection and the statuses
+ * 408, 429, 502, 503 and 504 are tried again, after `Retry-After` or a growing wait with full
+ * jitter. Redirects are refused, as they would carry secrets elsewhere.
  */
 export async function send(
   transport: Transport,

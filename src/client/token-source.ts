@@ -15,19 +15,25 @@ export interface TokenSourceOptions {
 interface HeldToken {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
-  /** On the clock of `now`: when to refresh, when the access token ends, when the refresh token ends. */
+  /**
+   * On the clock of `now`: when to refresh, when the access token ends, when the refresh token
+   * ends.
+   */
   readonly refreshAt: number;
   readonly expiresAt: number;
   readonly refreshExpiresAt: number;
 }
 
-/** A share of the lifetime, not a fixed time: with a fixed one, short tokens would be stale at once. */
+/**
+ * A share of the lifetime, not a fixed time: with a fixed one, short tokens would be stale at once.
+ */
 const refreshShare = 0.2;
 const refreshEarlyMsMax = 60_000;
 
 /**
- * Keeps one access token fresh (`spec.md` "Authentication" item 8). Whoever asks while a token request is under way waits for that one; near its end the
- * token is refreshed while it still serves; when the refresh token is no longer good, the credentials are used once.
+ * Keeps one access token fresh (`spec.md` "Authentication" item 8). Whoever asks while a token
+ * request is under way waits for that one; near its end the token is refreshed while it still
+ * serves; when the refresh token is no longer good, the credentials are used once.
  */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
@@ -43,7 +49,8 @@ export class TokenSource {
     const now = this.#options.now();
     const held = this.#held;
     if (held === undefined || now >= held.expiresAt) return (await this.#renew()).accessToken;
-    if (now >= held.refreshAt) this.#renew().catch(() => undefined); // it still serves; whoever needs the next one sees the failure
+    // it still serves; whoever needs the next one sees the failure
+    if (now >= held.refreshAt) this.#renew().catch(() => undefined);
     return held.accessToken;
   }
 
@@ -88,7 +95,8 @@ export class TokenSource {
 
 function hold(token: TokenResponse, sentAt: number): HeldToken {
   const lifetimeMs = token.expires_in * 1000;
-  const early = Math.min(lifetimeMs * refreshShare, refreshEarlyMsMax) * (0.9 + Math.random() * 0.2); // clients that started together drift apart
+  // clients that started together drift apart
+  const early = Math.min(lifetimeMs * refreshShare, refreshEarlyMsMax) * (0.9 + Math.random() * 0.2);
   return {
     accessToken: token.access_token,
     refreshToken: token.refresh_token,

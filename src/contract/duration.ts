@@ -1,6 +1,7 @@
 /**
- * How a length of time is spelled: `12h`, `7d`, `2w`, or ISO 8601 (`P7D`, `P2W`, `PT12H`, `P1DT12H30M`). Months and years are left out, as they have no
- * length of their own; so is a bare `m`, which some read as minutes and some as months.
+ * How a length of time is spelled: `12h`, `7d`, `2w`, or ISO 8601 (`P7D`, `P2W`, `PT12H`,
+ * `P1DT12H30M`). Months and years are left out, as they have no length of their own; so is a bare
+ * `m`, which some read as minutes and some as months.
  */
 export const durationPattern =
   '^(?:([0-9]{1,6})([hdw])|P(?=.)(?:([0-9]{1,6})W|(?:([0-9]{1,6})D)?(?:T(?=.)(?:([0-9]{1,6})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,9})S)?)?))$';
@@ -14,7 +15,8 @@ const unitSeconds: Readonly<Record<string, number>> = { h: hour, d: day, w: 7 * 
 export const durationDaysMax = 3_660;
 
 /**
- * Reads a length of time in whole seconds, or gives `undefined` for anything else, for none at all (`0d`) and for more than `durationDaysMax` days.
+ * Reads a length of time in whole seconds, or gives `undefined` for anything else, for none at all
+ * (`0d`) and for more than `durationDaysMax` days.
  *
  * @example
  * parseDuration('7d')   // 604800

@@ -1,6 +1,9 @@
 import Type from 'typebox';
 
-/** A subscriber's e-mail address or identifier: a filter only, never part of a record on the wire and never logged. */
+/**
+ * A subscriber's e-mail address or identifier: a filter only, never part of a record on the wire
+ * and never logged.
+ */
 export const Email = Type.String({
   pattern: '^[^\\s\\u0000-\\u001f\\u007f]{1,254}$',
   minLength: 1,

@@ -1,12 +1,16 @@
-/** One kind of error answer: its HTTP status (RFC 9110) and the title that every answer of this kind carries. */
+/**
+ * One kind of error answer: its HTTP status (RFC 9110) and the title that every answer of this kind
+ * carries.
+ */
 export interface ErrorKind {
   readonly status: number;
   readonly title: string;
 }
 
 /**
- * The error table: every code that the service can put into `type` of a problem answer, read forwards by the server and backwards by clients. No
- * other file holds a status number of an error. The codes are those of the published Connect API v1, completed where it is silent
+ * The error table: every code that the service can put into `type` of a problem answer, read
+ * forwards by the server and backwards by clients. No other file holds a status number of an error.
+ * The codes are those of the published Connect API v1, completed where it is silent
  * (`docs/decisions/error-codes.md`).
  */
 export const errorTable = {

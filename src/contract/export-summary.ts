@@ -17,7 +17,10 @@ export function writeSummaryLine({ rows, sha256 }: ExportSummary): string {
   return `${summaryStart}${JSON.stringify({ rows, sha256 })}}\n`;
 }
 
-/** The summary that a line of NDJSON is, letter for letter as `writeSummaryLine` writes it, or `undefined`. */
+/**
+ * The summary that a line of NDJSON is, letter for letter as `writeSummaryLine` writes it, or
+ * `undefined`.
+ */
 export function readSummaryLine(line: string): ExportSummary | undefined {
   const [, rows, sha256] = /^\{"summary":\{"rows":(\d{1,15}),"sha256":"([0-9a-f]{64})"\}\}\r?$/.exec(line) ?? [];
   return rows === undefined || sha256 === undefined ? undefined : { rows: Number(rows), sha256 };

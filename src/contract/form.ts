@@ -4,7 +4,10 @@ export interface FormPair {
   readonly value: string;
 }
 
-/** What a text of `application/x-www-form-urlencoded` holds: its pairs, and the parts that could not be decoded. */
+/**
+ * What a text of `application/x-www-form-urlencoded` holds: its pairs, and the parts that could not
+ * be decoded.
+ */
 export interface FormContent {
   readonly pairs: readonly FormPair[];
   /** Undecodable parts as they arrived: a bad `%` escape, or bytes that are not UTF-8. */
@@ -12,9 +15,12 @@ export interface FormContent {
 }
 
 /**
- * Reads `application/x-www-form-urlencoded` (WHATWG URL §5.1) strictly: where browsers replace what they cannot decode, this says so. `+` is a blank.
+ * Reads `application/x-www-form-urlencoded` (WHATWG URL §5.1) strictly: where browsers replace what
+ * they cannot decode, this says so. `+` is a blank.
  *
- * @example parseForm('size=5&page=%ZZ') // { pairs: [{ name: 'size', value: '5' }], malformed: ['page=%ZZ'] }
+ * @example
+ * parseForm('size=5&page=%ZZ')
+ * // { pairs: [{ name: 'size', value: '5' }], malformed: ['page=%ZZ'] }
  */
 export function parseForm(text: string): FormContent {
   const pairs: FormPair[] = [];
@@ -30,7 +36,10 @@ export function parseForm(text: string): FormContent {
   return { pairs, malformed };
 }
 
-/** Decodes one form-encoded text (`+` and `%XX`, UTF-8), or gives `undefined` when it cannot be decoded. */
+/**
+ * Decodes one form-encoded text (`+` and `%XX`, UTF-8), or gives `undefined` when it cannot be
+ * decoded.
+ */
 export function decodeFormText(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

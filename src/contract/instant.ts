@@ -1,4 +1,7 @@
-/** A moment in UTC, exact to the nanosecond: whole seconds since 1970-01-01T00:00:00Z and the rest (0 to 999,999,999). */
+/**
+ * A moment in UTC, exact to the nanosecond: whole seconds since 1970-01-01T00:00:00Z and the rest
+ * (0 to 999,999,999).
+ */
 export interface Instant {
   readonly seconds: number;
   readonly nanos: number;
@@ -8,10 +11,13 @@ const form = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?
 const daySeconds = 86_400;
 
 /**
- * Reads an ISO 8601 date-time (RFC 3339 §5.6, `spec.md` "Query parameters"), or gives `undefined` for anything else.
+ * Reads an ISO 8601 date-time (RFC 3339 §5.6, `spec.md` "Query parameters"), or gives `undefined`
+ * for anything else.
  *
- * Accepted: `Z` or an offset (`+02:00`, `+0200`; a `+` that arrived as a blank is understood), a fraction of 1 to 9 digits, years 0001 to
- * 9999. A day that is not in the calendar is refused. A leap second (`23:59:60` UTC at the end of June or December) is the next second, as in POSIX.
+ * Accepted: `Z` or an offset (`+02:00`, `+0200`; a `+` that arrived as a blank is understood), a
+ * fraction of 1 to 9 digits, years 0001 to
+ * 9999. A day that is not in the calendar is refused. A leap second (`23:59:60` UTC at the end of
+ *       June or December) is the next second, as in POSIX.
  *
  * @example
  * parseInstant('2024-05-01T02:00:00.5+02:00') // { seconds: 1714521600, nanos: 500000000 }
@@ -34,7 +40,8 @@ export function parseInstant(text: string): Instant | undefined {
 }
 
 /**
- * Writes whole UTC epoch seconds in the one form that goes on the wire, `yyyy-MM-ddTHH:mm:ssZ` (`spec.md` "Subscription record").
+ * Writes whole UTC epoch seconds in the one form that goes on the wire, `yyyy-MM-ddTHH:mm:ssZ`
+ * (`spec.md` "Subscription record").
  *
  * @example formatInstant(1714521600) // '2024-05-01T00:00:00Z'
  */
@@ -45,7 +52,8 @@ export function formatInstant(seconds: number): string {
 /**
  * Writes a moment with as much of its fraction as there is.
  *
- * @example formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
+ * @example
+ * formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
  */
 export function formatExactInstant({ seconds, nanos }: Instant): string {
   const fraction = String(nanos).padStart(9, '0').replace(/0+$/, '');
@@ -62,7 +70,8 @@ function epochDays(year: number, month: number, day: number): number | undefined
   if (year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28)
     return Date.UTC(year, month - 1, day) / 1000 / daySeconds; // such a day there always is
   const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day); // Date.UTC would take the years 1 to 99 for 1901 to 1999
+  // Date.UTC would take the years 1 to 99 for 1901 to 1999
+  date.setUTCFullYear(year, month - 1, day);
   const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   return exists ? date.getTime() / 1000 / daySeconds : undefined;
 }

@@ -8,7 +8,10 @@ import { IntrospectionResponse, TokenErrorBody, TokenQuery, TokenRequest, TokenR
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The schemas that have a name in the document; wherever one stands inside another, the document refers to it. */
+/**
+ * The schemas that have a name in the document; wherever one stands inside another, the document
+ * refers to it.
+ */
 const named: Readonly<Record<string, object>> = {
   Subscription,
   SubscriptionSummary,
@@ -203,7 +206,10 @@ const documents: Json = {
   },
 };
 
-/** A schema as plain JSON in which every named schema inside it is a reference; `name` is its own, if it has one. */
+/**
+ * A schema as plain JSON in which every named schema inside it is a reference; `name` is its own,
+ * if it has one.
+ */
 export function referring(schema: object, name?: string): unknown {
   const other = Object.entries(named).find(([each, value]) => each !== name && value === schema);
   if (other !== undefined) return { $ref: `#/components/schemas/${other[0]}` };

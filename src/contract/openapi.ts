@@ -21,7 +21,9 @@ export interface OpenApiOptions {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Builds the OpenAPI 3.1 document of the service from the contract; nothing in it is written twice. */
+/**
+ * Builds the OpenAPI 3.1 document of the service from the contract; nothing in it is written twice.
+ */
 export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Json {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [operationId, { method, path, tag, summary, description }] of Object.entries(operations)) {
@@ -149,7 +151,10 @@ function describeSummary(): Json {
   };
 }
 
-/** An operation that takes a form of a client, which authenticates by HTTP Basic or by fields of the form. */
+/**
+ * An operation that takes a form of a client, which authenticates by HTTP Basic or by fields of the
+ * form.
+ */
 const formOperation = (description: string, schema: string): Json => ({
   security: [{ client: [] }, {}],
   parameters: requestHeaders,

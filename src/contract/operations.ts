@@ -1,4 +1,7 @@
-/** One operation of the service: its name is the same in contract, handler, SDK, command line and documentation. */
+/**
+ * One operation of the service: its name is the same in contract, handler, SDK, command line and
+ * documentation.
+ */
 export interface Operation {
   readonly method: 'GET' | 'POST';
   /** Absolute path; a `{name}` is a path parameter. */
@@ -8,7 +11,10 @@ export interface Operation {
   readonly description: string;
 }
 
-/** Path of the API below the public URL: `{base_url}` of the specification is the public URL with it (`spec.md` "Endpoints"). */
+/**
+ * Path of the API below the public URL: `{base_url}` of the specification is the public URL with it
+ * (`spec.md` "Endpoints").
+ */
 export const apiPath = '/connect-api';
 
 /** Every operation of the service by name. */

@@ -2,7 +2,10 @@ import Type, { type Static } from 'typebox';
 import { type ErrorCode, errorTable } from './error.ts';
 import { printableAscii } from './schema.ts';
 
-/** One thing that is wrong with a request: which parameter, with which value, against which rule, and what to do. */
+/**
+ * One thing that is wrong with a request: which parameter, with which value, against which rule,
+ * and what to do.
+ */
 export const Fault = Type.Object(
   {
     parameter: Type.String({ maxLength: 256, description: 'Name of the parameter or header' }),
@@ -15,7 +18,10 @@ export const Fault = Type.Object(
 );
 export type Fault = Static<typeof Fault>;
 
-/** The body of every error answer but those of the OAuth endpoints: `application/problem+json` (RFC 9457 §3). */
+/**
+ * The body of every error answer but those of the OAuth endpoints: `application/problem+json` (RFC
+ * 9457 §3).
+ */
 export const Problem = Type.Object(
   {
     type: Type.String({
@@ -44,7 +50,9 @@ export interface ProblemReport {
   readonly faults?: readonly Fault[];
 }
 
-/** The sentence for one fault: `Cannot use parameter 'size': it must be …: current value is '0'`. */
+/**
+ * The sentence for one fault: `Cannot use parameter 'size': it must be …: current value is '0'`.
+ */
 export function faultSentence(fault: Fault): string {
   const value = fault.value === null ? '' : `: current value is '${fault.value}'`;
   return `Cannot use parameter '${fault.parameter}': it must be ${fault.rule}${value}`;

@@ -1,7 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { plainText } from './schema.ts';
 
-/** Identifier of a product: opaque text without control characters, 1 to 128 characters (`spec.md` "Product object"). */
+/**
+ * Identifier of a product: opaque text without control characters, 1 to 128 characters (`spec.md`
+ * "Product object").
+ */
 export const ProductId = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f]{1,128}$',
   minLength: 1,
@@ -11,7 +14,10 @@ export const ProductId = Type.String({
   examples: ['cHJvZHVjdC0zMA'],
 });
 
-/** The product of a subscription (`spec.md` "Product object"). `period` is counted in `period_unit` and may be 0. */
+/**
+ * The product of a subscription (`spec.md` "Product object"). `period` is counted in `period_unit`
+ * and may be 0.
+ */
 export const Product = Type.Object(
   {
     id: ProductId,

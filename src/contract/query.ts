@@ -5,7 +5,10 @@ import { ProductId } from './product.ts';
 import { formatWords } from './report-format.ts';
 import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
 
-/** Bounds of paging that an operator may set; `spec.md` "Query parameters" leaves them open (`docs/decisions/page-size.md`). */
+/**
+ * Bounds of paging that an operator may set; `spec.md` "Query parameters" leaves them open
+ * (`docs/decisions/page-size.md`).
+ */
 export interface PageLimits {
   /** Records on a page when `size` is not given. */
   readonly sizeDefault: number;
@@ -21,7 +24,10 @@ export const defaultPageLimits: PageLimits = { sizeDefault: 20, sizeMax: 1000, f
 /** The largest page number that can be asked for: a bound on the request, not on the report. */
 export const pageMax = 1_000_000_000;
 
-/** The dates of a record by the word that chooses one: value of `date-field`, and name of the record's field for `sort`. */
+/**
+ * The dates of a record by the word that chooses one: value of `date-field`, and name of the
+ * record's field for `sort`.
+ */
 export const dateFields = {
   created: 'createdDate',
   activation: 'activationDate',
@@ -133,8 +139,9 @@ const answerParameters = {
 } as const satisfies Record<string, TSchema>;
 
 /**
- * The query parameters of the report, in the order of the documentation (`spec.md` "Query parameters" and what it leaves open). All are optional;
- * filters combine to narrow the report. A name that is not here, or that stands twice, is a 400.
+ * The query parameters of the report, in the order of the documentation (`spec.md` "Query
+ * parameters" and what it leaves open). All are optional; filters combine to narrow the report. A
+ * name that is not here, or that stands twice, is a 400.
  */
 export function reportParameters(limits: PageLimits): ReturnType<typeof buildParameters> {
   const parameters = parametersOf.get(limits) ?? buildParameters(limits);

@@ -3,8 +3,9 @@ import type { TSchema } from 'typebox';
 /**
  * The rule of a schema as the end of a sentence: `15 to 22 digits, such as 8944500102198304826`.
  *
- * Every schema of a single value carries, besides JSON Schema, `x-rule` (in words what must hold) and `examples` (the first one is right), so
- * that one definition gives validation, OpenAPI and the sentence a person reads.
+ * Every schema of a single value carries, besides JSON Schema, `x-rule` (in words what must hold)
+ * and `examples` (the first one is right), so that one definition gives validation, OpenAPI and the
+ * sentence a person reads.
  */
 export function ruleOf(schema: TSchema): string {
   return `${annotation(schema).rule}, such as ${annotation(schema).example}`;
@@ -29,7 +30,10 @@ export function fitsText(schema: TSchema, text: string): boolean {
   return pattern === undefined || expressionOf(pattern).test(text);
 }
 
-/** Characters of a text as JSON Schema counts them: code points, not UTF-16 units. A text that is too long in any case is not counted. */
+/**
+ * Characters of a text as JSON Schema counts them: code points, not UTF-16 units. A text that is
+ * too long in any case is not counted.
+ */
 const codePoints = (text: string, max: number): number => (text.length > 2 * max ? text.length : [...text].length);
 
 const expressions = new Map<string, RegExp>();
@@ -41,10 +45,14 @@ function expressionOf(pattern: string): RegExp {
   return known;
 }
 
-/** The whole number that a text spells in plain digits, when it fits the `minimum` and `maximum` of an integer schema; `undefined` otherwise. */
+/**
+ * The whole number that a text spells in plain digits, when it fits the `minimum` and `maximum` of
+ * an integer schema; `undefined` otherwise.
+ */
 export function readWholeNumber(schema: TSchema, text: string): number | undefined {
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema as { minimum?: number; maximum?: number };
-  if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined; // no sign, blank, exponent, hexadecimal or leading zero
+  // no sign, blank, exponent, hexadecimal or leading zero
+  if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined;
   const value = Number(text);
   return value >= minimum && value <= maximum ? value : undefined;
 }

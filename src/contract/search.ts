@@ -4,8 +4,9 @@ import { descriptionOf } from './schema.ts';
 import { Status } from './subscription.ts';
 
 /**
- * The body of a search: the query parameters of the report as members of a JSON object. `size` and `page` are numbers, `status` may be an array,
- * `auto-renew` and `all` may be booleans, everything else is the text that would stand in the query string.
+ * The body of a search: the query parameters of the report as members of a JSON object. `size` and
+ * `page` are numbers, `status` may be an array, `auto-renew` and `all` may be booleans, everything
+ * else is the text that would stand in the query string.
  */
 export function searchBody(limits: PageLimits) {
   const parameters = reportParameters(limits);

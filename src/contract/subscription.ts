@@ -2,10 +2,16 @@ import Type, { type Static } from 'typebox';
 import { Product } from './product.ts';
 import { plainText } from './schema.ts';
 
-/** The statuses known today, in the order of a subscription's life. The set is open: a client must expect words that are not in it. */
+/**
+ * The statuses known today, in the order of a subscription's life. The set is open: a client must
+ * expect words that are not in it.
+ */
 export const knownStatuses = ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED'] as const;
 
-/** Identifier of a subscription: URL-safe base64-like text, `=` padding allowed (`spec.md` "Subscription record"). */
+/**
+ * Identifier of a subscription: URL-safe base64-like text, `=` padding allowed (`spec.md`
+ * "Subscription record").
+ */
 export const SubscriptionId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,255}={0,2}$',
   minLength: 1,
@@ -18,7 +24,9 @@ export const SubscriptionId = Type.String({
 /** How a status is spelled, as a part of a pattern. */
 export const statusWord = '[A-Z][A-Z0-9_]{0,31}';
 
-/** State of a subscription: an open set of upper-case words (`spec.md` "States and transitions"). */
+/**
+ * State of a subscription: an open set of upper-case words (`spec.md` "States and transitions").
+ */
 export const Status = Type.String({
   pattern: `^${statusWord}$`,
   minLength: 1,
@@ -28,7 +36,9 @@ export const Status = Type.String({
   examples: ['ACTIVE'],
 });
 
-/** SIM identifier (ITU-T E.118): digits; 16-digit ones exist in the wild, so 15 to 22 are allowed. */
+/**
+ * SIM identifier (ITU-T E.118): digits; 16-digit ones exist in the wild, so 15 to 22 are allowed.
+ */
 export const Iccid = Type.String({
   pattern: '^[0-9]{15,22}$',
   minLength: 15,
@@ -48,7 +58,10 @@ const timestamp = (description: string) =>
     examples: ['2024-05-01T00:00:00Z'],
   });
 
-/** The words that carry a boolean on the wire; `auto_renew` is a string, not a JSON boolean (`spec.md` "Subscription record"). */
+/**
+ * The words that carry a boolean on the wire; `auto_renew` is a string, not a JSON boolean
+ * (`spec.md` "Subscription record").
+ */
 export const AutoRenew = Type.String({
   enum: ['true', 'false'],
   maxLength: 5,
@@ -57,7 +70,10 @@ export const AutoRenew = Type.String({
   examples: ['true'],
 });
 
-/** One subscription record as the report returns it (`spec.md` "Subscription record"). Only `status` may be absent. */
+/**
+ * One subscription record as the report returns it (`spec.md` "Subscription record"). Only `status`
+ * may be absent.
+ */
 export const Subscription = Type.Object(
   {
     id: SubscriptionId,

@@ -1,6 +1,7 @@
 /**
- * The known name that a misspelt one was probably meant to be, or `undefined` when none is near (at most a third of its letters differ; case and
- * the difference between `-` and `_` count for nothing).
+ * The known name that a misspelt one was probably meant to be, or `undefined` when none is near (at
+ * most a third of its letters differ; case and the difference between `-` and `_` count for
+ * nothing).
  *
  * @example suggest('productid', ['product-id', 'page']) // 'product-id'
  */
@@ -25,7 +26,10 @@ const longest = 64;
 
 const fold = (name: string): string => name.toLowerCase().replaceAll(/[-_.[\]]/g, '');
 
-/** Number of single letters to insert, delete or replace to turn one text into the other (Levenshtein), row by row. */
+/**
+ * Number of single letters to insert, delete or replace to turn one text into the other
+ * (Levenshtein), row by row.
+ */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

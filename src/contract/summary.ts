@@ -3,14 +3,20 @@ import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
 import { AutoRenew, Status } from './subscription.ts';
 
-/** What a summary counts by: fields by the name of their filter, and the days or months of the date that `date-field` chooses, in UTC. */
+/**
+ * What a summary counts by: fields by the name of their filter, and the days or months of the date
+ * that `date-field` chooses, in UTC.
+ */
 export const summaryGroups = ['status', 'product-id', 'plan-id', 'auto-renew', 'day', 'month'] as const;
 export type SummaryGroup = (typeof summaryGroups)[number];
 
 /** What is counted by when `by` is left out. */
 export const defaultSummaryGroups: readonly SummaryGroup[] = ['status', 'product-id', 'plan-id', 'auto-renew'];
 
-/** The longest span that can be counted by day, in days: a leap year. It touches one calendar day more when it begins within a day. */
+/**
+ * The longest span that can be counted by day, in days: a leap year. It touches one calendar day
+ * more when it begins within a day.
+ */
 export const summaryDaysMax = 366;
 
 const group = `(?:${summaryGroups.join('|')})`;
@@ -53,7 +59,10 @@ const counts = <T extends TSchema>(description: string, value: T) =>
 const bucket = (pattern: string, example: string) =>
   Type.String({ pattern, maxLength: 10, description: 'In UTC', examples: [example] });
 
-/** The counts of a summary. `by` has the groups that were asked for, each ordered by value; only values that a record has stand in it. */
+/**
+ * The counts of a summary. `by` has the groups that were asked for, each ordered by value; only
+ * values that a record has stand in it.
+ */
 export const SubscriptionSummary = Type.Object(
   {
     total: count('All records that the filters let through'),

@@ -5,7 +5,10 @@ import { printableAscii } from './schema.ts';
 export const grantTypes = ['client_credentials', 'refresh_token'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
-/** What becomes of a refresh token that was used: `rotate` ends it, `reuse` leaves it valid until it expires. */
+/**
+ * What becomes of a refresh token that was used: `rotate` ends it, `reuse` leaves it valid until it
+ * expires.
+ */
 export const refreshTokenUses = ['rotate', 'reuse'] as const;
 export type RefreshTokenUse = (typeof refreshTokenUses)[number];
 
@@ -13,10 +16,16 @@ export type RefreshTokenUse = (typeof refreshTokenUses)[number];
 export const scopes = ['subscription:read', 'subscription:write'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** The scopes that clients of the public interface are told of; the others are the operator's to give. */
+/**
+ * The scopes that clients of the public interface are told of; the others are the operator's to
+ * give.
+ */
 export const publicScopes: readonly Scope[] = ['subscription:read'];
 
-/** Scopes of OpenID Connect (Core §5.4, §11): clients of an identity provider may send them; they say nothing here and are not granted. */
+/**
+ * Scopes of OpenID Connect (Core §5.4, §11): clients of an identity provider may send them; they
+ * say nothing here and are not granted.
+ */
 export const identityScopes: ReadonlySet<string> = new Set([
   ...['openid', 'profile', 'email', 'address', 'phone', 'offline_access'],
 ]);
@@ -26,7 +35,10 @@ export const defaultScopes: readonly Scope[] = ['subscription:read'];
 
 const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: printableAscii, description });
 
-/** The form fields of a token request (`spec.md` "Authentication", items 3 and 5; RFC 6749 §4.4.2, §6). */
+/**
+ * The form fields of a token request (`spec.md` "Authentication", items 3 and 5; RFC 6749 §4.4.2,
+ * §6).
+ */
 export const TokenRequest = Type.Object(
   {
     grant_type: Type.String({ enum: [...grantTypes], maxLength: 32, description: 'The grant' }),
@@ -38,7 +50,10 @@ export const TokenRequest = Type.Object(
   { description: 'A token request; unknown fields are ignored (RFC 6749 §3.2)' },
 );
 
-/** A token answer (RFC 6749 §5.1), with `refresh_expires_in` as Keycloak has it. Times are in seconds. */
+/**
+ * A token answer (RFC 6749 §5.1), with `refresh_expires_in` as Keycloak has it. Times are in
+ * seconds.
+ */
 export const TokenResponse = Type.Object(
   {
     access_token: Type.String({
@@ -115,7 +130,10 @@ export const IntrospectionResponse = Type.Object(
 );
 export type IntrospectionResponse = Static<typeof IntrospectionResponse>;
 
-/** Error codes of the token endpoint with their status (RFC 6749 §5.2, RFC 7009 §2.2.1; the last three are ours for conditions that these do not name). */
+/**
+ * Error codes of the token endpoint with their status (RFC 6749 §5.2, RFC 7009 §2.2.1; the last
+ * three are ours for conditions that these do not name).
+ */
 export const tokenErrorTable = {
   invalid_request: { status: 400 },
   invalid_client: { status: 401 },

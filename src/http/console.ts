@@ -9,7 +9,10 @@ const built = fileURLToPath(new URL('../../dist/', import.meta.url));
 /** Whether the console's scripts were built (`npm run build`). */
 export const consoleIsBuilt = (): boolean => existsSync(`${built}console/app.js`);
 
-/** The web console at `/console`: static files, an ordinary client of this service without privileges. */
+/**
+ * The web console at `/console`: static files, an ordinary client of this service without
+ * privileges.
+ */
 export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
   if (!consoleIsBuilt()) return;
   await app.register(async (scope) => {
@@ -25,7 +28,8 @@ export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
       decorateReply: true,
       root: built,
       prefix: '/console/static/',
-      allowedPath: (path) => !path.endsWith('.d.ts'), // the types beside them would be served as video/mp2t
+      // the types beside them would be served as video/mp2t
+      allowedPath: (path) => !path.endsWith('.d.ts'),
     });
     for (const url of ['/console', '/console/'])
       scope.get(url, async (_request, reply) => reply.sendFile('index.html', page));

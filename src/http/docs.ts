@@ -3,7 +3,10 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../contract/operations.ts';
 
-/** The contract at `/openapi.json`, and an interactive page of it at `/docs` whose assets all come from here. */
+/**
+ * The contract at `/openapi.json`, and an interactive page of it at `/docs` whose assets all come
+ * from here.
+ */
 export async function addDocsRoutes(app: FastifyInstance, openApi: object, publicUrl: string): Promise<void> {
   const text = JSON.stringify(openApi);
   app.get(operations.getOpenapi.path, async (_request, reply) =>
@@ -20,7 +23,8 @@ export async function addDocsRoutes(app: FastifyInstance, openApi: object, publi
       title: 'subreport: the interface',
       css: [{ filename: 'subreport.css', content: '.swagger-ui .topbar { display: none }' }],
     },
-    // Our own policy: the library's sends the browser to https for its assets, which a service on plain http does not have.
+    // Our own policy: the library's sends the browser to https for its assets, which a service on
+    // plain http does not have.
     staticCSP: `default-src 'self'; connect-src 'self' ${new URL(publicUrl).origin}; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'`,
   });
 }

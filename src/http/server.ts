@@ -32,7 +32,10 @@ export interface ServerOptions
   readonly hasConsole: boolean;
 }
 
-/** Longest time for a request to arrive whole, in milliseconds; noticed within a second, before its deadline. */
+/**
+ * Longest time for a request to arrive whole, in milliseconds; noticed within a second, before its
+ * deadline.
+ */
 export const bodyMsMax = 6_000;
 
 /** Builds the HTTP server; it does not listen yet. */
@@ -45,7 +48,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });
     app.addHook('onSend', addRateLimitHeaders);
   }
-  const repeated = options.rateLimitPerMinute > 0 ? undefined : repeatedRequests(app, options); // each request is counted
+  // each request is counted
+  const repeated = options.rateLimitPerMinute > 0 ? undefined : repeatedRequests(app, options);
   addSubscriptionRoutes(app, options, repeated);
   addTokenRoute(app, options.auth);
   addTokenManagementRoutes(app, options.auth, options.resourceServer);

@@ -20,8 +20,10 @@ const validator = Compile(Subscription);
 const dateNames = Object.values(dateFields);
 
 /**
- * Checks one row against the contract and finishes it: dates in the one written format, `auto_renew` as its word, a status and a unit in upper case, a `null`
- * status as absent, the fields in the order of the contract. A row is a record as the report returns it, with the subscriber's `email` beside it.
+ * Checks one row against the contract and finishes it: dates in the one written format,
+ * `auto_renew` as its word, a status and a unit in upper case, a `null` status as absent, the
+ * fields in the order of the contract. A row is a record as the report returns it, with the
+ * subscriber's `email` beside it.
  */
 export function checkRow(value: unknown): CheckedRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -57,7 +59,10 @@ function normalisedEmail(value: unknown): string | undefined {
   return fitsText(Email, text) && text.isWellFormed() ? text : undefined;
 }
 
-/** Whether no string of a record holds half of a surrogate pair: UTF-8 cannot carry one, so the stores would keep another string. */
+/**
+ * Whether no string of a record holds half of a surrogate pair: UTF-8 cannot carry one, so the
+ * stores would keep another string.
+ */
 const isWellFormed = ({ product, ...fields }: Subscription): boolean =>
   [...Object.values(fields), ...Object.values(product)].every(isWellFormedValue);
 
@@ -80,7 +85,10 @@ function booleanWord(value: unknown): unknown {
   return typeof value === 'string' && /^(true|false)$/i.test(value) ? value.toLowerCase() : value;
 }
 
-/** A word in upper case, when it is one of ASCII characters: others have upper cases of several letters. */
+/**
+ * A word in upper case, when it is one of ASCII characters: others have upper cases of several
+ * letters.
+ */
 function upperCaseWord(value: unknown): unknown {
   return typeof value === 'string' && /^[a-z0-9_]+$/i.test(value) ? value.toUpperCase() : value;
 }
@@ -98,7 +106,10 @@ const rewritten = [
   ['product', withUpperCaseUnit],
 ] as const;
 
-/** Whether a date that could be read stands in the one written form already, as most do: `yyyy-MM-ddTHH:mm:ssZ`, and no leap second. */
+/**
+ * Whether a date that could be read stands in the one written form already, as most do:
+ * `yyyy-MM-ddTHH:mm:ssZ`, and no leap second.
+ */
 const isWritten = (date: unknown): boolean =>
   typeof date === 'string' && date.length === 20 && date.endsWith('Z') && date[17] !== '6';
 

@@ -2,12 +2,17 @@ import { recordColumns, revealText } from '../contract/csv.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { ImportError } from './error.ts';
 
-/** The columns of a CSV source: the fields of a record, `product.…` for those of its product, and the subscriber's e-mail. */
+/**
+ * The columns of a CSV source: the fields of a record, `product.…` for those of its product, and
+ * the subscriber's e-mail.
+ */
 export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 
 const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
 
-/** Checks the header row of a CSV source and gives it back; fails with every fault of it at once. */
+/**
+ * Checks the header row of a CSV source and gives it back; fails with every fault of it at once.
+ */
 export function checkCsvHeader(header: readonly string[]): string[] {
   const names = header.map((name) => name.trim());
   const faults = [
@@ -29,8 +34,9 @@ export function checkCsvHeader(header: readonly string[]): string[] {
 }
 
 /**
- * A row of a CSV source as the value that the same row would be in NDJSON. An empty cell is an absent field, or empty text where that is allowed; the
- * apostrophe that our reports put before what a spreadsheet would take for a formula is taken away.
+ * A row of a CSV source as the value that the same row would be in NDJSON. An empty cell is an
+ * absent field, or empty text where that is allowed; the apostrophe that our reports put before
+ * what a spreadsheet would take for a formula is taken away.
  */
 export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
   const value: Record<string, unknown> = {};

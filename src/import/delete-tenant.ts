@@ -13,8 +13,9 @@ export interface DeletionSummary {
 }
 
 /**
- * Deletes a tenant: its clients at once, then its rows in batches. A deletion that is killed goes on when it is run again; until then the tenant cannot be used.
- * Throws `ImportError` `BUSY`, and changes nothing, while an import into the tenant is running.
+ * Deletes a tenant: its clients at once, then its rows in batches. A deletion that is killed goes
+ * on when it is run again; until then the tenant cannot be used. Throws `ImportError` `BUSY`, and
+ * changes nothing, while an import into the tenant is running.
  */
 export function deleteTenant(store: Store, tenant: TenantId, nowSeconds: () => number): Promise<DeletionSummary> {
   return withWriteLock(store, tenant, async (lock) => {

@@ -14,8 +14,9 @@ export interface ErasureSummary {
 }
 
 /**
- * Erases records by their ids, in batches that are durable one by one; each record leaves a tombstone, so clients that follow the changes remove it too. Throws
- * `ImportError` `BUSY`, and erases nothing, while an import into the tenant is running: it might bring a record back.
+ * Erases records by their ids, in batches that are durable one by one; each record leaves a
+ * tombstone, so clients that follow the changes remove it too. Throws `ImportError` `BUSY`, and
+ * erases nothing, while an import into the tenant is running: it might bring a record back.
  */
 export function eraseRecords(store: Store, tenant: TenantId, ids: ReadonlySet<string>): Promise<ErasureSummary> {
   return withImportLock(store, tenant, async (lock) => {

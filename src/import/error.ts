@@ -1,7 +1,8 @@
 /**
  * Why an import cannot go on as a whole; a single bad row is no reason.
  * - `UNREADABLE`: the source cannot be read as the format it should be in.
- * - `BAD_ROWS`: a strict import found rows that break a rule, and loaded nothing; or more rows were rejected than any import may have.
+ * - `BAD_ROWS`: a strict import found rows that break a rule, and loaded nothing; or more rows were
+ *   rejected than any import may have.
  * - `EMPTY`: a source without rows is to replace all records, and nobody said that it may.
  * - `BUSY`: another import into the same tenant is running.
  * - `OTHER_SOURCE`: the source is not the one whose import is to be resumed.

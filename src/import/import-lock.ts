@@ -8,8 +8,8 @@ export const requireNoImport = (store: Store, tenant: TenantId): Promise<void> =
   withImportLock(store, tenant, async () => undefined);
 
 /**
- * Runs an import with the right to import into a tenant. Throws `ImportError` at once: `BUSY` when another import into it is running, `NO_TENANT` when it was deleted
- * since it was looked up.
+ * Runs an import with the right to import into a tenant. Throws `ImportError` at once: `BUSY` when
+ * another import into it is running, `NO_TENANT` when it was deleted since it was looked up.
  */
 export function withImportLock<T>(store: Store, tenant: TenantId, work: (lock: ImportLock) => Promise<T>): Promise<T> {
   return withWriteLock(store, tenant, async (lock) => {
@@ -23,7 +23,10 @@ export function withImportLock<T>(store: Store, tenant: TenantId, work: (lock: I
   });
 }
 
-/** Runs work that nothing else may write to the records of a tenant beside. Throws `ImportError` `BUSY` at once when something does. */
+/**
+ * Runs work that nothing else may write to the records of a tenant beside. Throws `ImportError`
+ * `BUSY` at once when something does.
+ */
 export async function withWriteLock<T>(
   store: Store,
   tenant: TenantId,

@@ -8,8 +8,8 @@ import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
 
 /**
- * What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged. An accepted row that a later row of its batch replaces counts
- * in none of the three.
+ * What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged.
+ * An accepted row that a later row of its batch replaces counts in none of the three.
  */
 export interface ImportSummary extends LoadCounts {
   readonly read: number;
@@ -21,19 +21,29 @@ export interface ImportSummary extends LoadCounts {
 export interface ImportOptions extends SourceOptions {
   /** Check every row and load none. */
   readonly dryRun: boolean;
-  /** Go on where an import of the same source, that did not finish, left off; its counts go on too. */
+  /**
+   * Go on where an import of the same source, that did not finish, left off; its counts go on too.
+   */
   readonly resume?: boolean;
-  /** Rows of one transaction at most; a store that works in this process keeps it from everything else for so long. */
+  /**
+   * Rows of one transaction at most; a store that works in this process keeps it from everything
+   * else for so long.
+   */
   readonly batchRowsMax?: number;
-  /** Told before the first row that is rejected how many rows, and rejected ones among them, were done by the import that is resumed. */
+  /**
+   * Told before the first row that is rejected how many rows, and rejected ones among them, were
+   * done by the import that is resumed.
+   */
   readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
 }
 
 /**
- * Reads a source, unpacks gzip and zstd, checks each row against the contract and loads the good rows in batches, each durable once it is counted. The last row
- * of an id wins: inside a batch the earlier ones are never written, so the same source twice changes nothing; across batches each is an update. Each batch
- * commits how far the source is done, which `resume` continues from. Throws `ImportError`: `BUSY` while another import into the tenant is running,
- * `OTHER_SOURCE` when the import to resume had another source.
+ * Reads a source, unpacks gzip and zstd, checks each row against the contract and loads the good
+ * rows in batches, each durable once it is counted. The last row of an id wins: inside a batch the
+ * earlier ones are never written, so the same source twice changes nothing; across batches each is
+ * an update. Each batch commits how far the source is done, which `resume` continues from. Throws
+ * `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` when the
+ * import to resume had another source.
  */
 export async function importRecords(
   store: Store,
@@ -66,11 +76,15 @@ async function loadRecords(
   const tally: Tally = { read: 0, rejected: mark?.rejected ?? 0 };
   const begun = { read: mark?.read ?? 0, rejected: tally.rejected };
   let told: Promise<void> | undefined;
-  /** Once the source is known to be the one that is resumed, and before anything of what follows is told. */
+  /**
+   * Once the source is known to be the one that is resumed, and before anything of what follows is
+   * told.
+   */
   const tellResume = () => (told ??= Promise.resolve(options.onResume?.(begun)));
   const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
-  let done = { read: tally.read, rejected: tally.rejected, bytes: 0 }; // up to the last row of the batch
+  // up to the last row of the batch
+  let done = { read: tally.read, rejected: tally.rejected, bytes: 0 };
   let end = batchEnd(done.read, options.batchRowsMax);
   const flush = async (isLast: boolean): Promise<void> => {
     const sha256 = digest.at(done.bytes) ?? '';

@@ -7,33 +7,42 @@ import { requireHeld } from './import-lock.ts';
 /** Rows of the first transaction. */
 export const batchRows = 1_000;
 /**
- * Rows of the transactions after it: large enough to share their cost, small enough that another writer waits a tenth of a second or two. Four times as many were
- * no faster, and took 40 MB more.
+ * Rows of the transactions after it: large enough to share their cost, small enough that another
+ * writer waits a tenth of a second or two. Four times as many were no faster, and took 40 MB more.
  */
 const batchRowsMax = 2_000;
 
 /**
- * The row of the source that ends the batch which begins behind row `read`. It depends on the row's number alone, so a resumed import makes the same batches,
- * and the same counts, as one that was never stopped.
+ * The row of the source that ends the batch which begins behind row `read`. It depends on the row's
+ * number alone, so a resumed import makes the same batches, and the same counts, as one that was
+ * never stopped.
  */
 export function batchEnd(read: number, rowsMax = batchRowsMax): number {
   const first = Math.min(batchRows, rowsMax);
   return read < first ? first : first + (Math.floor((read - first) / rowsMax) + 1) * rowsMax;
 }
 
-/** Attempts at a batch that another transaction keeps from its locks; each waits for them up to the store's own limit. */
+/**
+ * Attempts at a batch that another transaction keeps from its locks; each waits for them up to the
+ * store's own limit.
+ */
 const attemptsMax = 3;
 /** Wait before the second attempt, in milliseconds; it grows with each. */
 const pauseMs = 200;
 
-/** Where an import stands once some rows are in, the counts being those of the batches before them. */
+/**
+ * Where an import stands once some rows are in, the counts being those of the batches before them.
+ */
 export type MarkImport = (counts: LoadCounts) => ImportMark | 'finished';
 
 /** Where rows go in batches, each durable once `counts` has it. */
 export interface BatchLoader {
   /** What became of the rows of the batches that are done. */
   readonly counts: LoadCounts;
-  /** Loads a batch as soon as the one before it is done; resolves when that one is, so that the next can be read meanwhile. */
+  /**
+   * Loads a batch as soon as the one before it is done; resolves when that one is, so that the next
+   * can be read meanwhile.
+   */
   load(rows: readonly SubscriptionRow[], mark: MarkImport): Promise<void>;
   /** Resolves when the last batch is done. */
   settle(): Promise<void>;
@@ -59,7 +68,10 @@ export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLo
   };
 }
 
-/** Runs a transaction again that lost a deadlock or waited too long for a lock: of a shard that moves, say, or of a migration. */
+/**
+ * Runs a transaction again that lost a deadlock or waited too long for a lock: of a shard that
+ * moves, say, or of a migration.
+ */
 async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

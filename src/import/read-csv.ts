@@ -9,15 +9,19 @@ import { rowBytesMax, type SourceRow } from './source-row.ts';
 /** Bytes without a row, from which on nothing of a source is what somebody meant to import. */
 const gapBytesMax = 16 * rowBytesMax;
 
-/** What csv-parse gives for a record with `info` set; `bytes` reach from the beginning of the source to the end of the record. */
+/**
+ * What csv-parse gives for a record with `info` set; `bytes` reach from the beginning of the source
+ * to the end of the record.
+ */
 interface ParsedRecord {
   readonly record: Readonly<Record<string, string>>;
   readonly info: { readonly bytes: number; readonly error?: CsvError };
 }
 
 /**
- * Reads CSV (RFC 4180, comma-separated, UTF-8, with a header row): a row for each record. A record with too few or too many cells, or that is not
- * UTF-8, is a row with its fault; a broken quotation ends the reading, as nothing after it can be trusted.
+ * Reads CSV (RFC 4180, comma-separated, UTF-8, with a header row): a row for each record. A record
+ * with too few or too many cells, or that is not UTF-8, is a row with its fault; a broken quotation
+ * ends the reading, as nothing after it can be trusted.
  */
 export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
   const pending = new PendingBytes();
@@ -29,7 +33,8 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
       return checkCsvHeader(header);
     },
     info: true,
-    record_delimiter: ['\r\n', '\n', '\r'], // each line may end in its own way; left out, the first line decides for all
+    // each line may end in its own way; left out, the first line decides for all
+    record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: rowBytesMax,
@@ -77,7 +82,10 @@ async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): As
   }
 }
 
-/** A record by its bytes, which may end in a line end. The parser's cells have U+FFFD both for itself and for what is not UTF-8, so the bytes are checked. */
+/**
+ * A record by its bytes, which may end in a line end. The parser's cells have U+FFFD both for
+ * itself and for what is not UTF-8, so the bytes are checked.
+ */
 function readRecord(
   bytes: Buffer,
   record: ParsedRecord['record'],

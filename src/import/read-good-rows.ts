@@ -23,7 +23,10 @@ export interface RejectedRow {
 /** A source that unpacks to more is not what somebody meant to import. */
 export const unpackedGibMax = 64;
 const gib = 2 ** 30;
-/** Longest time in milliseconds that rows are read for at a stretch; a service that loads them has others to answer. */
+/**
+ * Longest time in milliseconds that rows are read for at a stretch; a service that loads them has
+ * others to answer.
+ */
 const turnMsMax = 10;
 
 /** How to read a source. */
@@ -31,7 +34,10 @@ export interface SourceOptions {
   readonly format: ImportFormat;
   /** Most bytes that a packed source may unpack to. */
   readonly unpackedBytesMax?: number;
-  /** Told of each row that is rejected, in the order of the source; rows behind it are durable only when it has resolved. */
+  /**
+   * Told of each row that is rejected, in the order of the source; rows behind it are durable only
+   * when it has resolved.
+   */
   readonly onRejected: (row: RejectedRow) => Promise<void> | void;
   /** Most rows that may be rejected; one more ends the reading. */
   readonly rejectedMax?: number;
@@ -52,7 +58,10 @@ export interface GoodRow {
   readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
 }
 
-/** The rows of a source that can be loaded, but for those that a resumed import is past; counts all rows, and reports the rejected ones. */
+/**
+ * The rows of a source that can be loaded, but for those that a resumed import is past; counts all
+ * rows, and reports the rejected ones.
+ */
 export async function* readGoodRows(
   source: AsyncIterable<Buffer>,
   { format, onRejected, rejectedMax = Number.POSITIVE_INFINITY }: SourceOptions,
@@ -77,7 +86,8 @@ export async function* readGoodRows(
     }
     before = { read: tally.read, rejected: tally.rejected, bytes: sourceRow.end };
     if (performance.now() - turnBegan > turnMsMax) {
-      await setImmediate(); // rows of one chunk follow each other without giving way to anything else
+      // rows of one chunk follow each other without giving way to anything else
+      await setImmediate();
       turnBegan = performance.now();
     }
   }

@@ -7,9 +7,11 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Reads NDJSON (one JSON object per line, UTF-8): a row for each line that is not blank. A line that cannot be read is a row with its fault; lines
- * longer than 1 MiB are never held in memory. The summary that ends a whole report of ours is no row: it is compared with what stands before it, back to
- * another summary or the beginning, and when they differ the reading fails. The first `skip` rows are only counted: their values are `undefined`.
+ * Reads NDJSON (one JSON object per line, UTF-8): a row for each line that is not blank. A line
+ * that cannot be read is a row with its fault; lines longer than 1 MiB are never held in memory.
+ * The summary that ends a whole report of ours is no row: it is compared with what stands before
+ * it, back to another summary or the beginning, and when they differ the reading fails. The first
+ * `skip` rows are only counted: their values are `undefined`.
  */
 export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): AsyncGenerator<SourceRow> {
   let rows = 0;

@@ -21,9 +21,10 @@ export interface ReplaceSummary extends ImportSummary {
 }
 
 /**
- * Makes a source all records of a tenant, in one transaction: readers see the report of before until they see the new one, records that are not in the source
- * become removed ones, equal ones are left alone. A source with one row that is rejected, or without any row, changes nothing; nor does one that fails. Fails
- * with `ImportError` as `importRecords` does.
+ * Makes a source all records of a tenant, in one transaction: readers see the report of before
+ * until they see the new one, records that are not in the source become removed ones, equal ones
+ * are left alone. A source with one row that is rejected, or without any row, changes nothing; nor
+ * does one that fails. Fails with `ImportError` as `importRecords` does.
  */
 export async function replaceRecords(
   store: Store,

@@ -6,7 +6,10 @@ import type { SourceDigest } from './source-digest.ts';
 export interface Resumption {
   /** Rows that are done. */
   readonly rows: number;
-  /** Whether a row, by its number and the byte that it ends at, is done; fails with `ImportError` when the rows up to there are not those that were done. */
+  /**
+   * Whether a row, by its number and the byte that it ends at, is done; fails with `ImportError`
+   * when the rows up to there are not those that were done.
+   */
   isPast(row: number, end: number): boolean;
   /** Fails with `ImportError` when a source of so many rows ended before what was done. */
   requireReached(rows: number): void;

@@ -7,7 +7,10 @@ const chunks = Array.from({ length: 640 }, (_, n) => Buffer.alloc(65_536 + (n % 
 const source = Buffer.concat(chunks);
 const hashOf = (bytes: number): string => createHash('sha256').update(source.subarray(0, bytes)).digest('hex');
 
-/** Reads the source with rows that end where `ends` says, each looked at once the chunk that it ends in was read; the most that was kept. */
+/**
+ * Reads the source with rows that end where `ends` says, each looked at once the chunk that it ends
+ * in was read; the most that was kept.
+ */
 async function read(digest: SourceDigest, ends: readonly number[], look: (end: number) => void): Promise<number> {
   let [bytes, row, most] = [0, 0, 0];
   for await (const chunk of digest.follow(
@@ -43,7 +46,8 @@ test.each([
     expect(digest.at(end)).toBe(hashOf(end));
   });
   expect(most).toBeLessThan(18 * mib);
-  expect(digest.at(ends.at(-1) ?? 0)).toBe(hashOf(ends.at(-1) ?? 0)); // up to the last row, however much has come behind it
+  // up to the last row, however much has come behind it
+  expect(digest.at(ends.at(-1) ?? 0)).toBe(hashOf(ends.at(-1) ?? 0));
   expect(digest.at(source.length)).toBe(hashOf(source.length));
 });
 

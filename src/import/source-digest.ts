@@ -2,16 +2,23 @@ import { createHash, type Hash } from 'node:crypto';
 
 /** Bytes that are let wait for the hash, so that it is not asked for every row. */
 const stepBytes = 1_048_576;
-/** Bytes without the end of a row that are kept; what comes before the last of them is hashed ahead. */
+/**
+ * Bytes without the end of a row that are kept; what comes before the last of them is hashed ahead.
+ */
 const keptBytesMax = 16 * stepBytes;
 /** Bytes that a reader of rows may have taken in and not given as rows yet. */
 const readAheadBytes = 4 * stepBytes;
 
-/** Follows a source that is read elsewhere, and tells the SHA-256 of its bytes up to the end of a row; keeps a bounded part of what was read and not hashed yet. */
+/**
+ * Follows a source that is read elsewhere, and tells the SHA-256 of its bytes up to the end of a
+ * row; keeps a bounded part of what was read and not hashed yet.
+ */
 export class SourceDigest {
   #hash = createHash('sha256');
   #hashed = 0;
-  /** Further on in the source than `#hash`, where so many bytes have come without the end of a row. */
+  /**
+   * Further on in the source than `#hash`, where so many bytes have come without the end of a row.
+   */
   #ahead: { readonly hash: Hash; readonly hashed: number } | undefined;
   readonly #pending: Buffer[] = [];
   #pendingBytes = 0;
@@ -31,12 +38,18 @@ export class SourceDigest {
     return this.#pendingBytes;
   }
 
-  /** Hears of the end of a row, so many bytes into the source: nothing before the last one that was told is asked for any more. */
+  /**
+   * Hears of the end of a row, so many bytes into the source: nothing before the last one that was
+   * told is asked for any more.
+   */
   pass(bytes: number): void {
     if (this.#pendingBytes > stepBytes) this.#advance(bytes);
   }
 
-  /** SHA-256 of the first so many bytes, hexadecimal; `undefined` when that many were not read, or more were passed already. */
+  /**
+   * SHA-256 of the first so many bytes, hexadecimal; `undefined` when that many were not read, or
+   * more were passed already.
+   */
   at(bytes: number): string | undefined {
     this.#advance(bytes);
     return this.#hashed === bytes ? this.#hash.copy().digest('hex') : undefined;

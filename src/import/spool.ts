@@ -14,8 +14,9 @@ export interface KeptSource {
 }
 
 /**
- * Keeps sources that must be read twice in files of a folder. A file loses its name as soon as it is open, so the operating system removes it with the process,
- * however that ends. All sources that are kept at once have at most `bytesMax` bytes together.
+ * Keeps sources that must be read twice in files of a folder. A file loses its name as soon as it
+ * is open, so the operating system removes it with the process, however that ends. All sources that
+ * are kept at once have at most `bytesMax` bytes together.
  */
 export class Spool {
   readonly #folder: string;
@@ -27,13 +28,19 @@ export class Spool {
     this.#bytesMax = bytesMax;
   }
 
-  /** Removes what a process left that was killed between opening a file and removing its name. Files that are in use have no name, or lose it here. */
+  /**
+   * Removes what a process left that was killed between opening a file and removing its name. Files
+   * that are in use have no name, or lose it here.
+   */
   async sweep(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []); // nothing was kept yet
     await Promise.all(names.map((name) => rm(join(this.#folder, name), { force: true })));
   }
 
-  /** Reads a source to its end and keeps it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and what the source throws. */
+  /**
+   * Reads a source to its end and keeps it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and what
+   * the source throws.
+   */
   async keep(source: AsyncIterable<Buffer>): Promise<KeptSource> {
     const handle = await this.#openFile();
     let size = 0;

@@ -6,7 +6,10 @@ import type { Subscription } from '../contract/subscription.ts';
 export interface SyntheticOptions {
   readonly count: number;
   readonly seed: number;
-  /** The moment the data looks back from, in UTC epoch seconds: what is expired, active or about to expire follows from it. */
+  /**
+   * The moment the data looks back from, in UTC epoch seconds: what is expired, active or about to
+   * expire follows from it.
+   */
   readonly until: number;
 }
 
@@ -21,21 +24,24 @@ const regions = ['Europe', 'Global', 'North America', 'Asia Pacific', 'Middle Ea
 const periods = [30, 30, 30, 15, 7];
 
 /**
- * Makes believable subscriptions over three years up to `until`: mostly 30-day products beside 15- and 7-day ones, several subscriptions on one SIM,
- * renewing ones that end within the next weeks, used-up and expired ones, a few created just now, and the flaws of real data: one in thirty has no
- * status, and an activation may lie some seconds before the creation.
+ * Makes believable subscriptions over three years up to `until`: mostly 30-day products beside 15-
+ * and 7-day ones, several subscriptions on one SIM, renewing ones that end within the next weeks,
+ * used-up and expired ones, a few created just now, and the flaws of real data: one in thirty has
+ * no status, and an activation may lie some seconds before the creation.
  */
 export function* syntheticRows({ count, seed, until }: SyntheticOptions): Generator<SyntheticRow> {
   const random = mulberry32(seed);
   const products = makeProducts();
   const simCount = Math.max(1, Math.ceil(count / 3));
   for (let index = 0; index < count; index += 1) {
-    const age = historySeconds * (1 - Math.sqrt((index + random()) / count)); // the business grows: more of it is recent
+    // the business grows: more of it is recent
+    const age = historySeconds * (1 - Math.sqrt((index + random()) / count));
     const created = Math.floor(until - age);
     const sim = Math.floor(random() * simCount);
     const product = pick(products, random);
     const renews = random() < 0.4;
-    const activated = created + pick([-4, 0, 0, 2, 3, 5, 3_600, 2 * day, 20 * day], random); // the last: bought ahead
+    // the last: bought ahead
+    const activated = created + pick([-4, 0, 0, 2, 3, 5, 3_600, 2 * day, 20 * day], random);
     const expires = expirationOf(activated, product, renews, until);
     const usedUp = random() < 0.15;
     const status = statusOf(activated, expires, usedUp, until);
@@ -70,7 +76,10 @@ function makeProducts(): readonly Product[] {
   );
 }
 
-/** The end of the first period, or of the running one when the subscription renews itself (some renewals were switched off at some time). */
+/**
+ * The end of the first period, or of the running one when the subscription renews itself (some
+ * renewals were switched off at some time).
+ */
 function expirationOf(activated: number, product: Product, renews: boolean, until: number): number {
   const period = product.period * day;
   const elapsed = Math.max(0, until - activated);
@@ -106,7 +115,9 @@ function pick<T>(items: readonly T[], random: () => number): T {
   return item;
 }
 
-/** Numbers from 0 to below 1 that follow from a seed (mulberry32, by Tommy Ettinger, public domain). */
+/**
+ * Numbers from 0 to below 1 that follow from a seed (mulberry32, by Tommy Ettinger, public domain).
+ */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

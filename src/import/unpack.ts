@@ -21,8 +21,10 @@ interface Packing {
 const nothing = Buffer.alloc(0);
 
 /**
- * Node's zstd decompressor drops up to three last bytes in silence. The source was whole when all bytes were consumed and the content of our frame came out last.
- * The frame needs its checksum: a cut block that takes the frame for its own content then ends with other bytes. gzip needs no such frame.
+ * Node's zstd decompressor drops up to three last bytes in silence. The source was whole when all
+ * bytes were consumed and the content of our frame came out last. The frame needs its checksum: a
+ * cut block that takes the frame for its own content then ends with other bytes. gzip needs no such
+ * frame.
  */
 const zstdSeal = Buffer.from('\u0000end of the source\u0000');
 
@@ -46,8 +48,9 @@ const packings: readonly Packing[] = [
 const magicBytes = 4;
 
 /**
- * Unpacks a source that is gzip or zstd, whatever its name, and returns any other one as it is. Throws `ImportError` when it is truncated or damaged, when other
- * bytes follow it, or when it unpacks to more than `bytesMax` bytes: a small file can hold endless ones.
+ * Unpacks a source that is gzip or zstd, whatever its name, and returns any other one as it is.
+ * Throws `ImportError` when it is truncated or damaged, when other bytes follow it, or when it
+ * unpacks to more than `bytesMax` bytes: a small file can hold endless ones.
  */
 export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   const input = source[Symbol.asyncIterator]();
@@ -86,7 +89,10 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
   }
 }
 
-/** Unpacks a source with the seal behind it, and takes the seal away; throws an error of zlib when not all bytes were unpacked. */
+/**
+ * Unpacks a source with the seal behind it, and takes the seal away; throws an error of zlib when
+ * not all bytes were unpacked.
+ */
 async function* unpackSealed({ create, seal }: Packing, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let fed = 0;
   const unpacked = create();

@@ -9,8 +9,9 @@ type AppliedQuery = AskedFilters & Partial<Pick<ReportFilters, 'sort'>>;
 const redacted = '***';
 
 /**
- * The filters and the order of a query in one form, whichever way they were written: the parameters that have a value, in a fixed order, dates in UTC,
- * statuses sorted and each once, `date-field` always, and `sort` when there is an order.
+ * The filters and the order of a query in one form, whichever way they were written: the parameters
+ * that have a value, in a fixed order, dates in UTC, statuses sorted and each once, `date-field`
+ * always, and `sort` when there is an order.
  */
 export function canonicalFilters(
   filters: Omit<AppliedQuery, 'nowSeconds'>,
@@ -37,8 +38,9 @@ export function canonicalFilters(
 }
 
 /**
- * What a report was filtered and ordered by, for the header `X-Applied-Filters`: the canonical form as a query string, the e-mail redacted, and after
- * `expires-within` the span that it meant (`expires-after` is exclusive, `expires-until` inclusive).
+ * What a report was filtered and ordered by, for the header `X-Applied-Filters`: the canonical form
+ * as a query string, the e-mail redacted, and after `expires-within` the span that it meant
+ * (`expires-after` is exclusive, `expires-until` inclusive).
  */
 export function describeFilters(query: AppliedQuery): string {
   return canonicalFilters(query)

@@ -33,6 +33,7 @@ export const formatBucket = (unit: BucketUnit, seconds: number): string =>
 function monthStart(seconds: number, later: number): number {
   const date = new Date(seconds * 1000);
   const start = new Date(0);
-  start.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + later, 1); // Date.UTC would take the years 1 to 99 for 1901 to 1999
+  // Date.UTC would take the years 1 to 99 for 1901 to 1999
+  start.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
   return start.getTime() / 1000;
 }

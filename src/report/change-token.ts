@@ -9,11 +9,15 @@ export interface ChangeToken {
   /** The last change that the reader has; an empty id stands before all changes of its revision. */
   readonly key: ChangeKey;
   /**
-   * The reader's copy holds no record that was removed up to this revision, although the key lies before it: the reader
-   * began without a token when the tenant was at this revision. Absent: what the key says, the revision before its own.
+   * The reader's copy holds no record that was removed up to this revision, although the key lies
+   * before it: the reader began without a token when the tenant was at this revision. Absent: what
+   * the key says, the revision before its own.
    */
   readonly cleanRevision?: number;
-  /** `historyMark` of the tenant and the key: another tenant's token, another store's or a damaged one does not fit. */
+  /**
+   * `historyMark` of the tenant and the key: another tenant's token, another store's or a damaged
+   * one does not fit.
+   */
   readonly mark: string;
 }
 
@@ -49,8 +53,9 @@ export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'mark'
   cleanRevision ?? key.revision - 1;
 
 /**
- * A short mark of a position in the history of one tenant of one store (32 bits): tells tokens apart by accident, not by intent, as a client can read with any
- * of them what is its own tenant's and nothing else.
+ * A short mark of a position in the history of one tenant of one store (32 bits): tells tokens
+ * apart by accident, not by intent, as a client can read with any of them what is its own tenant's
+ * and nothing else.
  */
 export function historyMark(
   tenant: string,

@@ -5,7 +5,10 @@ import type { ChangeToken } from './change-token.ts';
 export const changeFormats = ['json', 'ndjson'] as const satisfies readonly ReportFormat[];
 export type ChangeFormat = (typeof changeFormats)[number];
 
-/** A query of changes that can be answered: every value read and checked, but for whether the token fits the store. */
+/**
+ * A query of changes that can be answered: every value read and checked, but for whether the token
+ * fits the store.
+ */
 export interface ChangesQuery {
   /** Absent to read from the beginning. */
   readonly since?: ChangeToken;

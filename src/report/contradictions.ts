@@ -13,12 +13,17 @@ interface Position {
   readonly mark: string;
 }
 
-/** What is wrong with values that are each right on their own. Never about the present moment: what is right today is right tomorrow. */
+/**
+ * What is wrong with values that are each right on their own. Never about the present moment: what
+ * is right today is right tomorrow.
+ */
 export function findContradictions(filters: ReportFilters, position: Position): Fault[] {
   return [...emptySpans(filters), ...boundTwice(filters), ...strayCursor(position)];
 }
 
-/** What keeps `all=true` from being a stream: a position in it, or a form that cannot be streamed. */
+/**
+ * What keeps `all=true` from being a stream: a position in it, or a form that cannot be streamed.
+ */
 export function findUnstreamable(pairs: readonly FormPair[], format: ReportFormat | undefined): Fault[] {
   const faults: Fault[] = pairs
     .filter(({ name }) => name === 'size' || name === 'page' || name === 'cursor')
@@ -49,7 +54,10 @@ function emptySpans({ before, after, createdFrom, createdTo, dateField }: Report
   return faults;
 }
 
-/** `expires-within` beside bounds of the same date: whether they leave anything would depend on the day. */
+/**
+ * `expires-within` beside bounds of the same date: whether they leave anything would depend on the
+ * day.
+ */
 function boundTwice({ expiresWithinSeconds, before, after, dateField }: ReportFilters): Fault[] {
   if (expiresWithinSeconds === undefined || dateField !== 'expiration') return [];
   if (before === undefined && after === undefined) return [];

@@ -11,7 +11,10 @@ export interface Cursor {
   readonly page: number;
   /** `fingerprint` of the query that the cursor belongs to. */
   readonly query: string;
-  /** The moment that `expires-within` counts from, in UTC epoch seconds, where the query has it: all pages of a walk ask for one span. */
+  /**
+   * The moment that `expires-within` counts from, in UTC epoch seconds, where the query has it: all
+   * pages of a walk ask for one span.
+   */
   readonly nowSeconds?: number;
 }
 
@@ -44,7 +47,10 @@ export function decodeCursor(text: string): Cursor | undefined {
 export const encodeFields = (fields: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(fields)).toString('base64url');
 
-/** The values of a text that `encodeFields` wrote; none, or whatever they may be, of a text that it did not write. */
+/**
+ * The values of a text that `encodeFields` wrote; none, or whatever they may be, of a text that it
+ * did not write.
+ */
 export function decodeFields(text: string): readonly unknown[] {
   try {
     const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
@@ -57,7 +63,10 @@ export function decodeFields(text: string): readonly unknown[] {
 /** Whether a value is a whole number that is held exactly. */
 export const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
-/** A short mark of a text (FNV-1a, 32 bit): tells queries apart by accident, not by intent, which the filters themselves guard against. */
+/**
+ * A short mark of a text (FNV-1a, 32 bit): tells queries apart by accident, not by intent, which
+ * the filters themselves guard against.
+ */
 export function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

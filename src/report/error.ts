@@ -1,11 +1,15 @@
 import type { Fault } from '../contract/problem.ts';
 
-/** A report also fails with this when the store does: given on to the rooms that ask for reports and may not ask the store. */
+/**
+ * A report also fails with this when the store does: given on to the rooms that ask for reports and
+ * may not ask the store.
+ */
 export { StorageError } from '../storage/error.ts';
 
 /**
  * Why a report cannot be given.
- * - `INVALID_HTTP_MESSAGE`: a part of the query cannot be read at all, a date or a percent-encoding.
+ * - `INVALID_HTTP_MESSAGE`: a part of the query cannot be read at all, a date or a
+ *   percent-encoding.
  * - `INVALID_REQUEST_PARAMS`: the query can be read, but a parameter breaks its rule.
  * - `UNACCEPTABLE`: the client takes none of the forms that a report can be given in.
  * - `NOT_FOUND`: the tenant has no such subscription.
@@ -18,7 +22,10 @@ export type ReportErrorCode =
   | 'NOT_FOUND'
   | 'RESYNC_REQUIRED';
 
-/** A report that cannot be given, with every fault of the request at once. The messages are shown to the client. */
+/**
+ * A report that cannot be given, with every fault of the request at once. The messages are shown to
+ * the client.
+ */
 export class ReportError extends Error {
   override readonly name = 'ReportError';
   readonly code: ReportErrorCode;

@@ -11,7 +11,10 @@ import { appendRecords, describeForm, openRecords } from './write-records.ts';
 export interface ReportExport {
   readonly format: Exclude<ReportFormat, 'json'>;
   readonly headers: Readonly<Record<string, string>>;
-  /** The text of the report, each piece read from the store when it is asked for. Fails with `StorageError` when the store does. */
+  /**
+   * The text of the report, each piece read from the store when it is asked for. Fails with
+   * `StorageError` when the store does.
+   */
   readonly pieces: AsyncIterable<ExportPiece>;
   /** Lets the moment go, whether all of it was read or not. */
   close(): Promise<void>;
@@ -23,12 +26,16 @@ export interface ExportPiece {
   readonly rows: number;
 }
 
-/** Records of one piece, some 100 kB: large enough to share the cost of a step, small enough that others wait for a millisecond only. */
+/**
+ * Records of one piece, some 100 kB: large enough to share the cost of a step, small enough that
+ * others wait for a millisecond only.
+ */
 const pieceRows = 250;
 
 /**
- * Answers a query with `all`: the whole report as the store has it now, however long its reader takes, at most `pauseMsMax` between two pieces. Its total,
- * in the headers, is of the same moment. Fails with `StorageError` when the store does.
+ * Answers a query with `all`: the whole report as the store has it now, however long its reader
+ * takes, at most `pauseMsMax` between two pieces. Its total, in the headers, is of the same moment.
+ * Fails with `StorageError` when the store does.
  */
 export async function exportSubscriptions(
   { store, limits }: ReportContext,

@@ -12,8 +12,9 @@ export interface ChangesToWrite {
 }
 
 /**
- * Writes changes as they go on the wire: records in their finished text, tombstones, and the token behind them, as one JSON object or, in NDJSON, on the last
- * line. Where more is there already, links lead to it.
+ * Writes changes as they go on the wire: records in their finished text, tombstones, and the token
+ * behind them, as one JSON object or, in NDJSON, on the last line. Where more is there already,
+ * links lead to it.
  */
 export function formatChanges(
   { format, size }: ChangesQuery,

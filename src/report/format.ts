@@ -22,7 +22,10 @@ interface PagePointer {
 
 type Relation = 'first' | 'prev' | 'next' | 'last';
 
-/** Writes a page as it goes on the wire: the records' finished texts, and the paging headers (`docs/decisions/paging-headers.md`). */
+/**
+ * Writes a page as it goes on the wire: the records' finished texts, and the paging headers
+ * (`docs/decisions/paging-headers.md`).
+ */
 export function formatReport(
   query: ReportQuery,
   page: ReportPage,

@@ -6,14 +6,17 @@ import type { TimedReport } from './list-subscriptions.ts';
 import { planSummary } from './plan-summary.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
-/** Everything that a summary depends on but the tenant and its revision: equal keys are equal summaries. */
+/**
+ * Everything that a summary depends on but the tenant and its revision: equal keys are equal
+ * summaries.
+ */
 export function summaryKey({ nowSeconds, ...asked }: SummaryQuery): readonly unknown[] {
   return ['summary', asked, asked.expiresWithinSeconds === undefined ? undefined : nowSeconds];
 }
 
 /**
- * Answers `GET /v1/subscription/summary`: how many of the tenant's own subscriptions there are, in all and by group, all counts of one moment. Fails with
- * `StorageError` when the store is at fault.
+ * Answers `GET /v1/subscription/summary`: how many of the tenant's own subscriptions there are, in
+ * all and by group, all counts of one moment. Fails with `StorageError` when the store is at fault.
  */
 export async function getSubscriptionSummary(
   store: Store,

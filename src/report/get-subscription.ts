@@ -14,8 +14,8 @@ export interface OneSubscription {
 }
 
 /**
- * Answers `GET /v1/subscription/{id}`: the finished text of one record. Another tenant's id and one that nobody has are told the same: `ReportError`
- * `NOT_FOUND`.
+ * Answers `GET /v1/subscription/{id}`: the finished text of one record. Another tenant's id and one
+ * that nobody has are told the same: `ReportError` `NOT_FOUND`.
  */
 export async function getSubscription(
   { store }: ReportContext,

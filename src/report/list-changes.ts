@@ -23,14 +23,19 @@ export interface TimedChanges extends FormattedReport {
   readonly timings: Readonly<Record<'run' | 'format', number>>;
 }
 
-/** Everything that an answer depends on but the tenant and its revision: equal keys are equal answers. */
+/**
+ * Everything that an answer depends on but the tenant and its revision: equal keys are equal
+ * answers.
+ */
 export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): readonly unknown[] {
   return ['changes', reportUrl, query];
 }
 
 /**
- * Answers `GET /v1/subscription/changes`: what changed after a token, in the order of the changes, as it was at one moment of the store, and the token to go on
- * from. Fails with `ReportError` `RESYNC_REQUIRED` when the token is none of this tenant's history, and with `StorageError` when the store is at fault.
+ * Answers `GET /v1/subscription/changes`: what changed after a token, in the order of the changes,
+ * as it was at one moment of the store, and the token to go on from. Fails with `ReportError`
+ * `RESYNC_REQUIRED` when the token is none of this tenant's history, and with `StorageError` when
+ * the store is at fault.
  */
 export async function listChanges(
   { store, reportUrl }: ReportContext,
@@ -57,9 +62,10 @@ export async function listChanges(
 }
 
 /**
- * The token of a key. While a reader that began without a token walks through old revisions, its copy holds no removed
- * record all the same, and the token says so: else it would be refused like the token of an old copy. A token of a
- * tenant whose tombstones are complete needs no such word, and older versions of this program could not read it.
+ * The token of a key. While a reader that began without a token walks through old revisions, its
+ * copy holds no removed record all the same, and the token says so: else it would be refused like
+ * the token of an old copy. A token of a tenant whose tombstones are complete needs no such word,
+ * and older versions of this program could not read it.
  */
 function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, since: ChangeToken | undefined): string {
   const clean = since === undefined ? history.revision : cleanRevisionOf(since);
@@ -68,8 +74,8 @@ function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, si
 }
 
 /**
- * Throws unless a token was given for this history, the history has come as far (a restored backup has not), and all
- * tombstones that its reader has not seen are still there.
+ * Throws unless a token was given for this history, the history has come as far (a restored backup
+ * has not), and all tombstones that its reader has not seen are still there.
  */
 function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHistory): void {
   const { key, mark } = token;

@@ -13,7 +13,9 @@ export interface TimedReport extends FormattedReport {
   readonly timings: Readonly<Record<'plan' | 'run' | 'format', number>>;
 }
 
-/** Everything that a page depends on but the tenant and its revision: equal keys are equal pages. */
+/**
+ * Everything that a page depends on but the tenant and its revision: equal keys are equal pages.
+ */
 export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery): readonly unknown[] {
   const { nowSeconds, ...asked } = query;
   const now = query.expiresWithinSeconds === undefined ? undefined : nowSeconds;
@@ -21,8 +23,8 @@ export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery
 }
 
 /**
- * Answers `GET /v1/subscription` (`spec.md` "Endpoints") and the search: one page of the tenant's own subscriptions. Fails with `StorageError` when the
- * store is at fault.
+ * Answers `GET /v1/subscription` (`spec.md` "Endpoints") and the search: one page of the tenant's
+ * own subscriptions. Fails with `StorageError` when the store is at fault.
  */
 export async function listSubscriptions(
   context: ReportContext,

@@ -10,8 +10,9 @@ import { readQuery } from './read-query.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
- * Reads the body of a search, a JSON object whose members are the parameters of the report. Fails with `ReportError` that names every fault at once, as
- * `parseReport` does: unknown and repeated members, values of the wrong JSON type, and each value that breaks its rule.
+ * Reads the body of a search, a JSON object whose members are the parameters of the report. Fails
+ * with `ReportError` that names every fault at once, as `parseReport` does: unknown and repeated
+ * members, values of the wrong JSON type, and each value that breaks its rule.
  */
 export function parseSearch(body: Uint8Array, context: QueryContext, accepted: ReportFormat | undefined): ReportQuery {
   const text = decode(body);
@@ -49,7 +50,8 @@ function readObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw unreadable(); // SyntaxError; its message would show a part of the body, which may be personal
+    // SyntaxError; its message would show a part of the body, which may be personal
+    throw unreadable();
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unreadable();
   return value as Record<string, unknown>;
@@ -60,7 +62,10 @@ const unreadable = (): ReportError =>
     'Cannot read the search: its body must be a JSON object in UTF-8, such as {"status":["ACTIVE"],"size":50}',
   ]);
 
-/** The names of the members of a JSON object, those that stand twice too, which `JSON.parse` drops without a word. */
+/**
+ * The names of the members of a JSON object, those that stand twice too, which `JSON.parse` drops
+ * without a word.
+ */
 function memberNames(json: string): string[] {
   const names: string[] = [];
   let depth = 0;
@@ -83,7 +88,10 @@ const typeNames: Readonly<Record<string, string>> = {
   all: 'a JSON boolean or its word',
 };
 
-/** A member as the text that would stand in the query string, or `undefined` when it has the wrong JSON type. */
+/**
+ * A member as the text that would stand in the query string, or `undefined` when it has the wrong
+ * JSON type.
+ */
 function asText(name: ReportParameter, value: unknown): string | undefined {
   if (numbers.has(name)) return typeof value === 'number' ? String(value) : undefined;
   if (booleans.has(name) && typeof value === 'boolean') return String(value);

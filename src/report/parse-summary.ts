@@ -19,8 +19,9 @@ import type { QueryContext } from './report-query.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
 /**
- * Reads the query string of a summary, without its `?`: the filters of the report, and `by`. Fails with `ReportError` that names every fault at once, as
- * `parseReport` does; parameters of the report that say nothing about which records are counted are faults too.
+ * Reads the query string of a summary, without its `?`: the filters of the report, and `by`. Fails
+ * with `ReportError` that names every fault at once, as `parseReport` does; parameters of the
+ * report that say nothing about which records are counted are faults too.
  */
 export function parseSummary(queryString: string, context: QueryContext): SummaryQuery {
   const { pairs, malformed } = parseForm(queryString);
@@ -67,7 +68,10 @@ const strangerFault = (parameter: string): Fault => ({
   rule: 'left out: a summary is one JSON object about all records that its filters let through, without pages, order or other forms',
 });
 
-/** Days that may be too many. What is asked for decides, not what is there, and not the present moment: a request that is right stays right. */
+/**
+ * Days that may be too many. What is asked for decides, not what is there, and not the present
+ * moment: a request that is right stays right.
+ */
 function tooManyDays(query: SummaryQuery): Fault[] {
   if (!query.by.includes('day')) return [];
   const column = dateColumns[query.dateField];

@@ -126,7 +126,8 @@ describe('parseReport', () => {
       nowSeconds: 1_700_000_000,
     });
     expect(parse(`expires-within=7d&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000);
-    expect(parse(`expires-within=P1W&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000); // the same length, written otherwise
+    // the same length, written otherwise
+    expect(parse(`expires-within=P1W&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000);
     expect(failure(`expires-within=8d&cursor=${cursor}`).faults[0]?.parameter).toBe('cursor');
   });
 

@@ -9,8 +9,10 @@ import { refuse } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
- * Reads the query string of a report (`spec.md` "Query parameters"), without its `?`. Fails with `ReportError` that names every fault at once: what cannot
- * be decoded, unknown and repeated names, and each value that breaks its rule. `accepted` is the form that the client takes, unless the query names one.
+ * Reads the query string of a report (`spec.md` "Query parameters"), without its `?`. Fails with
+ * `ReportError` that names every fault at once: what cannot be decoded, unknown and repeated names,
+ * and each value that breaks its rule. `accepted` is the form that the client takes, unless the
+ * query names one.
  */
 export function parseReport(
   queryString: string,
@@ -35,7 +37,10 @@ export function parseNoParameters(queryString: string, why = 'this operation has
   refuse(faults, malformed.length > 0);
 }
 
-/** What is wrong with the names of parameters: unknown ones, with what was probably meant, and those that stand twice. */
+/**
+ * What is wrong with the names of parameters: unknown ones, with what was probably meant, and those
+ * that stand twice.
+ */
 export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: readonly string[]): Fault[] {
   const names = new Set(pairs.map(({ name }) => name));
   const unknown = [...names].filter((name) => !known.includes(name));

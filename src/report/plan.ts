@@ -45,7 +45,10 @@ export function planFilter(query: AskedFilters): SubscriptionFilter {
   };
 }
 
-/** All bounds of a query, one pair for each date: those of the creation first, as the order and the counts go by it. */
+/**
+ * All bounds of a query, one pair for each date: those of the creation first, as the order and the
+ * counts go by it.
+ */
 function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 'furtherBounds'> {
   const { before, after, createdFrom, createdTo, expiresWithinSeconds, nowSeconds } = query;
   const bounds = new Map<DateColumn, { afterSeconds?: number; beforeSeconds?: number }>();
@@ -58,7 +61,8 @@ function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 
   };
   narrow('created_date', createdFrom && wholeSecond(createdFrom) - 1, createdTo && wholeSecond(createdTo));
   narrow(dateColumns[query.dateField], after?.seconds, before && wholeSecond(before));
-  if (expiresWithinSeconds !== undefined) narrow('expiration_date', nowSeconds, nowSeconds + expiresWithinSeconds + 1); // its last moment is in it
+  // its last moment is in it
+  if (expiresWithinSeconds !== undefined) narrow('expiration_date', nowSeconds, nowSeconds + expiresWithinSeconds + 1);
   const [first, ...further] = [...bounds].map(([dateColumn, each]) => ({ dateColumn, ...each }));
   return {
     ...(first ?? { dateColumn: dateColumns[query.dateField] }),
@@ -66,7 +70,10 @@ function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 
   };
 }
 
-/** Dates are kept in whole seconds: one is at 5.2 or later if it is at 6 or later, and before 5.2 if it is before 6. After 5.2 is after 5. */
+/**
+ * Dates are kept in whole seconds: one is at 5.2 or later if it is at 6 or later, and before 5.2 if
+ * it is before 6. After 5.2 is after 5.
+ */
 const wholeSecond = ({ seconds, nanos }: Instant): number => seconds + (nanos > 0 ? 1 : 0);
 
 function planOrder(sort: ReportQuery['sort']): SubscriptionOrder {

@@ -14,7 +14,10 @@ import { ReportError } from './error.ts';
 import { refuse } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
-/** The parameters of a request as texts, whichever way they came, and what is wrong with them so far. */
+/**
+ * The parameters of a request as texts, whichever way they came, and what is wrong with them so
+ * far.
+ */
 export interface QueryParts {
   readonly pairs: readonly FormPair[];
   readonly faults: readonly Fault[];
@@ -25,8 +28,9 @@ export interface QueryParts {
 }
 
 /**
- * Reads each parameter and checks them against each other. Fails with `ReportError` that names every fault at once, those found before too, or that no form
- * fits when the query names none and `accepted` is none.
+ * Reads each parameter and checks them against each other. Fails with `ReportError` that names
+ * every fault at once, those found before too, or that no form fits when the query names none and
+ * `accepted` is none.
  */
 export function readQuery(
   parts: QueryParts,

@@ -1,10 +1,16 @@
 import { type Fault, faultSentence } from '../contract/problem.ts';
 import { ReportError } from './error.ts';
 
-/** The most faults that one response lists: each takes up to 1 KB, and 8 KB of query string can hold 2,000. */
+/**
+ * The most faults that one response lists: each takes up to 1 KB, and 8 KB of query string can hold
+ * 2,000.
+ */
 const faultsMax = 32;
 
-/** Fails with every fault that was found, if any; `unreadable` when one of them is about how a value is written. */
+/**
+ * Fails with every fault that was found, if any; `unreadable` when one of them is about how a value
+ * is written.
+ */
 export function refuse(faults: readonly Fault[], unreadable: boolean): void {
   if (faults.length === 0) return;
   const listed = faults.slice(0, faultsMax);

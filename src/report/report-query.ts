@@ -31,11 +31,19 @@ export interface ReportQuery extends ReportFilters {
   readonly format: ReportFormat;
   /** Whether the whole report is asked for, instead of a page. */
   readonly all: boolean;
-  /** The moment that `expires-within` counts from, in UTC epoch seconds: now, or the now of the walk's first page. */
+  /**
+   * The moment that `expires-within` counts from, in UTC epoch seconds: now, or the now of the
+   * walk's first page.
+   */
   readonly nowSeconds: number;
-  /** The parameters that choose records and order, as they arrived in a URL; links to other pages repeat them. Absent when they must not stand in one. */
+  /**
+   * The parameters that choose records and order, as they arrived in a URL; links to other pages
+   * repeat them. Absent when they must not stand in one.
+   */
   readonly filters?: readonly FormPair[];
-  /** Mark of the filters, the order and `size`: a cursor is good only for the query it came from. */
+  /**
+   * Mark of the filters, the order and `size`: a cursor is good only for the query it came from.
+   */
   readonly mark: string;
 }
 

@@ -17,7 +17,8 @@ export interface ReportPage {
 /** Reads the page that a plan asks for. The only stage that asks the store. */
 export async function runReport(context: PageContext, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
   const { filter, order, position, size } = plan;
-  const page = await readPage(context, tenant, filter, order, position, size + 1); // one more, to learn whether the report goes on
+  // one more, to learn whether the report goes on
+  const page = await readPage(context, tenant, filter, order, position, size + 1);
   const { records, total, isBeyondKey, revision } = page;
   const isMore = records.length > size;
   switch (position.kind) {
@@ -26,7 +27,8 @@ export async function runReport(context: PageContext, tenant: TenantId, plan: Re
     case 'after':
       return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious: isBeyondKey };
     case 'offset': {
-      const hasPrevious = position.skip > 0 && position.skip - size < total; // the page before this one holds a record
+      // the page before this one holds a record
+      const hasPrevious = position.skip > 0 && position.skip - size < total;
       return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious };
     }
   }

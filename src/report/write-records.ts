@@ -18,7 +18,10 @@ export function appendRecords(format: Exclude<ReportFormat, 'json'>, records: re
   return lines;
 }
 
-/** Headers that tell a form: its type, and for a form that people open with a program, a name to save it under. */
+/**
+ * Headers that tell a form: its type, and for a form that people open with a program, a name to
+ * save it under.
+ */
 export function describeForm(format: ReportFormat): Record<string, string> {
   return {
     'content-type': reportFormats[format].contentType,

@@ -2,14 +2,20 @@ import { StorageError } from './error.ts';
 
 /** Longest time for an operation without a deadline, in milliseconds. */
 export const operationMsDefault = 7_000;
-/** The same for a change of a tenant's records, such as a batch of an import: it may wait for another change, and nobody waits for it over HTTP. */
+/**
+ * The same for a change of a tenant's records, such as a batch of an import: it may wait for
+ * another change, and nobody waits for it over HTTP.
+ */
 export const changeMsMax = 60_000;
 
 /** The error of an operation whose deadline has passed. */
 export const overdue = (): StorageError =>
   new StorageError('UNAVAILABLE', 'Cannot finish the operation: the store must answer before the deadline');
 
-/** Settles as `work` does, unless the deadline, a time of `performance.now()`, comes first: then calls `giveUp` and rejects with `UNAVAILABLE`. */
+/**
+ * Settles as `work` does, unless the deadline, a time of `performance.now()`, comes first: then
+ * calls `giveUp` and rejects with `UNAVAILABLE`.
+ */
 export function before<T>(deadline: number, work: Promise<T>, giveUp: () => void = () => undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

@@ -10,7 +10,8 @@ const overhead = { string: 24, buffer: 160, collection: 80, item: 40, object: 40
  */
 export function estimateBytes(value: unknown): number {
   if (typeof value === 'string') return overhead.string + Buffer.byteLength(value);
-  if (typeof value !== 'object' || value === null) return 0; // it stands in the place that `property` or `item` counts
+  // it stands in the place that `property` or `item` counts
+  if (typeof value !== 'object' || value === null) return 0;
   if (value instanceof Uint8Array) return overhead.buffer + value.byteLength;
   if (Array.isArray(value) || value instanceof Set) {
     let bytes: number = overhead.collection;

@@ -9,8 +9,8 @@ export interface Migration {
   /** SHA-256 of the file, hexadecimal. */
   readonly checksum: string;
   /**
-   * The oldest schema that a program must know to work after this migration, from the file's first line.
-   * Undefined: it must know the migration itself.
+   * The oldest schema that a program must know to work after this migration, from the file's first
+   * line. Undefined: it must know the migration itself.
    */
   readonly oldestSchema: string | undefined;
   /** Its statements, each to be sent as a message of its own. */
@@ -43,7 +43,9 @@ function readMigrations(engine: Engine): readonly Migration[] {
     .map((file) => parseMigration(file.slice(0, -'.sql'.length), readFileSync(new URL(file, folder), 'utf8')));
 }
 
-/** Reads a migration file. Throws `SyntaxError` when its first line does not name the oldest schema. */
+/**
+ * Reads a migration file. Throws `SyntaxError` when its first line does not name the oldest schema.
+ */
 export function parseMigration(name: string, text: string): Migration {
   const oldestSchema = /^-- Oldest schema a program must know: (\d{4}-[\w-]+)\n/.exec(text)?.[1];
   if (oldestSchema === undefined && name > lastWithoutOldestSchema) {
@@ -56,9 +58,9 @@ export function parseMigration(name: string, text: string): Migration {
 }
 
 /**
- * The migrations that are still to be applied. A store that a newer version has migrated can be used as long as this
- * program knows the oldest schema that each newer migration names. Throws `StorageError` `UNUSABLE` otherwise, and when
- * a known migration was applied with another text.
+ * The migrations that are still to be applied. A store that a newer version has migrated can be
+ * used as long as this program knows the oldest schema that each newer migration names. Throws
+ * `StorageError` `UNUSABLE` otherwise, and when a known migration was applied with another text.
  */
 export function pendingMigrations(
   known: readonly Migration[],
@@ -103,7 +105,10 @@ export function recordMigration({ name, checksum, oldestSchema }: Migration): re
       ];
 }
 
-/** Splits SQL text into its statements: at each `;` that ends a line outside of a `$$` body. Comments before a statement stay with it. */
+/**
+ * Splits SQL text into its statements: at each `;` that ends a line outside of a `$$` body.
+ * Comments before a statement stay with it.
+ */
 export function splitStatements(text: string): readonly string[] {
   const statements: string[] = [];
   let current: string[] = [];

@@ -8,7 +8,10 @@ export interface OrderKey {
 export const firstKey: OrderKey = { date: Number.MIN_SAFE_INTEGER, id: '' };
 export const endKey: OrderKey = { date: Number.MAX_SAFE_INTEGER, id: '' };
 
-/** Compares keys as the store orders them; ids are ASCII by contract, so that JavaScript compares them as bytes. */
+/**
+ * Compares keys as the store orders them; ids are ASCII by contract, so that JavaScript compares
+ * them as bytes.
+ */
 export function compareKeys(a: OrderKey, b: OrderKey): number {
   if (a.date !== b.date) return a.date - b.date;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;

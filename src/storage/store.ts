@@ -3,8 +3,9 @@ import type { SubscriptionRow } from './subscription-row.ts';
 declare const tenantBrand: unique symbol;
 
 /**
- * Name of a tenant, known to exist: only the tables of tenants and clients give one (`tenant.ts`, `client.ts`). Because every statement about
- * subscriptions takes it, a statement without a tenant does not compile.
+ * Name of a tenant, known to exist: only the tables of tenants and clients give one (`tenant.ts`,
+ * `client.ts`). Because every statement about subscriptions takes it, a statement without a tenant
+ * does not compile.
  */
 export type TenantId = string & { readonly [tenantBrand]: true };
 
@@ -14,7 +15,10 @@ export type SqlValue = string | number | null;
 /** A row by column name. */
 export type Row = Readonly<Record<string, SqlValue>>;
 
-/** A statement about one tenant's subscriptions: its text must compare `tenant_id` with `$1`, which the store binds itself. */
+/**
+ * A statement about one tenant's subscriptions: its text must compare `tenant_id` with `$1`, which
+ * the store binds itself.
+ */
 export type TenantSql = `${string}tenant_id = $1${string}`;
 
 /** A statement about one tenant's subscriptions with what it binds after the tenant. */
@@ -23,7 +27,10 @@ export interface TenantStatement {
   readonly values: readonly SqlValue[];
 }
 
-/** A statement about tenants, clients and keys: its text must be known when compiling and must not name the table of subscriptions. */
+/**
+ * A statement about tenants, clients and keys: its text must be known when compiling and must not
+ * name the table of subscriptions.
+ */
 export type DirectorySql<S extends string> = string extends S
   ? never
   : S extends `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_import'}${string}`
@@ -38,9 +45,15 @@ export interface TenantReader {
   last?(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
-/** One moment of one tenant's subscriptions, held open for as long as it takes to read it; on a connection of its own. */
+/**
+ * One moment of one tenant's subscriptions, held open for as long as it takes to read it; on a
+ * connection of its own.
+ */
 export interface TenantSnapshot extends TenantReader {
-  /** Rows of a statement in batches of so many, each read when it is asked for; one stream at a time. */
+  /**
+   * Rows of a statement in batches of so many, each read when it is asked for; one stream at a
+   * time.
+   */
   stream(sql: TenantSql, values: readonly SqlValue[], batchRows: number): AsyncIterable<readonly Row[]>;
   /** Lets the moment go, and breaks off what is under way. */
   close(): Promise<void>;
@@ -48,14 +61,20 @@ export interface TenantSnapshot extends TenantReader {
 
 declare const directoryBrand: unique symbol;
 
-/** One directory statement of a transaction; only `directoryStatement` makes it, which checks its text. */
+/**
+ * One directory statement of a transaction; only `directoryStatement` makes it, which checks its
+ * text.
+ */
 export interface DirectoryStatement {
   readonly [directoryBrand]: true;
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
 
-/** What `migrate` did: names of the migrations that it applied, and of the newest one the store now has. */
+/**
+ * What `migrate` did: names of the migrations that it applied, and of the newest one the store now
+ * has.
+ */
 export interface MigrationResult {
   readonly applied: readonly string[];
   readonly current: string;
@@ -68,7 +87,10 @@ export interface LoadCounts {
   readonly unchanged: number;
 }
 
-/** How far an import that has not finished came; committed in one transaction with the rows up to there. */
+/**
+ * How far an import that has not finished came; committed in one transaction with the rows up to
+ * there.
+ */
 export interface ImportMark {
   /** Unpacked bytes of the source up to the end of its last row that is done. */
   readonly bytes: number;
@@ -88,20 +110,27 @@ export interface ReplaceCounts extends LoadCounts {
   readonly removed: number;
 }
 
-/** Rows that are to become all rows of a tenant; they are gathered aside, where nobody reads them. */
+/**
+ * Rows that are to become all rows of a tenant; they are gathered aside, where nobody reads them.
+ */
 export interface Replacement {
-  /** Adds rows, no two of one id; a row takes the place of one with its id that was added before. */
+  /**
+   * Adds rows, no two of one id; a row takes the place of one with its id that was added before.
+   */
   add(rows: readonly SubscriptionRow[]): Promise<void>;
   /**
-   * Makes the rows that were added all rows of the tenant, in one transaction and as one revision, durable when it resolves; a row equal to the stored one is
-   * left alone. A dry run only counts.
+   * Makes the rows that were added all rows of the tenant, in one transaction and as one revision,
+   * durable when it resolves; a row equal to the stored one is left alone. A dry run only counts.
    */
   finish(dryRun: boolean): Promise<ReplaceCounts>;
   /** Lets go what was gathered, and undoes what is under way. */
   close(): Promise<void>;
 }
 
-/** The right to import into a tenant, which one process at a time has. It ends with its process, however that ends; where its host is lost, the store notices within minutes. */
+/**
+ * The right to import into a tenant, which one process at a time has. It ends with its process,
+ * however that ends; where its host is lost, the store notices within minutes.
+ */
 export interface ImportLock {
   /** Whether it still holds; a connection that carries it may break. */
   readonly isHeld: () => boolean;
@@ -118,83 +147,117 @@ export interface StoreCheck {
 }
 
 /**
- * The store: what is kept, on either engine. All functions reject with `StorageError` when the store itself fails. One test suite runs over both
- * implementations (`test/storage/`).
+ * The store: what is kept, on either engine. All functions reject with `StorageError` when the
+ * store itself fails. One test suite runs over both implementations (`test/storage/`).
  */
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
   /**
-   * The same store for one request: whatever an operation waits for (a connection, a lock, a statement, the commit), it ends by `deadline`, a time of
-   * `performance.now()`, or rejects with `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has a time of its own.
+   * The same store for one request: whatever an operation waits for (a connection, a lock, a
+   * statement, the commit), it ends by `deadline`, a time of `performance.now()`, or rejects with
+   * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has a time of its own.
    */
   within(deadline: number): Store;
-  /** Runs `work` with a reader of one tenant at one consistent moment; nothing can be written through it. */
+  /**
+   * Runs `work` with a reader of one tenant at one consistent moment; nothing can be written
+   * through it.
+   */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T>;
-  /** Rows of each of some statements, as `readTenant` would read them one after another, at the least cost. */
+  /**
+   * Rows of each of some statements, as `readTenant` would read them one after another, at the
+   * least cost.
+   */
   readTenantOnce(
     tenant: TenantId,
     statements: readonly TenantStatement[],
     options?: ReadOptions,
   ): Promise<readonly (readonly Row[])[]>;
   /**
-   * Opens one moment of a tenant's subscriptions, that of the first statement, for a reader that takes its time, at most `pauseMsMax` between two statements.
-   * It holds a connection beside the shared ones, so whoever opens one bounds their number; and it must be closed.
+   * Opens one moment of a tenant's subscriptions, that of the first statement, for a reader that
+   * takes its time, at most `pauseMsMax` between two statements. It holds a connection beside the
+   * shared ones, so whoever opens one bounds their number; and it must be closed.
    */
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
   /**
-   * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a row equal to the stored one is left alone. `mark`, with
-   * what became of these rows added to its counts, is kept in the same transaction; `finished` removes the tenant's mark.
+   * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a
+   * row equal to the stored one is left alone. `mark`, with what became of these rows added to its
+   * counts, is kept in the same transaction; `finished` removes the tenant's mark.
    */
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
     mark?: ImportMark | 'finished',
   ): Promise<LoadCounts>;
-  /** Opens what gathers all rows of a tenant; it must be closed. Whoever opens one has the right to import into the tenant. */
+  /**
+   * Opens what gathers all rows of a tenant; it must be closed. Whoever opens one has the right to
+   * import into the tenant.
+   */
   openReplacement(tenant: TenantId): Promise<Replacement>;
-  /** Takes the right to import into a tenant, without waiting: one process at a time has it. `undefined` when another has it. */
+  /**
+   * Takes the right to import into a tenant, without waiting: one process at a time has it.
+   * `undefined` when another has it.
+   */
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
-  /** Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves; how many there were. */
+  /**
+   * Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves;
+   * how many there were.
+   */
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
   /**
-   * Removes up to `limit` rows of one tenant from one of its tables, in one transaction; returns how many, 0 when nothing is left. Only for a tenant that is being
-   * deleted: counts and revision do not follow.
+   * Removes up to `limit` rows of one tenant from one of its tables, in one transaction; returns
+   * how many, 0 when nothing is left. Only for a tenant that is being deleted: counts and revision
+   * do not follow.
    */
   eraseRows(tenant: TenantId, limit: number): Promise<number>;
   /**
-   * Removes up to `limit` tombstones of one tenant whose revision is at most `revision`, in one transaction and as a new
-   * revision; returns how many. Afterwards, changes can only be read from a later revision (`TenantHistory.sweptRevision`).
+   * Removes up to `limit` tombstones of one tenant whose revision is at most `revision`, in one
+   * transaction and as a new revision; returns how many. Afterwards, changes can only be read from
+   * a later revision (`TenantHistory.sweptRevision`).
    */
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number>;
-  /** Counts the rows of one tenant anew and mends what else is wrong with them, in one transaction and as a new revision, so that nothing cached of the wrong ones is used. */
+  /**
+   * Counts the rows of one tenant anew and mends what else is wrong with them, in one transaction
+   * and as a new revision, so that nothing cached of the wrong ones is used.
+   */
   recountSubscriptions(tenant: TenantId): Promise<void>;
   /** One reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
-   * Statements about tenants, clients or keys in one transaction, durable when it resolves; the rows that each returned. With `announce`, other
-   * processes learn of it by their `changeMark`.
+   * Statements about tenants, clients or keys in one transaction, durable when it resolves; the
+   * rows that each returned. With `announce`, other processes learn of it by their `changeMark`.
    */
   writeDirectory(
     statements: readonly DirectoryStatement[],
     options?: { readonly announce: boolean },
   ): Promise<readonly (readonly Row[])[]>;
   /**
-   * Overwrites or gives back what removed keys have left in the store's own files: SQLite rewrites the file and empties its
-   * write-ahead log, PostgreSQL rewrites the table of keys. PostgreSQL's write-ahead log and all backups keep what they have.
+   * Overwrites or gives back what removed keys have left in the store's own files: SQLite rewrites
+   * the file and empties its write-ahead log, PostgreSQL rewrites the table of keys. PostgreSQL's
+   * write-ahead log and all backups keep what they have.
    */
   eraseRemovedKeys(): Promise<void>;
   /** Begins to follow changes that other processes make, for `changeMark`; until `close`. */
   watch(): void;
   /**
-   * A number that differs from an earlier one when something that was announced, or a tenant's records, may have changed since, by any process; `undefined`
-   * when that cannot be known now without asking the store.
+   * A number that differs from an earlier one when something that was announced, or a tenant's
+   * records, may have changed since, by any process; `undefined` when that cannot be known now
+   * without asking the store.
    */
   changeMark(): number | undefined;
-  /** Brings the schema to what this version needs, under a lock; safe when two do it at once or one is killed half-way. */
+  /**
+   * Brings the schema to what this version needs, under a lock; safe when two do it at once or one
+   * is killed half-way.
+   */
   migrate(): Promise<MigrationResult>;
-  /** Resolves when a report could be answered now: the store is reachable and this version can work with its schema. */
+  /**
+   * Resolves when a report could be answered now: the store is reachable and this version can work
+   * with its schema.
+   */
   checkReady(): Promise<void>;
-  /** Looks at everything about the store that is not one tenant's; a store that cannot be reached at all rejects. */
+  /**
+   * Looks at everything about the store that is not one tenant's; a store that cannot be reached at
+   * all rejects.
+   */
   examine(): Promise<readonly StoreCheck[]>;
   close(): Promise<void>;
 }
@@ -202,8 +265,9 @@ export interface Store {
 /** What the caller knows of a read. */
 export interface ReadOptions {
   /**
-   * Whether each of its statements costs about as much as a page does, however many records the tenant has. The embedded store runs such a read at once on the main
-   * thread, and any other on a reader thread, where it holds nobody else.
+   * Whether each of its statements costs about as much as a page does, however many records the
+   * tenant has. The embedded store runs such a read at once on the main thread, and any other on a
+   * reader thread, where it holds nobody else.
    */
   readonly isBounded: boolean;
 }

@@ -69,8 +69,8 @@ export function countedPart({ productId, statuses }: SubscriptionFilter): Subscr
 }
 
 /**
- * Whether the kept counts answer a filter: one of product, statuses and bounds of `createdDate`, and of nothing else. What is added to the filter is not
- * counted until it is named here.
+ * Whether the kept counts answer a filter: one of product, statuses and bounds of `createdDate`,
+ * and of nothing else. What is added to the filter is not counted until it is named here.
  */
 export function isCounted(filter: SubscriptionFilter): boolean {
   const { productId, statuses, dateColumn, afterSeconds, beforeSeconds, ...others } = filter;
@@ -78,5 +78,8 @@ export function isCounted(filter: SubscriptionFilter): boolean {
   return Object.values(others).every((value) => value === undefined) && (dateColumn === 'created_date' || !isBounded);
 }
 
-/** The second that a date's day begins at, in SQL; before 1970 too, as both engines give a remainder the sign of what was divided. */
+/**
+ * The second that a date's day begins at, in SQL; before 1970 too, as both engines give a remainder
+ * the sign of what was divided.
+ */
 export const dayOf = (column: DateColumn): string => `(${column} - ((${column} % 86400 + 86400) % 86400))`;

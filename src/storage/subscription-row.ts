@@ -1,4 +1,7 @@
-/** A subscription as it is kept: the text that goes on the wire, beside the columns that filters and orders compare. */
+/**
+ * A subscription as it is kept: the text that goes on the wire, beside the columns that filters and
+ * orders compare.
+ */
 export interface SubscriptionRow {
   readonly id: string;
   /** Dates as whole UTC epoch seconds. */
@@ -12,7 +15,10 @@ export interface SubscriptionRow {
   readonly deviceId: string;
   /** The word on the wire: `true` or `false`. */
   readonly autoRenew: string;
-  /** Normalised e-mail address or identifier of the subscriber: a filter only, never part of `record`. */
+  /**
+   * Normalised e-mail address or identifier of the subscriber: a filter only, never part of
+   * `record`.
+   */
   readonly email: string | null;
   /** The finished JSON text of the record. */
   readonly record: string;
@@ -26,7 +32,10 @@ const columns = [
 /** The columns of a row as a list for statements, in the order of `rowValues`. */
 export const rowColumns = columns.join(', ');
 
-/** Lets a row that is there already take the columns of the one that was to be inserted, but for its id. */
+/**
+ * Lets a row that is there already take the columns of the one that was to be inserted, but for its
+ * id.
+ */
 export const assignRowColumns = columns
   .slice(1)
   .map((name) => `${name} = excluded.${name}`)

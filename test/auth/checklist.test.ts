@@ -11,7 +11,10 @@ import { engines } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
-/** Lengths of what was compared in constant time; the modules of the service see the counting function too. */
+/**
+ * Lengths of what was compared in constant time; the modules of the service see the counting
+ * function too.
+ */
 const compared = { lengths: [] as number[] };
 const { timingSafeEqual } = crypto;
 beforeAll(() => {
@@ -32,7 +35,10 @@ const read = (file: string): string => readFileSync(new URL(file, root), 'utf8')
 /** Numbers of the rules in docs/token-checklist.md. */
 const rules = [...read('docs/token-checklist.md').matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));
 
-/** Numbers of rules that begin the titles of tests; test/spec numbers its titles by items of the specification. */
+/**
+ * Numbers of rules that begin the titles of tests; test/spec numbers its titles by items of the
+ * specification.
+ */
 const titled = globSync('{test,src}/**/*.test.ts', { cwd: root.pathname })
   .filter((file) => !file.startsWith('test/spec/'))
   .flatMap((file) => [

@@ -143,7 +143,8 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         expect(await introspect(first)).toEqual({ active: false });
         await refused(refresh(first));
         time = start + 2_799;
-        expect((await refresh(second)).session_state).toBe(first.session_state); // the family is alive
+        // the family is alive
+        expect((await refresh(second)).session_state).toBe(first.session_state);
         time = start + 2_800;
         await refused(refresh(second));
       }));

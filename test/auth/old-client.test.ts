@@ -10,7 +10,10 @@ const minuteMs = 60_000;
 describe.each(engines)('a client written for the published v1, on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
-  /** Its counts after so many calls, a minute of its clock between two; the service sees them within seconds. */
+  /**
+   * Its counts after so many calls, a minute of its clock between two; the service sees them within
+   * seconds.
+   */
   const walk = async (client: TestClient, keeps: OldClientOptions['keeps'], calls: number) => {
     let nowMs = 0;
     const old = new OldClient({
@@ -46,7 +49,8 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
       const client = await clientOf(start({ REFRESH_TOKEN_USE: 'reuse' }));
       const counts = await walk(client, keeps, 50);
       expect(counts).toMatchObject({ calls: 50, failedCalls: 0, refusedRefreshes: 0 });
-      expect(counts.tokenRequests).toBe(keeps === 'first' ? 2 : 1); // its first token expires after 30 minutes
+      // its first token expires after 30 minutes
+      expect(counts.tokenRequests).toBe(keeps === 'first' ? 2 : 1);
       expect(counts.refreshes).toBeGreaterThan(9);
     },
   );

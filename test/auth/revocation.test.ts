@@ -27,7 +27,10 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     await response.arrayBuffer();
     return response.status;
   };
-  /** Until a change by another process counts: at once on SQLite, with the notification on PostgreSQL. */
+  /**
+   * Until a change by another process counts: at once on SQLite, with the notification on
+   * PostgreSQL.
+   */
   const soon = async (token: TokenResponse, status: number) => {
     if (engine === 'sqlite') expect(await read(token)).toBe(status);
     else await expect.poll(() => read(token), { timeout: 10_000 }).toBe(status);

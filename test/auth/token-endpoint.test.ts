@@ -222,7 +222,8 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       const rows = await service.store.readDirectory('select hash from client_secret where client_id = $1', [
         moved.client_id,
       ]);
-      expect(rows[0]?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/); // a PHC string (A 11.4.4)
+      // a PHC string (A 11.4.4)
+      expect(rows[0]?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     });
 
     test('both secrets work while a client moves from the old to the new, then only the new', async () => {
@@ -339,7 +340,8 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
     test('27 (RFC 4648 §3.5): a refresh token in another spelling of the same base64url is invalid_grant (S15)', async () => {
       const { refresh_token: token = '' } = await issue();
       const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-      const other = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1]; // 43 characters carry 258 bits for 256
+      // 43 characters carry 258 bits for 256
+      const other = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1];
       await expectTokenError(await refresh(other), 'invalid_grant');
       expect((await refresh(token)).status).toBe(200);
     });
@@ -492,7 +494,8 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
         revocation_endpoint: `${service.url}/oauth2/revoke`,
         introspection_endpoint: `${service.url}/oauth2/introspect`,
       });
-      expect(documents[0]).not.toHaveProperty('authorization_response_iss_parameter_supported'); // 41 (RFC 9207): for authorization answers only
+      // 41 (RFC 9207): for authorization answers only
+      expect(documents[0]).not.toHaveProperty('authorization_response_iss_parameter_supported');
       expect(documents[0]).not.toHaveProperty('authorization_endpoint');
     });
   });
@@ -554,7 +557,8 @@ describe('time at the token endpoint', () => {
     await expectTokenError(refused, 'slow_down');
     const other = await service.createClient(await service.createTenant('globex'));
     expect((await service.postToken({ grant_type: 'client_credentials', ...other })).status).toBe(200);
-    const forwarded = { 'x-forwarded-for': '192.0.2.7' }; // believed of nobody, or a guesser would name a new address each time
+    // believed of nobody, or a guesser would name a new address each time
+    const forwarded = { 'x-forwarded-for': '192.0.2.7' };
     const right = { grant_type: 'client_credentials', ...client };
     await expectTokenError(await service.postToken(right, forwarded), 'slow_down');
     expect([await statusFrom(service, right, '127.0.0.1'), await statusFrom(service, right, '127.0.0.2')]).toEqual([

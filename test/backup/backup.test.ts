@@ -142,7 +142,8 @@ test('pg_dump as the owner of the tables cannot read them, and with row-level se
   await withStore(place, (store) => fillTenant(store, 'acme', 5));
   const client = new pg.Client({ connectionString: place.environment.DATABASE_URL });
   await client.connect();
-  expect((await client.query('select id from subscription')).rows).toEqual([]); // pg_dump --enable-row-security
+  // pg_dump --enable-row-security
+  expect((await client.query('select id from subscription')).rows).toEqual([]);
   await client.query('set row_security = off'); // what pg_dump does by itself
   await expect(client.query('select id from subscription')).rejects.toMatchObject({ code: '42501' });
   await client.end();

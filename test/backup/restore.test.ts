@@ -35,7 +35,10 @@ const countOf = (place: StorePlace) =>
     return Number(row?.n);
   });
 
-/** A place where the backup of a store can be restored: that of the embedded store itself, another database. */
+/**
+ * A place where the backup of a store can be restored: that of the embedded store itself, another
+ * database.
+ */
 const targetOf = (place: StorePlace): Promise<StorePlace> =>
   place.environment.DATABASE_URL === undefined ? Promise.resolve(place) : makeDatabase();
 
@@ -76,7 +79,8 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
 
     expect(await restore(target, file, '--yes')).toMatchObject({ code: 0, stderr: '' });
     const after = await serve(target);
-    await after.store.loadSubscriptions(tenant, [change(tenant, 'found')[0]]); // as many commits as the lost history had
+    // as many commits as the lost history had
+    await after.store.loadSubscriptions(tenant, [change(tenant, 'found')[0]]);
     const again = await after.accessToken(await after.createClient(tenant));
     const get = (path: string, headers = {}) => after.get(path, again, { 'accept-encoding': 'identity', ...headers });
     for (const since of tokens)
@@ -108,7 +112,8 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     const issued = await before.postToken({ grant_type: 'client_credentials', ...client });
     const { refresh_token } = (await issued.json()) as { refresh_token: string };
     const file = join(place.folder, 'backup.db');
-    await runCommand(['backup', file], { environment: place.environment }); // from a running service
+    // from a running service
+    await runCommand(['backup', file], { environment: place.environment });
     await before.close();
     const target = await targetOf(place);
     expect(await restore(target, file, '--yes')).toMatchObject({ code: 0, stderr: '' });

@@ -6,8 +6,8 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
-// Runs on the database of TEST_DATABASE_URL when it has the extension citus and at least one worker (docs/citus.md). It
-// migrates that database and leaves tenants in it: use one for tests only.
+// Runs on the database of TEST_DATABASE_URL when it has the extension citus and at least one worker
+// (docs/citus.md). It migrates that database and leaves tenants in it: use one for tests only.
 
 const url = process.env.TEST_DATABASE_URL ?? '';
 const hasCluster = url !== '' && (await countWorkers()) > 0;

@@ -147,7 +147,8 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(await recordChecks(true)).toMatchObject([{ ok: true, repaired: true }, { ok: true }]);
     expect((await examineStore(opened.store, false)).filter(({ ok }) => !ok)).toEqual([]);
     const after = await opened.store.readTenant(tenant, readHistory);
-    expect(after.revision).toBe(before.revision + 1); // clients that follow the changes read what was mended
+    // clients that follow the changes read what was mended
+    expect(after.revision).toBe(before.revision + 1);
   });
 
   test('says of a text that is no record that the records must be imported again (T9)', async () => {

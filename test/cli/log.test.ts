@@ -49,7 +49,8 @@ async function sendMany(): Promise<void> {
   for (let n = 1; n < requests; n += 1) socket.write(`${request}\r\n`);
   socket.write(`${request}Connection: close\r\n\r\n`);
   await ended;
-  expect(answered).toBeGreaterThan(requests * 0.95); // a status line may be cut by the end of a chunk
+  // a status line may be cut by the end of a chunk
+  expect(answered).toBeGreaterThan(requests * 0.95);
 }
 
 async function endOf(running: ChildProcess): Promise<number | null> {

@@ -4,7 +4,10 @@ import type { TestStore } from '../support/engines.ts';
 import { runCommand } from '../support/run-command.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';
 
-/** Each engine once: a store that other processes change is the harder case, and the commands are other processes. */
+/**
+ * Each engine once: a store that other processes change is the harder case, and the commands are
+ * other processes.
+ */
 const chosen = servicesOnEngines.filter(({ engine, processes }) => (engine === 'postgres') === processes > 1);
 
 describe.each(chosen)('mending clients by hand, on $engine with $service', ({ openTestStore, start }) => {

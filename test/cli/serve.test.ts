@@ -103,7 +103,8 @@ describe('serve --demo', () => {
   test('the printed curl reads a report', async () => {
     const printed = (await startDemo()).stdout();
     const shown = printed.slice(printed.indexOf(pasteLine)).split('\n').slice(1);
-    const pasted = shown.filter((line) => !line.startsWith('{')).join('\n'); // a line of the log may follow
+    // a line of the log may follow
+    const pasted = shown.filter((line) => !line.startsWith('{')).join('\n');
     const answer = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);

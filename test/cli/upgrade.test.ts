@@ -16,7 +16,8 @@ import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
-// Two versions on one store (docs/decisions/upgrades.md): this one, and one with a further migration.
+// Two versions on one store (docs/decisions/upgrades.md): this one, and one with a further
+// migration.
 
 const programOf = (version: NewerVersion) => [process.execPath, version.main] as const;
 let compatible: NewerVersion;

@@ -110,7 +110,8 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
   test('every worker answers, logs who it is, and takes the tokens that another one made', async () => {
     const workers = await startWorkers(3);
     const tokens = await Promise.all(Array.from({ length: 40 }, () => workers.token()));
-    const requests = [...tokens, ...tokens, ...tokens]; // each worker gets each of them with next to no exception
+    // each worker gets each of them with next to no exception
+    const requests = [...tokens, ...tokens, ...tokens];
     const answers = await Promise.all(
       requests.map((token) => ask(workers.reportUrl, { authorization: `Bearer ${token}` })),
     );
@@ -230,7 +231,8 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
         while (!signalled) {
           const answer = ask(`${workers.reportUrl}?size=1000`, headers);
           answers.push(answer);
-          await Promise.race([answer, sleep(20)]); // some wait for their turn, so that many are under way
+          // some wait for their turn, so that many are under way
+          await Promise.race([answer, sleep(20)]);
         }
       });
       await sleep(500);
@@ -286,7 +288,8 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     await admin.connect();
     const { rows } = await admin.query("select pid from pg_stat_activity where application_name = 'fleet'");
     await admin.end();
-    expect(rows).toHaveLength(2 * 2 + 2 + 1); // two for each worker, its listener, and the one of the first process
+    // two for each worker, its listener, and the one of the first process
+    expect(rows).toHaveLength(2 * 2 + 2 + 1);
   });
 
   describe('what keeps workers from starting is one sentence, exit 1 and no stack', () => {

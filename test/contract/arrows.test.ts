@@ -83,7 +83,10 @@ const rightImports: readonly (readonly [room: string, specifier: string])[] = [
   ['console', '../src/client/index.ts'],
 ];
 
-/** Plants each import in a file of its own in a copy of the rooms, and gives those that Biome, under our configuration, refuses. */
+/**
+ * Plants each import in a file of its own in a copy of the rooms, and gives those that Biome, under
+ * our configuration, refuses.
+ */
 function refusedImports(imports: readonly (readonly [room: string, specifier: string])[]): Set<string> {
   const copy = mkdtempSync(join(tmpdir(), 'subreport-arrows-'));
   try {

@@ -55,7 +55,8 @@ describe('openapi.json', () => {
 
   test('documents for the report each status of the error table that it can answer', () => {
     const documented = Object.keys(document.paths['/connect-api/v1/subscription']?.get?.responses ?? {}).map(Number);
-    const elsewhere = new Set([404, 405, 408, 410, 413, 415]); // of other operations, or of requests that reach none
+    // of other operations, or of requests that reach none
+    const elsewhere = new Set([404, 405, 408, 410, 413, 415]);
     const statuses = new Set(Object.values(errorTable).map(({ status }) => status));
     expect(documented.filter((status) => status >= 400).sort()).toEqual(
       [...statuses].filter((status) => !elsewhere.has(status)).sort(),

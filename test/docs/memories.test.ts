@@ -15,7 +15,8 @@ test('the table of memories has every file that makes one, and no other', () => 
   const makers = sources.filter((file) =>
     /new BoundedMap[<(]|createFreshCache\(|createWindowCounter\(/.test(read(file)),
   );
-  const wired = ['src/cli/counters.ts']; // the rate limit's windows, which the table has under the file that uses them
+  // the rate limit's windows, which the table has under the file that uses them
+  const wired = ['src/cli/counters.ts'];
   for (const file of makers.filter((each) => !wired.includes(each))) expect(paths).toContain(file.replace('src/', ''));
   expect(makers.length).toBeGreaterThan(8);
   for (const path of paths) expect(sources).toContain(`src/${path}`);
@@ -35,7 +36,8 @@ test('no memory that outlives a request is a Map or a Set unless ARCHITECTURE.md
   const stateful = sources.filter((file) =>
     /(?:^|\n)(?:const \w+ = new (?:Map|Set)<[^\n]*\(\)| {2}readonly #\w+ = new (?:Map|Set)<)/.test(read(file)),
   );
-  const perCall = ['span-edit.ts', 'span-list.ts', 'span-tree.ts']; // objects that live as long as one call, or in the span memory
+  // objects that live as long as one call, or in the span memory
+  const perCall = ['span-edit.ts', 'span-list.ts', 'span-tree.ts'];
   for (const file of stateful) {
     if (perCall.some((each) => file.endsWith(each)) || file in bounded) continue;
     expect(paths).toContain(file.replace('src/', ''));

@@ -34,7 +34,8 @@ describe('the commands of the README', () => {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const port = await freePort();
     environment = { ...process.env, PORT: String(port), MANAGEMENT_PORT: '0', NO_COLOR: '1' };
-    const [, start = ''] = blockWith('npm start').trim().split(' && '); // npm ci was run, or this test could not run
+    // npm ci was run, or this test could not run
+    const [, start = ''] = blockWith('npm start').trim().split(' && ');
     expect(start).toBe('npm start');
     service = spawn('npm', ['start'], {
       cwd: folder,

@@ -18,7 +18,10 @@ const sections = new Map(
 const sectionOf = (title: string): string | undefined =>
   [...sections].find(([name]) => name === title || name.startsWith(`${title} (`))?.[1];
 
-/** References such as `docs/spec.md` "Authentication" items 2 to 4, also across the lines of a comment. */
+/**
+ * References such as `docs/spec.md` "Authentication" items 2 to 4, also across the lines of a
+ * comment.
+ */
 const references = files.flatMap((file) =>
   [
     ...read(file)

@@ -16,13 +16,18 @@ const rows = records.map((record, n) =>
   subscriptionRow({ id: record.id, createdDate: 1_700_000_000 + n, record: JSON.stringify(record) }),
 );
 const decoders = { zstd: promisify(zstdDecompress), br: promisify(brotliDecompress), gzip: promisify(gunzip) };
-/** How long a change may take to be seen where notifications tell of it: the time after which a silent listener is no longer relied on. */
+/**
+ * How long a change may take to be seen where notifications tell of it: the time after which a
+ * silent listener is no longer relied on.
+ */
 const boundMs = 900;
 
 describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, openTestStore, processes, start }) => {
   /** What must be looked at from within the process that answers. */
   const isHere = processes === 1;
-  /** One request more than all processes can answer without one of them being asked so many times. */
+  /**
+   * One request more than all processes can answer without one of them being asked so many times.
+   */
   const enoughFor = (times: number) => processes * (times - 1) + 1;
   let opened: TestStore;
   let service: TestService;
@@ -44,7 +49,8 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     await service.store.loadSubscriptions(acme, rows);
     elsewhere = opened.openAgain();
     if (isHere) await expect.poll(() => service.store.changeMark()).toBeDefined();
-    await settle(isHere ? 100 : 400); // another process's mark shows only by what it does: once its listener has a heartbeat
+    // another process's mark shows only by what it does: once its listener has a heartbeat
+    await settle(isHere ? 100 : 400);
   });
   afterEach(() => service.close());
   /** Until this process has heard of what was done before. */
@@ -170,7 +176,8 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     async () => {
       await get('?size=1000');
       const mark = service.store.changeMark();
-      const spy = vi.spyOn(service.store, 'changeMark').mockReturnValue(undefined); // as it says when no heartbeat came
+      // as it says when no heartbeat came
+      const spy = vi.spyOn(service.store, 'changeMark').mockReturnValue(undefined);
       await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'unheard', createdDate: 1_800_000_000 })]);
       expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');
       spy.mockRestore();

@@ -33,7 +33,8 @@ test('a store that is found damaged by a report turns /readyz to 503, and the lo
   const rows = Array.from({ length: 2_000 }, (_, n) => subscriptionRow({ id: `a-record-of-this-test-${n}` }));
   await service.store.loadSubscriptions(tenant, rows);
   destroyRecords(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
-  expect((await fetch(`${service.url}/readyz`)).status).toBe(200); // nothing has read the damaged pages yet
+  // nothing has read the damaged pages yet
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   const answers = [];
   for (const path of ['?size=1000&page=2', '?all=true&format=ndjson'])
     answers.push(

@@ -105,7 +105,10 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   const receive = async (query: string, as = smallToken, headers?: Record<string, string>) =>
     finishExport(await begin(query, as, headers));
 
-  /** Waits until no export is under way any more: its slot, and its connection to PostgreSQL, are free. */
+  /**
+   * Waits until no export is under way any more: its slot, and its connection to PostgreSQL, are
+   * free.
+   */
   const untilNone = async (): Promise<void> => {
     await vi.waitFor(
       async () => {
@@ -236,7 +239,8 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   test('CSV is RFC 4180: CRLF after every line, as many cells in each, and no cell that begins like a formula', async () => {
     const { text } = await receive('all=true&format=csv');
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
-    const cells = parse(text, { record_delimiter: '\r\n' }) as string[][]; // strict: fails when cells are missing
+    // strict: fails when cells are missing
+    const cells = parse(text, { record_delimiter: '\r\n' }) as string[][];
     expect(cells).toHaveLength(hostileRows.length + 1);
     expect(cells.flat().filter((cell) => /^[=+\-@\t\r＝＋－＠]/.test(cell))).toEqual([]);
     expect(cells.flat()).toContain("'=1+1");
@@ -327,7 +331,8 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     const { body, summary } = summaryOf(await response.text());
     expect([idOf(body), summary.rows]).toEqual([hostileRows[3]?.id, 1]);
     expect(JSON.stringify([...response.headers])).not.toContain('user3');
-    open.push({ statusCode: 200, destroy: () => undefined } as unknown as IncomingMessage); // it was one, see untilNone
+    // it was one, see untilNone
+    open.push({ statusCode: 200, destroy: () => undefined } as unknown as IncomingMessage);
   });
 
   test('HEAD has the headers of GET, no body, and holds nothing', async () => {
@@ -447,7 +452,8 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
       headers: { authorization: `Bearer ${smallToken}` },
     });
     expect(head.status).toBe(503);
-    expect((await service.get('/v1/subscription?size=1', token)).status).toBe(200); // pages are answered all the while
+    // pages are answered all the while
+    expect((await service.get('/v1/subscription?size=1', token)).status).toBe(200);
     for (const response of [...first, third]) response.destroy();
     await untilNone();
     expect((await receive('all=true&format=csv', token)).status).toBe(200);

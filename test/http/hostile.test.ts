@@ -15,7 +15,9 @@ const formHeader = `Content-Type: ${form}`;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const basic = (credentials: string): string => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
-/** Values that are no whole number in plain digits, or are too small or too large, percent-encoded. */
+/**
+ * Values that are no whole number in plain digits, or are too small or too large, percent-encoded.
+ */
 const notWholeNumbers = `
   0 -1 -0 1.5 5.0 1e2 1E2 0x10 0b11 0o7 Infinity -Infinity NaN 1e400 05 00 %2B5 +5 %205 5%20 1_000 1,000 1%C2%A0000 null
   true %EF%BC%95 %D9%A3 5%00 5%E2%80%8B %27%20or%201=1-- 99999999999999999999 9007199254740993 9223372036854775808
@@ -36,7 +38,10 @@ const notDates = `
   now yesterday null %00 %F0%9F%98%80
 `;
 
-/** Wrong values of each parameter of the report, percent-encoded; the empty one is wrong for all of them. */
+/**
+ * Wrong values of each parameter of the report, percent-encoded; the empty one is wrong for all of
+ * them.
+ */
 const wrongValues: Readonly<Record<string, string>> = {
   size: `${notWholeNumbers} 1001`,
   page: `${notWholeNumbers} 1000000001`,
@@ -78,7 +83,9 @@ const wrongParameters = Object.entries(wrongValues).flatMap(([name, values]) =>
   ['', ...values.trim().split(/\s+/)].map((value) => ({ name, value, shown: value.slice(0, 60) })),
 );
 
-/** Asserts that one value of a parameter was refused with its rule, and that an e-mail is not shown. */
+/**
+ * Asserts that one value of a parameter was refused with its rule, and that an e-mail is not shown.
+ */
 async function expectRule(response: Response, name: string, value: string): Promise<void> {
   const isDate = dateParameters.includes(name);
   const code = isDate ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS';
@@ -129,7 +136,10 @@ function readAnswer(bytes: Buffer): Response {
   return new Response(status === 204 ? null : body.toString(), { status, headers });
 }
 
-/** Sends bytes over a connection of their own and reads what comes until the service closes it; fails when it never does. */
+/**
+ * Sends bytes over a connection of their own and reads what comes until the service closes it;
+ * fails when it never does.
+ */
 function exchange(url: string, bytes: string | Buffer): Promise<Response> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -143,7 +153,8 @@ function exchange(url: string, bytes: string | Buffer): Promise<Response> {
     });
     socket.on('close', () => {
       try {
-        if (failure !== undefined && chunks.length === 0) throw failure; // a reset behind an answer is no fault
+        // a reset behind an answer is no fault
+        if (failure !== undefined && chunks.length === 0) throw failure;
         resolve(readAnswer(Buffer.concat(chunks)));
       } catch (error) {
         reject(error);
@@ -165,7 +176,10 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
   /** What was sent and must not be in the log. */
   const sent = new Set<string>();
 
-  /** Sends a request whose start line and headers are to the letter; `Host` and a good token unless told otherwise. */
+  /**
+   * Sends a request whose start line and headers are to the letter; `Host` and a good token unless
+   * told otherwise.
+   */
   const send = (
     start: string,
     headers: readonly string[] = [],
@@ -938,7 +952,8 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       const hidden = `0\r\n\r\nGET ${report} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
       const headers = ['Content-Length: 5', 'Transfer-Encoding: chunked'];
       const bytes = [`POST /oauth2/token HTTP/1.1`, 'Host: localhost', formHeader, ...headers, '', hidden].join('\r\n');
-      await expectProblem(await exchange(service.url, bytes), 'INVALID_HTTP_MESSAGE'); // `readAnswer` allows one answer only
+      // `readAnswer` allows one answer only
+      await expectProblem(await exchange(service.url, bytes), 'INVALID_HTTP_MESSAGE');
     });
   });
 

@@ -44,7 +44,8 @@ describe.each(engines)('refusals on $engine', ({ openTestStore }) => {
       const restore = exhaustDescriptors();
       try {
         const response = await read();
-        if (response.status !== 200) await expectProblem(response, 'UNAVAILABLE'); // SQLite reuses the reader of before
+        // SQLite reuses the reader of before
+        if (response.status !== 200) await expectProblem(response, 'UNAVAILABLE');
         if (service.store.engine === 'postgres') expect(response.status).toBe(503);
       } finally {
         restore();

@@ -38,7 +38,8 @@ describe.each(engines)('responses of a revision on $engine', ({ openTestStore })
       await load(Number(before), 1);
       const expected = Number(before) + 1;
       const changed = async () => totalOf(await get(headers));
-      await expect.poll(changed, { timeout: 10_000 }).toEqual([String(expected), expected]); // on PostgreSQL once it is notified
+      // on PostgreSQL once it is notified
+      await expect.poll(changed, { timeout: 10_000 }).toEqual([String(expected), expected]);
     },
   );
 

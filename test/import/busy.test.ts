@@ -11,7 +11,8 @@ test('an import repeats a batch that lost a deadlock, and has every row once (C1
   const database = new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1);
   const other = new pg.Client({ connectionString: urlOf(inject('postgresUrl'), database, 'postgres') });
   await other.connect();
-  await other.query(`alter database ${database} set deadlock_timeout = '3s'`); // time to get into the deadlock; the import then looks for it first
+  // time to get into the deadlock; the import then looks for it first
+  await other.query(`alter database ${database} set deadlock_timeout = '3s'`);
   await other.query("set deadlock_timeout = '1min'");
   try {
     await insertTenant(opened.store, 'acme', 1);
@@ -28,7 +29,8 @@ test('an import repeats a batch that lost a deadlock, and has every row once (C1
     );
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await vi.waitFor(async () => expect((await other.query(waiting)).rows).not.toEqual([]), { timeout: 30_000 });
-    await other.query("select 1 from tenant where id = 'acme' for update"); // the import holds it: one of both must give way
+    // the import holds it: one of both must give way
+    await other.query("select 1 from tenant where id = 'acme' for update");
     await other.query('commit');
     await loader.settle();
 

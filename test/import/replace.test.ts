@@ -188,7 +188,8 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     const { child, ended } = startCommand(['import', file, '--tenant', 'killed', '--replace'], opened);
     const pipe = createWriteStream(file);
     pipe.on('error', () => undefined);
-    await new Promise((resolve) => pipe.write(ndjson(rows), resolve)); // taken but for what a pipe and a reader hold
+    // taken but for what a pipe and a reader hold
+    await new Promise((resolve) => pipe.write(ndjson(rows), resolve));
     await sleep(100);
     child.kill('SIGKILL');
     await ended;

@@ -148,10 +148,12 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     await insertTenant(opened.store, 'locked', 1);
     await insertTenant(opened.store, 'free', 1);
     execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);
-    const { child, ended } = run('locked', 'pipe.ndjson'); // reads what is written to it, and waits for more
+    // reads what is written to it, and waits for more
+    const { child, ended } = run('locked', 'pipe.ndjson');
     const pipe = createWriteStream(join(folder, 'pipe.ndjson'));
     pipe.on('error', () => undefined);
-    await new Promise((resolve) => pipe.write(ndjson, resolve)); // taken but for what a pipe and a reader hold
+    // taken but for what a pipe and a reader hold
+    await new Promise((resolve) => pipe.write(ndjson, resolve));
     const refused = await finish('locked', 'rows.ndjson');
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another one is running')]);
     expect((await finish('locked', 'rows.ndjson', '--strict')).stderr).toContain('another one is running');

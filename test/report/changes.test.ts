@@ -22,7 +22,10 @@ interface Answer {
   readonly has_more: boolean;
 }
 
-/** A client that keeps a copy as docs/changes.md says: it knows its token and its records' texts, and forgets everything else between two answers. */
+/**
+ * A client that keeps a copy as docs/changes.md says: it knows its token and its records' texts,
+ * and forgets everything else between two answers.
+ */
 interface Follower {
   token: string | undefined;
   readonly copy: Map<string, string>;
@@ -50,7 +53,10 @@ const idOf = (n: number): string => `id${n}${'='.repeat(n % 3)}`;
 const someIds = fc.uniqueArray(fc.nat({ max: idsMax }), { minLength: 1, maxLength: idsMax });
 const sizes = fc.constantFrom(1, 2, 3, 5, 8, 100);
 
-/** One step of a history: records are loaded or removed, a reader takes one answer, one begins anew, or the other tenant does something. */
+/**
+ * One step of a history: records are loaded or removed, a reader takes one answer, one begins anew,
+ * or the other tenant does something.
+ */
 const historyStep = fc.oneof(
   {
     weight: 4,

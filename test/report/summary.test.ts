@@ -20,7 +20,10 @@ const now = start + 300 * day;
 const context = { limits: defaultPageLimits, now: () => now };
 const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', null];
 
-/** Rows whose fields follow from a seed, over so many days: a tenth of them at one second, which is the first one of a month. */
+/**
+ * Rows whose fields follow from a seed, over so many days: a tenth of them at one second, which is
+ * the first one of a month.
+ */
 function rowsOf(count: number, days: number, seed: number, products = 5): SubscriptionRow[] {
   return Array.from({ length: count }, (_, index) => {
     const mixed = (Math.imul(index + 1, 2_654_435_761) ^ Math.imul(seed + 1, 40_503_001)) >>> 0;
@@ -277,7 +280,8 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
             all: async (sql, values) => {
               const rows = await reader.all(`${explain} ${sql}`, values);
               const text = rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
-              if (/ subscription\b/.test(text) && !sql.includes('subscription_span')) plans.push(text); // totals have a test of their own
+              // totals have a test of their own
+              if (/ subscription\b/.test(text) && !sql.includes('subscription_span')) plans.push(text);
               return reader.all(sql, values);
             },
           },

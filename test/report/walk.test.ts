@@ -93,7 +93,10 @@ const linkOf = (
   name: 'x-next-page' | 'x-previous-page',
 ): string | undefined => headers[name]?.split('?')[1];
 
-/** Reads the body of a page as its records' texts; every record of these tests is an object with an id. */
+/**
+ * Reads the body of a page as its records' texts; every record of these tests is an object with an
+ * id.
+ */
 const recordsOf = (body: string): string[] => (JSON.parse(body) as unknown[]).map((record) => JSON.stringify(record));
 
 /** Answers the query of a page, as far as a walk needs it. */
@@ -362,7 +365,8 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
           const missed = before.map((row) => row.record).filter((record) => !seen.includes(record));
           expect(missed).toEqual([]);
           const known = expectedRecords([...before, ...during], { sort });
-          expect(seen).toEqual(known.filter((record) => seen.includes(record))); // in order, and nothing made up
+          // in order, and nothing made up
+          expect(seen).toEqual(known.filter((record) => seen.includes(record)));
         },
       ),
       { numRuns: 40 },

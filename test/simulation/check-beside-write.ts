@@ -16,8 +16,8 @@ import { Random } from './random.ts';
 import { readSummary, readWhole, type Source, walk } from './read.ts';
 import type { Tally } from './tally.ts';
 
-// What must hold of what is read while a change is under way: it is of one moment, or, for a walk of several pages,
-// it has every record exactly once that the change does not touch.
+// What must hold of what is read while a change is under way: it is of one moment, or, for a walk
+// of several pages, it has every record exactly once that the change does not touch.
 
 /** Walks a report while records may change. */
 export async function checkWalk(
@@ -58,7 +58,10 @@ function versionsByText(before: State, change: Change): Map<string, Version> {
   return new Map([...before.values(), ...change.versions].map((version) => [version.text, version]));
 }
 
-/** Reads a whole report while records may change: it is the one after some number of rows of the change. */
+/**
+ * Reads a whole report while records may change: it is the one after some number of rows of the
+ * change.
+ */
 export async function checkWhole(source: Source, before: State, change: Change, tally: Tally): Promise<void> {
   const texts = await readWhole(source, {});
   tally['whole reports compared'] += 1;
@@ -68,7 +71,9 @@ export async function checkWhole(source: Source, before: State, change: Change, 
     );
 }
 
-/** Reads a summary while records may change: it is the one after some number of rows of the change. */
+/**
+ * Reads a summary while records may change: it is the one after some number of rows of the change.
+ */
 export async function checkSummary(
   source: Source,
   before: State,

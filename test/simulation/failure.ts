@@ -3,7 +3,10 @@ export class Difference extends Error {
   override readonly name = 'Difference';
 }
 
-/** A request that only a fault of the same round explains: no connection, a broken body, refused again and again. */
+/**
+ * A request that only a fault of the same round explains: no connection, a broken body, refused
+ * again and again.
+ */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -15,7 +18,9 @@ export function expectEqual(what: string, found: unknown, expected: unknown): vo
   throw new Difference(`${what}: found ${shorten(foundText)}, expected ${shorten(expectedText)}`);
 }
 
-/** Fails with `Difference`, naming the first place where two lists differ, unless they are equal. */
+/**
+ * Fails with `Difference`, naming the first place where two lists differ, unless they are equal.
+ */
 export function expectSameList(what: string, found: readonly string[], expected: readonly string[]): void {
   const place = found.findIndex((text, index) => text !== expected[index]);
   if (place < 0 && found.length === expected.length) return;

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Random } from './random.ts';
 
-// What a report must say, computed from records in memory. This file knows nothing of our SQL, counts, cursors or
-// caches; it follows docs/report.md, docs/summary.md and docs/changes.md alone.
+// What a report must say, computed from records in memory. This file knows nothing of our SQL,
+// counts, cursors or caches; it follows docs/report.md, docs/summary.md and docs/changes.md alone.
 
-/** A record as the source gives it, in the wire's field order, with the subscriber's address beside it. */
+/**
+ * A record as the source gives it, in the wire's field order, with the subscriber's address beside
+ * it.
+ */
 export interface ModelRecord {
   readonly id: string;
   readonly status?: string;
@@ -113,8 +116,8 @@ export const lengthOf = ({ kind, versions, ids }: Change): number =>
   kind === 'replace' ? 1 : Math.max(versions.length, ids.length);
 
 /**
- * How many rows of a change have been applied when the store holds exactly these texts; `undefined` when no number of
- * rows explains them.
+ * How many rows of a change have been applied when the store holds exactly these texts; `undefined`
+ * when no number of rows explains them.
  */
 export function rowsApplied(before: State, change: Change, texts: readonly string[]): number | undefined {
   const digestOf = (text: string) => createHash('sha256').update(text).digest().readBigUInt64LE();

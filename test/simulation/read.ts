@@ -49,7 +49,9 @@ export async function* walk(source: Source, filters: Filters, size: number): Asy
   }
 }
 
-/** Reads the whole report in one piece, checks its summary line, and gives the text of each record. */
+/**
+ * Reads the whole report in one piece, checks its summary line, and gives the text of each record.
+ */
 export async function readWhole({ session, service, tenant }: Source, filters: Filters): Promise<string[]> {
   const query = queryOf(filters, { all: 'true', format: 'ndjson' });
   const { text } = expectStatus(await session.get(service, tenant, query), 200, query);

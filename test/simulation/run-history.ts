@@ -10,7 +10,10 @@ import { System } from './system.ts';
 import type { Tally } from './tally.ts';
 import { beginWrite, changeOf, resumeImport, type Writing, writesAreOver } from './write.ts';
 
-/** How old an answer of a service on PostgreSQL may be once another process changed something, in milliseconds. */
+/**
+ * How old an answer of a service on PostgreSQL may be once another process changed something, in
+ * milliseconds.
+ */
 const staleMsMax = 1_000;
 const noChange: Change = { kind: 'import', versions: [], ids: [] };
 
@@ -20,7 +23,10 @@ interface TenantRun {
   known?: KnownPage;
 }
 
-/** Runs a history on a store of its own, and throws `Difference` where the service and the model disagree. */
+/**
+ * Runs a history on a store of its own, and throws `Difference` where the service and the model
+ * disagree.
+ */
 export async function runHistory(history: History, postgresUrl: string | undefined, tally: Tally): Promise<void> {
   const system = new System(history.engine === 'postgres' ? postgresUrl : undefined, history.workers);
   try {
@@ -70,7 +76,10 @@ class HistoryRun {
     if (round.doctor) await this.#system.command(['doctor']);
   }
 
-  /** Writes, reads and breaks things at once. `true` when the write was acknowledged, `false` when it was broken off. */
+  /**
+   * Writes, reads and breaks things at once. `true` when the write was acknowledged, `false` when
+   * it was broken off.
+   */
   async #act(round: Round, index: number): Promise<boolean> {
     const { write, fault } = round;
     const change = write === undefined ? noChange : changeOf(write);
@@ -88,7 +97,8 @@ class HistoryRun {
       ...(fault === undefined ? [] : [this.#break(fault, writing)]),
       ...(round.rotate === undefined ? [] : [this.#rotate(round.rotate)]),
     ];
-    const outcomes = await Promise.allSettled([written, ...others]); // nothing may still run when the next round begins
+    // nothing may still run when the next round begins
+    const outcomes = await Promise.allSettled([written, ...others]);
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     if (write !== undefined) this.#tally.writes += 1;
     if (fault === undefined && writing !== undefined) this.#writeMs = (this.#writeMs + performance.now() - started) / 2;
@@ -171,7 +181,10 @@ class HistoryRun {
     if (this.#history.engine === 'postgres') await sleep(staleMsMax);
   }
 
-  /** Finds out how much of a change is there: all of an acknowledged one, some first rows of one that was broken off. */
+  /**
+   * Finds out how much of a change is there: all of an acknowledged one, some first rows of one
+   * that was broken off.
+   */
   async #adopt(write: WriteStep, acknowledged: boolean, index: number): Promise<void> {
     const tenant = this.#tenantOf(write.tenant);
     const change = changeOf(write);

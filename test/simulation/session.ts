@@ -27,7 +27,9 @@ const tokenTries = 4;
 const refusalsMax = 40;
 const refusalPauseMs = 250;
 
-/** The clients of the tenants, with their tokens. A token that is refused is replaced by a new one. */
+/**
+ * The clients of the tenants, with their tokens. A token that is refused is replaced by a new one.
+ */
 export class Session {
   readonly #system: System;
   readonly #readers = new Map<string, Credentials>();
@@ -51,7 +53,9 @@ export class Session {
     return this.#tokens.get(required(this.#readers.get(tenant)));
   }
 
-  /** Sends a GET below the base URL as the tenant's reader. Throws `Interrupted` where `send` does. */
+  /**
+   * Sends a GET below the base URL as the tenant's reader. Throws `Interrupted` where `send` does.
+   */
   async get(service: 0 | 1, tenant: string, path: string, headers: Record<string, string> = {}): Promise<Received> {
     const url = `${required(this.#system.places[service]).url}/connect-api/v1/subscription${path}`;
     return this.#sendAuthorized(service, required(this.#readers.get(tenant)), url, { headers });
@@ -94,8 +98,8 @@ export class Session {
 }
 
 /**
- * Sends a request, again after 429 and 503. Throws `Interrupted` when it is refused for some ten seconds or the
- * connection breaks, `Difference` on any other 5xx.
+ * Sends a request, again after 429 and 503. Throws `Interrupted` when it is refused for some ten
+ * seconds or the connection breaks, `Difference` on any other 5xx.
  */
 export const send = (url: string, { body, ...options }: SendOptions): Promise<Received> =>
   request(url, { ...options, ...(body !== undefined && { body: new Blob([body as Uint8Array<ArrayBuffer>]) }) });

@@ -9,7 +9,10 @@ export interface Shrunk {
   readonly error: Error;
 }
 
-/** Makes a failing history shorter for as long as attempts are left: it leaves out rounds, then faults and readers. */
+/**
+ * Makes a failing history shorter for as long as attempts are left: it leaves out rounds, then
+ * faults and readers.
+ */
 export async function shrink(failing: Shrunk, attempt: Attempt, attemptsMax: number): Promise<Shrunk> {
   let best = failing;
   let left = attemptsMax;

@@ -7,8 +7,8 @@ import { runHistory } from './run-history.ts';
 import { shrink } from './shrink.ts';
 import { describeTally, newTally, type Tally } from './tally.ts';
 
-// Random histories of imports, replacements, deletions, key rotations, killed processes and lost connections, with
-// readers beside them, against a model that knows nothing of our SQL:
+// Random histories of imports, replacements, deletions, key rotations, killed processes and lost
+// connections, with readers beside them, against a model that knows nothing of our SQL:
 //   npm run simulate -- --seed 7 --minutes 2 [--engine sqlite|postgres] [--rounds 12]
 //   npm run simulate -- --history failing.json
 // A difference is printed with its seed and the shortest history that shows it; the exit code is 1.
@@ -53,7 +53,8 @@ try {
     if (error !== undefined) await report(history, error, undefined);
   } else {
     const seeds = new Random(Number(values.seed));
-    let seed = Number(values.seed); // the first history follows from the seed as it is given, so that it can be repeated
+    // the first history follows from the seed as it is given, so that it can be repeated
+    let seed = Number(values.seed);
     for (let index = 0; process.exitCode !== 1 && (index < engines.length || performance.now() < endsAt); index += 1) {
       const engine = engines[index % engines.length] as History['engine'];
       const history = makeHistory(seed, engine, Number(values.rounds));

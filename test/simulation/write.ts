@@ -24,7 +24,10 @@ const lastOfEach = (versions: readonly Version[]): Version[] => [
 
 /** A write that is under way. */
 export interface Writing {
-  /** Whether it was acknowledged; `false` when it was broken off. Throws `Difference` when it failed by itself. */
+  /**
+   * Whether it was acknowledged; `false` when it was broken off. Throws `Difference` when it failed
+   * by itself.
+   */
   readonly done: Promise<boolean>;
   /** Breaks it off. */
   kill(): void;
@@ -127,7 +130,8 @@ export async function writesAreOver(session: Session, tenant: string, service: 0
       if (status === 200) return;
       throw new Difference(`an empty load returned ${status}: ${text}`);
     } catch (error) {
-      if (!(error instanceof Interrupted) || tries > 12) throw error; // another import is running still
+      // another import is running still
+      if (!(error instanceof Interrupted) || tries > 12) throw error;
       await sleep(50);
     }
   }

@@ -56,7 +56,10 @@ const ending: Subscription = { ...ordinary, id: 'ends', createdDate: '2024-05-07
 
 /** Records as the report must return them, in its order. */
 const records: readonly Subscription[] = [ordinary, depleted, ofPeriod0, withoutStatus, createdLater, renewing, ending];
-/** The same as their source has them: two with a JSON boolean, and e-mail addresses, which are no part of a record. */
+/**
+ * The same as their source has them: two with a JSON boolean, and e-mail addresses, which are no
+ * part of a record.
+ */
 const sources = records.map((record, index) => ({
   ...record,
   ...(record === renewing && { auto_renew: true }),
@@ -438,7 +441,9 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
     afterEach(() => {
       vi.useRealTimers();
     });
-    /** Moves the clock of the service, which is the one of this process; timers go on as they were. */
+    /**
+     * Moves the clock of the service, which is the one of this process; timers go on as they were.
+     */
     const setClock = (seconds: number): void => {
       vi.setSystemTime(seconds * 1000);
     };

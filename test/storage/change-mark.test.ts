@@ -44,7 +44,8 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     const touch = directoryStatement("update tenant set created_at = 2 where id = 'acme'");
     await opened.store.writeDirectory([touch], { announce: true });
     const third = opened.store.changeMark();
-    expect(new Set([first, second, third]).size).toBe(3); // at once, not when the notification comes
+    // at once, not when the notification comes
+    expect(new Set([first, second, third]).size).toBe(3);
     await opened.close();
   });
 
@@ -67,7 +68,8 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
       );
       expect(rowCount).toBe(1);
       await expect.poll(() => opened.store.changeMark(), { interval: 5 }).toBeUndefined();
-      await markOf(opened.store, first); // a new connection has another mark: what changed meanwhile was not heard
+      // a new connection has another mark: what changed meanwhile was not heard
+      await markOf(opened.store, first);
       await admin.end();
       await opened.close();
     },

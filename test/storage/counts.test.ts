@@ -13,7 +13,10 @@ import { subscriptionRow } from '../support/rows.ts';
 const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', null];
 const forward = { column: 'created_date', descending: false } as const;
 
-/** One change of a history: rows loaded or removed, `count` of them from number `first` on, in steps; how their fields come about follows from `salt`. */
+/**
+ * One change of a history: rows loaded or removed, `count` of them from number `first` on, in
+ * steps; how their fields come about follows from `salt`.
+ */
 interface Change {
   readonly kind: 'load' | 'delete';
   readonly first: number;

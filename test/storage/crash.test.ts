@@ -46,7 +46,10 @@ describe.each(engines)('kill -9 of a process that loads, on $engine', ({ engine,
   });
 });
 
-/** Runs a writer and kills it some moments after its first acknowledged batch; the batches that it had acknowledged. */
+/**
+ * Runs a writer and kills it some moments after its first acknowledged batch; the batches that it
+ * had acknowledged.
+ */
 async function runUntilKilled(environment: Readonly<Record<string, string>>, start: number): Promise<number[]> {
   const child = spawn(process.execPath, [writer, String(start)], {
     env: { ...process.env, ...environment },

@@ -107,7 +107,8 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       const database = await makeEmpty();
       const child = startMigrate(database.environment);
       const closed = once(child, 'close');
-      await sleep(120 + kill * 25 + Math.random() * 25); // a process needs some 150 ms to its first statement
+      // a process needs some 150 ms to its first statement
+      await sleep(120 + kill * 25 + Math.random() * 25);
       child.kill('SIGKILL');
       await closed;
       const store = open(database.environment);

@@ -41,8 +41,8 @@ const recordInto = (statements: Statement[], reader: TenantReader): TenantReader
 });
 
 /**
- * Every statement of a page 60 % deep and after so many records, of one behind and one before a key, with their totals, in both directions; and of
- * the first with the spans that are remembered.
+ * Every statement of a page 60 % deep and after so many records, of one behind and one before a
+ * key, with their totals, in both directions; and of the first with the spans that are remembered.
  */
 async function recordStatements(
   { store }: TestStore,
@@ -77,7 +77,10 @@ async function recordStatements(
   return statements;
 }
 
-/** One record in five at the same second; two of them have a status that no other one has, far apart. */
+/**
+ * One record in five at the same second; two of them have a status that no other one has, far
+ * apart.
+ */
 async function fill({ store }: TestStore): Promise<TenantId> {
   await insertTenant(store, 'large', 1);
   const tenant = (await findTenant(store, 'large'))?.tenant as TenantId;
@@ -97,7 +100,10 @@ async function fill({ store }: TestStore): Promise<TenantId> {
   return tenant;
 }
 
-/** The statements of some changes from the beginning, half-way in one large revision, and where nothing is left. */
+/**
+ * The statements of some changes from the beginning, half-way in one large revision, and where
+ * nothing is left.
+ */
 async function recordChangeStatements({ store }: TestStore, tenant: TenantId): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
   await store.readTenant(tenant, async (reader) => {
@@ -163,7 +169,8 @@ describe('statements of pages on sqlite', () => {
     const stepsOf = ({ sql, values }: Statement): number => {
       const statement = database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));
       statement.all(tenant, ...values);
-      return (statement as unknown as { stat(counter: string): number }).stat('vmStep'); // newer than its types
+      // newer than its types
+      return (statement as unknown as { stat(counter: string): number }).stat('vmStep');
     };
     const all: readonly SubscriptionFilter[] = [
       ...filters,
@@ -265,7 +272,10 @@ async function expectFewRead(
   expect([sql, plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] < most]).toEqual([sql, true]);
 }
 
-/** A store on PostgreSQL, and a connection to it as the store's, where tables have no statistics until a test makes them. */
+/**
+ * A store on PostgreSQL, and a connection to it as the store's, where tables have no statistics
+ * until a test makes them.
+ */
 async function openWithoutStatistics(tables: readonly string[]) {
   const opened = await engines[1].openTestStore();
   const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL, options: sessionOptions });

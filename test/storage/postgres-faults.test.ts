@@ -121,7 +121,8 @@ describe('when PostgreSQL fails', () => {
       code: 'UNAVAILABLE',
       message: expect.stringContaining('before the deadline'),
     });
-    expect(await store.readDirectory('select 1 as one')).toEqual([{ one: 1 }]); // the first connection still sleeps
+    // the first connection still sleeps
+    expect(await store.readDirectory('select 1 as one')).toEqual([{ one: 1 }]);
     await expect(store.within(performance.now()).readDirectory('select 1 as one')).rejects.toMatchObject({
       code: 'UNAVAILABLE',
     });

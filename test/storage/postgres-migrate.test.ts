@@ -58,7 +58,8 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
   });
 
   test('waits for a writer of records before it takes any table, so that neither ends in a deadlock (O3)', async () => {
-    await user.query("begin; select id from tenant where id = 'acme' for update"); // as every write of records begins
+    // as every write of records begins
+    await user.query("begin; select id from tenant where id = 'acme' for update");
     const { ended } = await startMigrating();
     await user.query("select set_tenant('acme')");
     expect((await user.query("delete from subscription where tenant_id = 'acme'")).rowCount).toBe(0);

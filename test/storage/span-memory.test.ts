@@ -34,7 +34,10 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
   afterAll(() => opened.close());
   beforeEach(() => void vi.restoreAllMocks());
 
-  /** Asks for a page, half-way unless it says otherwise; how the store was asked meanwhile: in one round trip, with loads among them, and in several. */
+  /**
+   * Asks for a page, half-way unless it says otherwise; how the store was asked meanwhile: in one
+   * round trip, with loads among them, and in several.
+   */
   async function look(
     spans: SpanMemory,
     tenant = tenants[0] as TenantId,
@@ -78,11 +81,13 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
   });
 
   test('are not loaded before their whole series was asked for often enough to be worth it', async () => {
-    const narrow = { ...created, afterSeconds: 1_000, beforeSeconds: 1_003 }; // two of the 3,500 records, in ten spans
+    // two of the 3,500 records, in ten spans
+    const narrow = { ...created, afterSeconds: 1_000, beforeSeconds: 1_003 };
     const spans = new SpanMemory({ spansPerAsk: 2 });
     const loads = [];
     for (let asked = 1; asked <= 8; asked += 1) loads.push((await look(spans, tenants[0], narrow, 0)).loads);
-    expect(loads).toEqual([0, 1, 0, 0, 0, 1, 0, 0]); // the second finds that they are too many, and how many
+    // the second finds that they are too many, and how many
+    expect(loads).toEqual([0, 1, 0, 0, 0, 1, 0, 0]);
   });
 
   test('are loaded once by many who ask at once, and stay', async () => {
@@ -118,7 +123,8 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     for (const added of [1, 2]) {
       await load(elsewhere, tenant, rowsEach + added - 1, 1);
       const total = rowsEach + added;
-      expect(await look(spans, tenant)).toEqual({ ...fromStore, total, once: 1 }); // asked with what was remembered, then anew
+      // asked with what was remembered, then anew
+      expect(await look(spans, tenant)).toEqual({ ...fromStore, total, once: 1 });
       expect(await look(spans, tenant)).toEqual({ ...loading, total });
       expect(await look(spans, tenant)).toEqual({ ...fromMemory, total });
     }

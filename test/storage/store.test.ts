@@ -332,7 +332,8 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await revokeRefreshFamily(store, 'c2', 'f', 171)).toBe(false);
       expect(await rotate(3, 180, 400)).toBeUndefined();
       expect((await findRefreshFamily(store, 'c2', 'f'))?.revokedAt).toBe(170);
-      await deleteDeadFamilies(store, 900 + 360); // the last moment at which its access token may be presented
+      // the last moment at which its access token may be presented
+      await deleteDeadFamilies(store, 900 + 360);
       expect(await findRefreshFamily(store, 'c2', 'f')).toBeDefined();
       await deleteDeadFamilies(store, 901 + 360);
       expect(await findRefreshFamily(store, 'c2', 'f')).toBeUndefined();

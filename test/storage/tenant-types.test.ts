@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 
-// What follows is proved by the type check (`tsc`): each line below a @ts-expect-error must not compile, or the check fails.
+// What follows is proved by the type check (`tsc`): each line below a @ts-expect-error must not
+// compile, or the check fails.
 
 function statements(
   store: Store,

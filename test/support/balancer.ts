@@ -3,7 +3,10 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A load balancer on loopback: each request goes to the next backend whose `/readyz` was 200 at the last check. It retries nothing. */
+/**
+ * A load balancer on loopback: each request goes to the next backend whose `/readyz` was 200 at the
+ * last check. It retries nothing.
+ */
 export interface Balancer {
   readonly url: string;
   /** Adds a backend by its URL; it gets requests once it is ready. */

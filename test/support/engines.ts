@@ -26,10 +26,17 @@ const bothEngines = [
   { engine: 'postgres', openTestStore: () => openPostgres(testRole) },
 ] as const;
 
-/** Both engines that every test of the store runs on; PostgreSQL alone in suites that run on an older one once more. */
-export const engines = (inject('isPostgresOnly') ? bothEngines.slice(1) : bothEngines) as typeof bothEngines; // tests that take one engine by its place do not run there
+/**
+ * Both engines that every test of the store runs on; PostgreSQL alone in suites that run on an
+ * older one once more.
+ */
+// tests that take one engine by its place do not run there
+export const engines = (inject('isPostgresOnly') ? bothEngines.slice(1) : bothEngines) as typeof bothEngines;
 
-/** The engines with the schema of a later version, which this version must be able to work with (docs/decisions/upgrades.md). */
+/**
+ * The engines with the schema of a later version, which this version must be able to work with
+ * (docs/decisions/upgrades.md).
+ */
 export const enginesOfNewerSchema = engines.map(({ engine, openTestStore }) => ({
   engine: `${engine} with the schema of a later version`,
   openTestStore: () => migrateFurther(openTestStore()),
@@ -75,7 +82,10 @@ export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
   };
 }
 
-/** A copy of the migrated database, reached as a role: the ordinary one that owns it, or a superuser; and at the server, or through a pooler. */
+/**
+ * A copy of the migrated database, reached as a role: the ordinary one that owns it, or a
+ * superuser; and at the server, or through a pooler.
+ */
 export async function openPostgres(role: string, empty = false, through = inject('postgresUrl')): Promise<TestStore> {
   const database = `test_${randomBytes(6).toString('hex')}`;
   await administer(`create database ${database} owner ${testRole}${empty ? '' : ` template ${templateDatabase}`}`);
@@ -116,7 +126,8 @@ async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: inject('postgresUrl') });
   await client.connect();
   try {
-    await client.query('select pg_advisory_lock(1)'); // two copies of one template at once would refuse each other
+    // two copies of one template at once would refuse each other
+    await client.query('select pg_advisory_lock(1)');
     await client.query(sql);
   } finally {
     await client.end();

@@ -19,7 +19,10 @@ export async function expectProblem(response: Response, code: ErrorCode): Promis
   return body;
 }
 
-/** Asserts that an answer of the token endpoint is an error of a code (RFC 6749 §5.2), and gives its body. */
+/**
+ * Asserts that an answer of the token endpoint is an error of a code (RFC 6749 §5.2), and gives its
+ * body.
+ */
 export async function expectTokenError(response: Response, error: TokenErrorCode): Promise<TokenErrorBody> {
   const body = (await response.json()) as TokenErrorBody;
   expect(body.error).toBe(error);

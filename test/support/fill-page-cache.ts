@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { compress } from '../../src/http/report/content-encoding.ts';
 import { createPageCache } from '../../src/http/report/page-cache.ts';
 
-// Fills a page cache of 16 MiB twice over with pages of one kind, and prints the bytes that it takes in memory. Run with --expose-gc.
+// Fills a page cache of 16 MiB twice over with pages of one kind, and prints the bytes that it
+// takes in memory. Run with --expose-gc.
 
 const [, , kind = ''] = process.argv;
 const mebibyte = 1_048_576;

@@ -17,9 +17,13 @@ declare module 'vitest' {
 export const testRole = 'subreport_test';
 export const templateDatabase = 'subreport_template';
 
-/** Starts one PostgreSQL for all suites of a project, or takes the one of `TEST_DATABASE_URL` (a superuser's), and prepares the database to copy. */
+/**
+ * Starts one PostgreSQL for all suites of a project, or takes the one of `TEST_DATABASE_URL` (a
+ * superuser's), and prepares the database to copy.
+ */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  Object.assign(process.env, compileCache); // for the threads that stores start in the processes of the tests
+  // for the threads that stores start in the processes of the tests
+  Object.assign(process.env, compileCache);
   const isOldest = project.name === 'postgres 15';
   const given = isOldest ? undefined : process.env.TEST_DATABASE_URL;
   const server = given === undefined ? await startPostgres([], isOldest ? 15 : 18) : undefined;

@@ -3,11 +3,17 @@ import type { TestStore } from './engines.ts';
 import { subscriptionRow } from './rows.ts';
 import { startService, type TestClient, type TestService } from './service.ts';
 
-/** A service for the OAuth clients of other people: one tenant with one record, and credentials of each kind. */
+/**
+ * A service for the OAuth clients of other people: one tenant with one record, and credentials of
+ * each kind.
+ */
 export interface InteropService extends Pick<TestService, 'url' | 'baseUrl' | 'close'> {
   /** The report of one record. */
   readonly reportUrl: string;
-  /** Credentials by what is special about them: `generated` here, `imported` with characters that HTTP Basic must form-encode. */
+  /**
+   * Credentials by what is special about them: `generated` here, `imported` with characters that
+   * HTTP Basic must form-encode.
+   */
   readonly clients: Readonly<Record<CredentialKind, TestClient>>;
   /** The generated client with the secret of another one. */
   readonly wrong: TestClient;

@@ -18,7 +18,10 @@ export interface MeteredService {
   stop(): Promise<number | null>;
 }
 
-/** Starts `subreport serve` over a store with the meter in its main thread; resolves when it answers. */
+/**
+ * Starts `subreport serve` over a store with the meter in its main thread; resolves when it
+ * answers.
+ */
 export async function startMeteredService(environment: Readonly<Record<string, string>>): Promise<MeteredService> {
   const [port, managementPort] = [await freePort(), await freePort()];
   const child = spawn(process.execPath, ['--import', meter, main, 'serve'], {

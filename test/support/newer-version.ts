@@ -18,8 +18,9 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const currentSchema = listMigrations('sqlite').at(-1)?.name ?? '';
 
 /**
- * Copies the sources and adds a migration whose oldest schema is this version's (`compatible`) or its own. The folder of
- * a real later version in `NEWER_VERSION` takes the place of a compatible copy.
+ * Copies the sources and adds a migration whose oldest schema is this version's (`compatible`) or
+ * its own. The folder of a real later version in `NEWER_VERSION` takes the place of a compatible
+ * copy.
  */
 export function makeNewerVersion({ compatible }: { readonly compatible: boolean }): NewerVersion {
   const given = process.env.NEWER_VERSION;
@@ -47,11 +48,15 @@ function realVersion(folder: string): NewerVersion {
   };
 }
 
-/** What an additive migration may do to each table: a column that may be null, one with a default, an index; and a new table. */
+/**
+ * What an additive migration may do to each table: a column that may be null, one with a default,
+ * an index; and a new table.
+ */
 function additions(engine: string): string {
   const dump = readFileSync(join(root, `src/storage/schema.${engine}.sql`), 'utf8');
   const found = [...dump.matchAll(/^create table (\w+)/gim)].map(([, table]) => table);
-  const tables = new Set(['tenant', 'subscription', ...found]); // the order in which requests use them (CONTRIBUTING.md)
+  // the order in which requests use them (CONTRIBUTING.md)
+  const tables = new Set(['tenant', 'subscription', ...found]);
   const added = Array.from(
     tables,
     (table) => `alter table ${table} add column newer_text text;

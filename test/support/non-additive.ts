@@ -1,6 +1,9 @@
 import type { Migration } from '../../src/storage/migrations.ts';
 
-/** Statements on an existing table that a program of an older schema may fail on, each with a name for the failure. */
+/**
+ * Statements on an existing table that a program of an older schema may fail on, each with a name
+ * for the failure.
+ */
 const breaking: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['drop', /\bdrop\s+(?!index\b)\w+/],
   ['rename', /\brename\b/],
@@ -21,9 +24,10 @@ const breaking: readonly (readonly [name: string, pattern: RegExp])[] = [
 ];
 
 /**
- * What a migration does that a program of an older schema may fail on: `name: statement`. Statements on tables that the
- * migration itself makes are free, and so are those of a migration that names itself as the oldest schema, or that says
- * in a line `-- Contract: …` why programs of its oldest schema do not need what it removes.
+ * What a migration does that a program of an older schema may fail on: `name: statement`.
+ * Statements on tables that the migration itself makes are free, and so are those of a migration
+ * that names itself as the oldest schema, or that says in a line `-- Contract: …` why programs of
+ * its oldest schema do not need what it removes.
  */
 export function findNonAdditive({ name, oldestSchema, statements }: Migration): readonly string[] {
   if (oldestSchema === undefined || oldestSchema === name) return [];

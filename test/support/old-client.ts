@@ -4,7 +4,10 @@ export interface OldClientOptions {
   readonly reportUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Which refresh token it stores: the one of its first token request for as long as that is valid, or always the newest. */
+  /**
+   * Which refresh token it stores: the one of its first token request for as long as that is valid,
+   * or always the newest.
+   */
   readonly keeps: 'first' | 'newest';
   /** Lifetimes that it was told by the specification, in milliseconds: 5 and 30 minutes there. */
   readonly accessMs: number;
@@ -32,8 +35,9 @@ interface Tokens {
 }
 
 /**
- * A client that reads the report over and over ("Authentication" items 1 to 8): it refreshes shortly before its access
- * token expires, and asks for new tokens when a refresh is refused or its refresh token has expired.
+ * A client that reads the report over and over ("Authentication" items 1 to 8): it refreshes
+ * shortly before its access token expires, and asks for new tokens when a refresh is refused or its
+ * refresh token has expired.
  */
 export class OldClient {
   readonly counts: OldClientCounts = { calls: 0, failedCalls: 0, tokenRequests: 0, refreshes: 0, refusedRefreshes: 0 };

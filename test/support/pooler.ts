@@ -2,9 +2,11 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A pooler by transaction, as PgBouncer 1.21 and newer are with `pool_mode=transaction` (read in its `src/prepare.c`; no registry that tests use has one):
- * each transaction of a client gets another session of the real server; statements that a client has prepared are prepared anew where they are missing; a
- * name that is prepared twice, or was never, ends the client. Start-up options are ignored, and the process id that a client is told is made up.
+ * A pooler by transaction, as PgBouncer 1.21 and newer are with `pool_mode=transaction` (read in
+ * its `src/prepare.c`; no registry that tests use has one): each transaction of a client gets
+ * another session of the real server; statements that a client has prepared are prepared anew where
+ * they are missing; a name that is prepared twice, or was never, ends the client. Start-up options
+ * are ignored, and the process id that a client is told is made up.
  */
 export interface Pooler {
   /** The same database behind the pooler. */
@@ -18,7 +20,10 @@ export interface PoolerOptions {
   readonly preparedStatements?: boolean;
 }
 
-/** Sessions of the server for one user and database at most; at least two are idle whenever one is chosen, so that it changes. */
+/**
+ * Sessions of the server for one user and database at most; at least two are idle whenever one is
+ * chosen, so that it changes.
+ */
 const sessionsMax = 30;
 const idleMin = 2;
 
@@ -152,7 +157,8 @@ class ServerSession {
       Z: ['S', 'Q'],
     };
     const [first] = this.outstanding;
-    if (first === undefined || !(answers[type] ?? []).includes(first.type)) return true; // rows, notices, parts of a simple query
+    // rows, notices, parts of a simple query
+    if (first === undefined || !(answers[type] ?? []).includes(first.type)) return true;
     this.outstanding.shift();
     return !first.ours;
   }
@@ -231,7 +237,10 @@ class SessionPool {
 
 let clientsMade = 0;
 
-/** A client of the pooler, linked to a session of the server from the first message of a transaction to its end. */
+/**
+ * A client of the pooler, linked to a session of the server from the first message of a transaction
+ * to its end.
+ */
 class PooledClient {
   readonly #socket: Socket;
   readonly #id = ++clientsMade;

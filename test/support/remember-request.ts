@@ -5,7 +5,8 @@ import { getHeapSnapshot } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createRepeatedRequests } from '../../src/http/listener/repeated-requests.ts';
 
-// Lets a request with a token be remembered, and prints whether the token and the response are in the memory of this process: while the token lives, and after its end.
+// Lets a request with a token be remembered, and prints whether the token and the response are in
+// the memory of this process: while the token lives, and after its end.
 
 /** A text that is in memory only while somebody keeps it. */
 const textOf = (name: string): string => createHash('sha256').update(name).digest('hex');

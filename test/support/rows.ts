@@ -1,7 +1,10 @@
 import { formatInstant } from '../../src/contract/instant.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 
-/** A row of the store with what matters to a test set and the rest made up; its record is like its columns. */
+/**
+ * A row of the store with what matters to a test set and the rest made up; its record is like its
+ * columns.
+ */
 export function subscriptionRow(given: Partial<SubscriptionRow> & { readonly id: string }): SubscriptionRow {
   const row = {
     createdDate: 1_700_000_000,

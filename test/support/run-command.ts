@@ -33,7 +33,10 @@ export interface CommandOptions {
   readonly program?: readonly [string, ...string[]];
 }
 
-/** The environment without settings of ours; services of several tests run at once, so none opens the operator's listener unless told. */
+/**
+ * The environment without settings of ours; services of several tests run at once, so none opens
+ * the operator's listener unless told.
+ */
 const base = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
@@ -66,7 +69,10 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
 export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
   startCommand(args, options).ended;
 
-/** Waits until a running command has written a text to its standard output; fails with what it said when it ends before. */
+/**
+ * Waits until a running command has written a text to its standard output; fails with what it said
+ * when it ends before.
+ */
 export async function untilWritten(command: RunningCommand, text: string): Promise<void> {
   let result: CommandResult | undefined;
   void command.ended.then((ended) => {

@@ -25,14 +25,19 @@ export interface ActivityTurns {
   readonly activity: string;
   /** CPU milliseconds of the main thread in the longest turn of each round. */
   readonly longestMs: readonly number[];
-  /** Responses of `/healthz` and of the token endpoint while it went on, and those of them that were no success. */
+  /**
+   * Responses of `/healthz` and of the token endpoint while it went on, and those of them that were
+   * no success.
+   */
   readonly answers: number;
   readonly failures: readonly string[];
 }
 
 /**
- * Measures each activity in some rounds, after one that is not measured; `/healthz` and the token endpoint are asked meanwhile. The collector and the compiler make
- * a long turn now and then, in one round or another: what a statement costs is in all of them, so the least of `longestMs` tells it.
+ * Measures each activity in some rounds, after one that is not measured; `/healthz` and the token
+ * endpoint are asked meanwhile. The collector and the compiler make a long turn now and then, in
+ * one round or another: what a statement costs is in all of them, so the least of `longestMs` tells
+ * it.
  */
 export async function measureActivities(
   service: MeteredService,

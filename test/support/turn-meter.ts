@@ -1,5 +1,7 @@
-// Loaded before a service (`--import`): measures the turns of its event loop in CPU time of its main thread and of no other, as a machine that is busy with other
-// things makes a turn last longer but not cost more. A timer cuts the time into turns: it runs once a turn, and turns of less than a millisecond count together.
+// Loaded before a service (`--import`): measures the turns of its event loop in CPU time of its
+// main thread and of no other, as a machine that is busy with other things makes a turn last longer
+// but not cost more. A timer cuts the time into turns: it runs once a turn, and turns of less than
+// a millisecond count together.
 
 const sampleMs = 1;
 let [turns, longestMs] = [0, 0];

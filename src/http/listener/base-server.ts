@@ -34,12 +34,16 @@ export interface BaseServerOptions extends TransportPolicy {
 }
 
 /**
- * Longest time for which a connection stays open without a request, in milliseconds. A proxy must be the first to close, or it sends requests into
- * connections that are being closed: common balancers close after 60 s.
+ * Longest time for which a connection stays open without a request, in milliseconds. A proxy must
+ * be the first to close, or it sends requests into connections that are being closed: common
+ * balancers close after 60 s.
  */
 const idleMs = { clients: 15_000, proxies: 72_000 };
 
-/** Builds an HTTP server without routes: its limits, its error answers, the correlation id and the access log. */
+/**
+ * Builds an HTTP server without routes: its limits, its error answers, the correlation id and the
+ * access log.
+ */
 export function buildBaseServer({
   logger,
   trustedProxies,
@@ -56,7 +60,8 @@ export function buildBaseServer({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
-    return503OnClosing: false, // what is under way or arrives on an open connection is still answered
+    // what is under way or arrives on an open connection is still answered
+    return503OnClosing: false,
     bodyLimit: 65_536,
     ...(trustedProxies.length > 0 && { trustProxy: [...trustedProxies] }),
     frameworkErrors: (error, request, reply) => {
@@ -65,12 +70,14 @@ export function buildBaseServer({
     },
     clientErrorHandler: answerClientError,
     rewriteUrl: ({ url = '' }) => withoutSlash(url),
-    routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) }, // operations read the query string themselves
+    // operations read the query string themselves
+    routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) },
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: trustedProxies.length > 0 ? idleMs.proxies : idleMs.clients,
     http: {
       headersTimeout: 5_000,
-      connectionsCheckingInterval: 1_000, // with Node's 30 s, stalled connections were held for over a minute
+      // with Node's 30 s, stalled connections were held for over a minute
+      connectionsCheckingInterval: 1_000,
       maxHeaderSize: 16_384,
       requireHostHeader: false, // `guardRequest` says it in our shape
     },
@@ -83,8 +90,10 @@ export function buildBaseServer({
     if (isDraining()) reply.header('connection', 'close');
   });
   app.addHook('onRequest', guardRequest);
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnrouted(request, reply) : undefined)); // before a body is read
-  app.server.on('checkExpectation', app.routing); // an expectation may be ignored (RFC 9110 §10.1.1)
+  // before a body is read
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnrouted(request, reply) : undefined));
+  // an expectation may be ignored (RFC 9110 §10.1.1)
+  app.server.on('checkExpectation', app.routing);
   app.server.on('connect', (_request, socket: Socket) => answerClientError(new Error('CONNECT'), socket));
   limitConnections(app.server, {
     max: connectionsPerAddressMax,
@@ -100,7 +109,9 @@ export function buildBaseServer({
 
 const slashedReport = `${operations.listSubscriptions.path}/`;
 
-/** The report's URL with a slash at the end of its path is the report, which some clients write so. */
+/**
+ * The report's URL with a slash at the end of its path is the report, which some clients write so.
+ */
 function withoutSlash(url: string): string {
   const { length } = slashedReport;
   const isSlashed = url.startsWith(slashedReport) && (url.length === length || url[length] === '?');

@@ -8,11 +8,17 @@ import { retryAfterSeconds } from './send-error.ts';
 export interface Readiness {
   /** Whether the process is on its way out. */
   readonly isDraining: () => boolean;
-  /** Rejects when a report could not be answered now; the answer comes by the deadline, a time of `performance.now()`. */
+  /**
+   * Rejects when a report could not be answered now; the answer comes by the deadline, a time of
+   * `performance.now()`.
+   */
   readonly checkReady: (deadline: number) => Promise<void>;
 }
 
-/** `/healthz` (the process is alive, whatever the store does) and `/readyz` (a report could be answered now). */
+/**
+ * `/healthz` (the process is alive, whatever the store does) and `/readyz` (a report could be
+ * answered now).
+ */
 export function addHealthRoutes(app: FastifyInstance, { isDraining, checkReady }: Readiness): void {
   const ok = { status: 'ok' };
   app.get(operations.getHealth.path, async (_request, reply) => reply.header('cache-control', 'no-store').send(ok));

@@ -17,7 +17,8 @@ export interface ConnectionLimit {
  */
 export function limitConnections(server: Server, { max, exempt, refuse }: ConnectionLimit): void {
   const isExempt = createAddressList(exempt);
-  const open = new Map<string, number>(); // bounded by the connections that the process can have open
+  // bounded by the connections that the process can have open
+  const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
     if (remoteAddress === undefined || isExempt(remoteAddress)) return;
@@ -42,7 +43,8 @@ function createAddressList(entries: readonly string[]): (address: string) => boo
     if (prefix === undefined) list.addAddress(address, type);
     else list.addSubnet(address, Number(prefix), type);
   }
-  return (address) => list.check(address, familyOf(address)); // an IPv4 address in IPv6 form is found, too
+  // an IPv4 address in IPv6 form is found, too
+  return (address) => list.check(address, familyOf(address));
 }
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');

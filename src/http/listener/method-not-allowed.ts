@@ -11,7 +11,8 @@ const allowedByPath = (() => {
     byPath.set(path, methods.add(method));
     if (method === 'GET') methods.add('HEAD');
   }
-  const paths = [...byPath].sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{'))); // an exact path before a pattern
+  // an exact path before a pattern
+  const paths = [...byPath].sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
   return paths.map(([path, methods]) => ({
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
     allow: [...methods].sort().join(', '),
@@ -19,8 +20,8 @@ const allowedByPath = (() => {
 })();
 
 /**
- * Answers what no route takes: `OPTIONS` of a known path with what is allowed there, another method with 405 and `Allow` (RFC 9110 §15.5.6), an unknown
- * path with 404.
+ * Answers what no route takes: `OPTIONS` of a known path with what is allowed there, another method
+ * with 405 and `Allow` (RFC 9110 §15.5.6), an unknown path with 404.
  */
 export async function answerUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const path = request.url.split('?', 1)[0] ?? '';

@@ -76,7 +76,8 @@ test('a body that nobody wants passes for a while, then the connection is closed
   endless.on('error', () => undefined);
   endless.write(`PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(1_000)}`);
   const dripping = setInterval(() => endless.write('x'), 20);
-  const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString(); // to the end of the connection
+  // to the end of the connection
+  const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString();
   clearInterval(dripping);
   expect(received).toContain('refused');
 });

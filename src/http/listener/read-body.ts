@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from './error.ts';
 
 /**
- * The bytes of a request's body, read as fast as they are taken. Fails with `RequestError` when the client goes away, or sends nothing for `stallMs` while it is
- * waited for.
+ * The bytes of a request's body, read as fast as they are taken. Fails with `RequestError` when the
+ * client goes away, or sends nothing for `stallMs` while it is waited for.
  */
 export async function* readBody(request: IncomingMessage, stallMs: number): AsyncGenerator<Buffer> {
-  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>; // who is refused half-way must be able to read why
+  // who is refused half-way must be able to read why
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let isWaiting = false;
   try {
     for (;;) {
@@ -27,7 +28,10 @@ export async function* readBody(request: IncomingMessage, stallMs: number): Asyn
   }
 }
 
-/** Discards the rest of a body for at most `ms`, as many clients read no response before they have sent it all. Then the connection is closed. */
+/**
+ * Discards the rest of a body for at most `ms`, as many clients read no response before they have
+ * sent it all. Then the connection is closed.
+ */
 export function discardBody(request: IncomingMessage, ms: number): void {
   if (request.complete || request.destroyed) return;
   const timer = setTimeout(() => request.destroy(), ms);

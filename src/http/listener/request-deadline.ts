@@ -5,7 +5,10 @@ import type { ReportContext } from '../../report/report-context.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When the response must begin, as a time of `performance.now()`: whatever the request waits for ends by then. */
+    /**
+     * When the response must begin, as a time of `performance.now()`: whatever the request waits
+     * for ends by then.
+     */
     deadline: number;
   }
 }
@@ -13,7 +16,10 @@ declare module 'fastify' {
 /** Time in which what has missed the deadline says so itself, in milliseconds. */
 const graceMs = 250;
 
-/** Gives each request its deadline, and answers 503 when nothing has been sent shortly after it, whatever the request still waits for. */
+/**
+ * Gives each request its deadline, and answers 503 when nothing has been sent shortly after it,
+ * whatever the request still waits for.
+ */
 export function addRequestDeadline(app: FastifyInstance, requestMs: number): void {
   app.decorateRequest('deadline', 0);
   app.addHook('onRequest', (request, reply, done) => {

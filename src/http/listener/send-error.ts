@@ -18,8 +18,8 @@ export const unknownPath = 'Cannot find anything here: the path must be one of t
 export const retryAfterSeconds = '2';
 
 /**
- * Answers an error as `application/problem+json` (RFC 9457). The only place where errors become answers: what is not known here shows a fixed text, and
- * its cause goes to the log.
+ * Answers an error as `application/problem+json` (RFC 9457). The only place where errors become
+ * answers: what is not known here shows a fixed text, and its cause goes to the log.
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { report, headers } = describeError(error);
@@ -89,7 +89,8 @@ const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
       code,
     ]),
   ),
-  [errorTable.ACCESS_DENIED.status]: 'NOT_FOUND', // the static files' way to say that a path leads out of its folder
+  // the static files' way to say that a path leads out of its folder
+  [errorTable.ACCESS_DENIED.status]: 'NOT_FOUND',
 };
 
 const frameworkMessages: Partial<Record<ErrorCode, string>> = {

@@ -12,21 +12,32 @@ export interface SlotLimits {
 
 /** Bounds of whole reports that are streamed. */
 export interface ExportLimits extends SlotLimits {
-  /** Longest time in which nothing of an export moves, in milliseconds: its reader stopped reading. */
+  /**
+   * Longest time in which nothing of an export moves, in milliseconds: its reader stopped reading.
+   */
   readonly stallMs: number;
   /** Longest time for a whole export, in milliseconds. */
   readonly durationMs: number;
-  /** Bytes a second that a reader must take on average, measured once it has kept the export waiting for `stallMs` in all; 0 is no limit. */
+  /**
+   * Bytes a second that a reader must take on average, measured once it has kept the export waiting
+   * for `stallMs` in all; 0 is no limit.
+   */
   readonly rateMin: number;
 }
 
 /** Seconds after which it is worth trying again when every slot is taken. */
 const retryAfterSeconds = '10';
 
-/** Takes a slot for a client of a tenant and returns the function that frees it; throws `RequestError` when there is none. */
+/**
+ * Takes a slot for a client of a tenant and returns the function that frees it; throws
+ * `RequestError` when there is none.
+ */
 export type TakeSlot = (clientId: string, tenant: string) => () => void;
 
-/** Makes the slots of one process for work of one kind, a verb; `advice` is what else a client can do than wait. */
+/**
+ * Makes the slots of one process for work of one kind, a verb; `advice` is what else a client can
+ * do than wait.
+ */
 export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice = ''): TakeSlot {
   const { max, perClientMax, perTenantMax = max } = limits;
   const taken = new Map<string, number>();

@@ -7,7 +7,10 @@ import { operations } from '../../contract/operations.ts';
 /** How long discovery documents and the key set may be kept, in seconds. */
 const cacheControl = `public, max-age=${keySetSeconds}`;
 
-/** Both discovery documents (RFC 8414 §3, OpenID Connect Discovery §4) and the key set (RFC 7517 §5). */
+/**
+ * Both discovery documents (RFC 8414 §3, OpenID Connect Discovery §4) and the key set (RFC 7517
+ * §5).
+ */
 export function addMetadataRoutes(app: FastifyInstance, { settings, keys }: AuthContext): void {
   const metadata = describeServer(settings.issuer);
   for (const { path } of [operations.getOpenidConfiguration, operations.getAuthorizationServerMetadata]) {

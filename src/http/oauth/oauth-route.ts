@@ -58,7 +58,8 @@ export function addOauthRoute(
         forbidStoring(reply);
         const bounded = withinRequest(context, request);
         const { form, client } = await identify(bounded, request, checkForm).catch(async (error: unknown) => {
-          if (error instanceof TokenError) await countRequest?.call(scope, request, reply); // for its address
+          // for its address
+          if (error instanceof TokenError) await countRequest?.call(scope, request, reply);
           throw error;
         });
         request.access = { clientId: client.clientId, tenant: client.tenant, expiresAt: 0 };
@@ -107,7 +108,8 @@ function refuseUrlParameters(request: FastifyRequest): void {
 function readForm({ body }: FastifyRequest): ReadonlyMap<string, string> {
   if (!(body instanceof Buffer))
     throw new TokenError('invalid_request', `Cannot read the request: it must have a body of type ${formType}`);
-  const text = body.toString('latin1').replace(/\r?\n$/, ''); // old clients end the body like a line
+  // old clients end the body like a line
+  const text = body.toString('latin1').replace(/\r?\n$/, '');
   const { pairs, malformed } = parseForm(text);
   if (malformed.length > 0 || !/^[\x20-\x7e]*$/.test(text)) {
     throw new TokenError('invalid_request', 'Cannot read the request: its body must be percent-encoded UTF-8');

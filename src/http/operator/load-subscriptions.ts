@@ -43,10 +43,16 @@ type Switches = Readonly<Record<(typeof switches)[number], boolean>>;
 /** Longest message of a problem, as its contract says. */
 const messageMax = 2_048;
 
-/** Rows of one transaction on the embedded store, whose other writes of this process wait meanwhile, a token for one: some ten milliseconds. */
+/**
+ * Rows of one transaction on the embedded store, whose other writes of this process wait meanwhile,
+ * a token for one: some ten milliseconds.
+ */
 const batchRowsMax = 500;
 
-/** Rejected rows that end a load: telling apart two million bad rows, 4 KB of gzip, took 116 s of a process that has other requests. */
+/**
+ * Rejected rows that end a load: telling apart two million bad rows, 4 KB of gzip, took 116 s of a
+ * process that has other requests.
+ */
 const rejectedMax = 10_000;
 
 /** Rejected rows that an answer shows. */
@@ -61,13 +67,17 @@ const unpackedBytesMax = 8 * 2 ** 30;
 /** A rejected row as an answer shows it. */
 type ShownRow = Pick<RejectedRow, 'line' | 'errors'>;
 
-/** `PUT /operator/v1/tenants/{tenant}/subscriptions`: an import over HTTP, with the guarantees of one from a file (docs/operator.md). */
+/**
+ * `PUT /operator/v1/tenants/{tenant}/subscriptions`: an import over HTTP, with the guarantees of
+ * one from a file (docs/operator.md).
+ */
 export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
   const { authorizeWrite, bodyStallMs } = options;
   const takeSlot = createSlots(loadLimits, 'load');
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined); // the handler reads the body, as fast as it can load it
+    // the handler reads the body, as fast as it can load it
+    for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined);
     scope.route<{ Params: { tenant: string } }>({
       method: 'PUT',
       url: loadPath.route,

@@ -47,7 +47,8 @@ test.each([
     const type = 'content-type: application/x-ndjson';
     endless.write(`${line} HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: 1000000\r\n\r\n`);
     const dripping = setInterval(() => endless.write('x'), 20);
-    const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString(); // to the end of the connection
+    // to the end of the connection
+    const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString();
     clearInterval(dripping);
     expect(received).toContain(`HTTP/1.1 ${status}`);
   },
@@ -62,7 +63,8 @@ test('a connection whose requests were whole stays open', async () => {
   for (let n = 1; n <= 2; n += 1) {
     socket.write('PUT /elsewhere HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody');
     await expect.poll(() => received.match(/HTTP\/1.1 404/g)?.length, { timeout: 20_000 }).toBe(n);
-    await new Promise((resolve) => setTimeout(resolve, 400)); // longer than the rest of a body may take
+    // longer than the rest of a body may take
+    await new Promise((resolve) => setTimeout(resolve, 400));
   }
   socket.destroy();
 });

@@ -13,15 +13,20 @@ export interface ManagementOptions
 
 /** Builds the HTTP server of the operator's own listener; it does not listen yet. */
 export function buildManagementServer(options: ManagementOptions): FastifyInstance {
-  const app = buildBaseServer({ ...options, isHttps: false, answerUnrouted, requestTimeoutMs: 0 }); // a load takes as long as its records come in
+  // a load takes as long as its records come in
+  const app = buildBaseServer({ ...options, isHttps: false, answerUnrouted, requestTimeoutMs: 0 });
   app.decorateRequest('access', null);
-  app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs)); // whoever was refused early may never end its body
+  // whoever was refused early may never end its body
+  app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
   addHealthRoutes(app, options);
   addLoadRoute(app, options);
   return app;
 }
 
-/** Answers what no route takes: another method of the operation with 405 and `Allow` (RFC 9110 §15.5.6), everything else with 404. */
+/**
+ * Answers what no route takes: another method of the operation with 405 and `Allow` (RFC 9110
+ * §15.5.6), everything else with 404.
+ */
 async function answerUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const path = request.url.split('?', 1)[0] ?? '';
   if (!loadPath.pattern.test(path)) {

@@ -5,14 +5,19 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 export const contentCodings = ['zstd', 'br', 'gzip'] as const;
 export type ContentCoding = (typeof contentCodings)[number];
 
-/** Least size of a body that is worth compressing, in bytes: below it a packet is not full either way. */
+/**
+ * Least size of a body that is worth compressing, in bytes: below it a packet is not full either
+ * way.
+ */
 export const compressBytesMin = 1_024;
 
 const brotli = promisify(brotliCompress);
 const zstd = promisify(zstdCompress);
 const deflate = promisify(gzip);
 
-/** Compresses a body, off the event loop, at the levels at which a page takes about a millisecond. */
+/**
+ * Compresses a body, off the event loop, at the levels at which a page takes about a millisecond.
+ */
 export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
   switch (coding) {
     case 'zstd':
@@ -27,8 +32,8 @@ export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
 }
 
 /**
- * The coding that a client takes, by its `Accept-Encoding` (RFC 9110 §12.5.3): the one of the highest weight, of equal ones the best of ours; `undefined` for
- * the bytes as they are.
+ * The coding that a client takes, by its `Accept-Encoding` (RFC 9110 §12.5.3): the one of the
+ * highest weight, of equal ones the best of ours; `undefined` for the bytes as they are.
  */
 export function preferredCoding(header: string | undefined): ContentCoding | undefined {
   const weights = new Map<string, number>();
@@ -37,7 +42,8 @@ export function preferredCoding(header: string | undefined): ContentCoding | und
     const weight = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(
       parameters.find((text) => text.startsWith('q=')) ?? 'q=1',
     )?.[1];
-    if (name !== '' && weight !== undefined) weights.set(name, Number(weight)); // one whose weight is none is not taken
+    // one whose weight is none is not taken
+    if (name !== '' && weight !== undefined) weights.set(name, Number(weight));
   }
   let best: ContentCoding | undefined;
   let bestWeight = 0;

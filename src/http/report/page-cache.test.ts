@@ -13,7 +13,8 @@ describe('the page cache', () => {
 
   test('keeps no more bytes than allowed: pages used longest ago make room', () => {
     const cache = createPageCache(90_000);
-    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) cache.set(key, page(10_000)); // some 10,500 each with what an entry costs
+    // some 10,500 each with what an entry costs
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) cache.set(key, page(10_000));
     expect(cache.get('a')).toBeDefined();
     cache.set('i', page(10_000));
     expect([cache.get('a') !== undefined, cache.get('b')]).toEqual([true, undefined]);

@@ -33,14 +33,19 @@ export type CachedSender = (
   answer: CachedAnswer,
 ) => Promise<FastifyReply>;
 
-/** Answers for the client alone, and asked about each time (RFC 9111 §5.2.2.4): nobody sees an older one. */
+/**
+ * Answers for the client alone, and asked about each time (RFC 9111 §5.2.2.4): nobody sees an older
+ * one.
+ */
 const cacheControl = 'private, no-cache';
 const vary = 'Authorization, Accept, Accept-Encoding';
 
 /**
- * Makes the function that sends an answer with a strong entity tag of its revision (RFC 9110 §8.8.3): 304 without reading it when the client has it, from
- * memory when the tenant has not changed since, compressed when the client takes that. At most `cacheBytes` of bodies are kept, in each coding that was asked for.
- * An answer that was had already is told to `repeated`. `revisionOf` gives a tenant's revision now.
+ * Makes the function that sends an answer with a strong entity tag of its revision (RFC 9110
+ * §8.8.3): 304 without reading it when the client has it, from memory when the tenant has not
+ * changed since, compressed when the client takes that. At most `cacheBytes` of bodies are kept, in
+ * each coding that was asked for. An answer that was had already is told to `repeated`.
+ * `revisionOf` gives a tenant's revision now.
  */
 export function createCachedSender(
   cacheBytes: number,
@@ -69,7 +74,10 @@ export function createCachedSender(
     return coded;
   }
 
-  /** The bytes of an answer while they are kept. It holds neither them nor the request: what is let go elsewhere must not stay here. */
+  /**
+   * The bytes of an answer while they are kept. It holds neither them nor the request: what is let
+   * go elsewhere must not stay here.
+   */
   const keptBody = (key: string, revision: number) => (): Buffer | undefined => {
     const page = cache.get(key);
     return page?.revision === revision ? page.body : undefined;

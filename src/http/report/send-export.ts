@@ -7,8 +7,10 @@ import type { ReportExport } from '../../report/export-subscriptions.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 
 /**
- * Streams a whole report as fast as its reader takes it. When all of it is there, the trailer fields and for NDJSON a last line say how many records it has
- * and their SHA-256. Whatever ends it before breaks the connection, so that a part is never taken for the whole. `onEnd` is called once, however it ends.
+ * Streams a whole report as fast as its reader takes it. When all of it is there, the trailer
+ * fields and for NDJSON a last line say how many records it has and their SHA-256. Whatever ends it
+ * before breaks the connection, so that a part is never taken for the whole. `onEnd` is called
+ * once, however it ends.
  */
 export function sendExport(
   request: FastifyRequest,
@@ -19,7 +21,8 @@ export function sendExport(
 ): FastifyReply {
   const progress = { rows: 0, bytes: 0, summary: undefined as ExportSummary | undefined };
   const stream = Readable.from(pieces(), { objectMode: false });
-  // The answer is broken off rather than the stream, which would wait for a store that never answers.
+  // The answer is broken off rather than the stream, which would wait for a store that never
+  // answers.
   const cut = (rule: string): void => {
     request.log.warn(`Cannot go on with an export: ${rule}`);
     reply.raw.destroy();
@@ -58,7 +61,8 @@ export function sendExport(
       stall.refresh();
       if (isTooSlow(piece.length, performance.now() - yielded))
         return cut(`its reader must take ${limits.rateMin} bytes a second`);
-      await nextTurn(); // pieces that are there already would follow each other for as long as the reader keeps up
+      // pieces that are there already would follow each other for as long as the reader keeps up
+      await nextTurn();
     }
     await letGo(); // before the end is told: whoever has read it may begin another
     const summary = { rows: progress.rows, sha256: hash.digest('hex') };
@@ -67,12 +71,16 @@ export function sendExport(
     if (report.format === 'ndjson') yield Buffer.from(writeSummaryLine(summary));
   }
 
-  // Not by the framework, which writes the names in this header without commas (RFC 9110 §6.6.2 has a list). Before HTTP/1.1 there are none.
+  // Not by the framework, which writes the names in this header without commas (RFC 9110 §6.6.2 has
+  // a list). Before HTTP/1.1 there are none.
   if (request.raw.httpVersion === '1.1') reply.header('trailer', Object.values(exportTrailers).join(', '));
   return reply.send(stream);
 }
 
-/** Makes the function that is told of each piece and how long its reader took to ask for more, and tells whether the reader is too slow on the whole. */
+/**
+ * Makes the function that is told of each piece and how long its reader took to ask for more, and
+ * tells whether the reader is too slow on the whole.
+ */
 function createRateCheck({ rateMin, stallMs }: ExportLimits): (bytes: number, readerMs: number) => boolean {
   const taken = { bytes: 0, ms: 0 };
   return (bytes, readerMs) => {

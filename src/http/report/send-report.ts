@@ -17,7 +17,10 @@ export interface ReportSending {
   readonly sendCached: CachedSender;
 }
 
-/** Makes the function that answers one page of a report, or all of it, for the query that `parse` reads. */
+/**
+ * Makes the function that answers one page of a report, or all of it, for the query that `parse`
+ * reads.
+ */
 export function createReportSender({ report, exports, sendCached }: ReportSending) {
   const takeSlot = createSlots(exports, 'export', ', or read page by page');
 
@@ -45,7 +48,8 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
       if (request.method !== 'HEAD') return sendExport(request, reply, whole, exports, release);
       await whole.close();
       release();
-      return reply.send(Readable.from([])); // a stream has no length to tell, like the one that GET gives
+      // a stream has no length to tell, like the one that GET gives
+      return reply.send(Readable.from([]));
     } catch (error) {
       release();
       throw error;

@@ -38,7 +38,10 @@ export interface SubscriptionRoutes {
 /** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
-/** The report operations: `GET /v1/subscription`, its search by `POST`, its summary, its changes, and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already. */
+/**
+ * The report operations: `GET /v1/subscription`, its search by `POST`, its summary, its changes,
+ * and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already.
+ */
 export function addSubscriptionRoutes(
   app: FastifyInstance,
   routes: SubscriptionRoutes,
@@ -116,9 +119,13 @@ export function addSubscriptionRoutes(
   });
 }
 
-/** The form, of those that there are, that the header `Accept` prefers, or `undefined` when it allows none. */
+/**
+ * The form, of those that there are, that the header `Accept` prefers, or `undefined` when it
+ * allows none.
+ */
 function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
-  const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType)); // with their parameters, which a client may ask for
+  // with their parameters, which a client may ask for
+  const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType));
   return words.find((word) => reportFormats[word].contentType === preferred);
 }
 

@@ -13,8 +13,9 @@ import { listTables } from './table-list.ts';
 const batchRows = 1_000;
 
 /**
- * Copies a PostgreSQL store, as it is at one moment, into an embedded store in an empty folder. Works as the role that
- * owns the tables: it reads the tables of tenants one tenant at a time, as row-level security holds for the owner too.
+ * Copies a PostgreSQL store, as it is at one moment, into an embedded store in an empty folder.
+ * Works as the role that owns the tables: it reads the tables of tenants one tenant at a time, as
+ * row-level security holds for the owner too.
  */
 export async function copyPostgresStore(url: string, target: string, onCopied: OnCopied): Promise<void> {
   const empty = openSqliteStore(target);
@@ -22,7 +23,8 @@ export async function copyPostgresStore(url: string, target: string, onCopied: O
   await empty.close();
   const copy = new SqliteConnection(prepareFolder(target), 0);
   try {
-    copy.run('pragma foreign_keys = off; pragma synchronous = off; begin'); // checked and made durable when it is whole
+    // checked and made durable when it is whole
+    copy.run('pragma foreign_keys = off; pragma synchronous = off; begin');
     await inOneMoment(url, async (client) => {
       let bytes = 0;
       for (const table of await describeTables(client, listTables(copy)))
@@ -68,7 +70,8 @@ export function openTransferClient(url: string, name: string): pg.Client {
     options: distributedOption,
     types: { getTypeParser: parserOf },
   });
-  client.on('error', () => undefined); // a broken connection also rejects the query that was under way
+  // a broken connection also rejects the query that was under way
+  client.on('error', () => undefined);
   return client;
 }
 

@@ -12,8 +12,9 @@ import { listTables } from './table-list.ts';
 const batchRows = 1_000;
 
 /**
- * Fills an empty, migrated PostgreSQL database from the file of an embedded store, in one transaction: a crash leaves it
- * empty. Throws `StorageError` when it holds tenants, or while another process of ours is connected to it.
+ * Fills an empty, migrated PostgreSQL database from the file of an embedded store, in one
+ * transaction: a crash leaves it empty. Throws `StorageError` when it holds tenants, or while
+ * another process of ours is connected to it.
  */
 export async function fillPostgresStore(url: string, file: string, onCopied: OnCopied): Promise<void> {
   const source = new SqliteConnection(file, 0);
@@ -36,12 +37,14 @@ export async function fillPostgresStore(url: string, file: string, onCopied: OnC
 
 async function fill(client: pg.Client, source: SqliteConnection, onCopied: OnCopied): Promise<void> {
   await client.query("set local lock_timeout = '5s'");
-  await client.query('lock table tenant in access exclusive mode'); // a service that starts now waits for the end
+  // a service that starts now waits for the end
+  await client.query('lock table tenant in access exclusive mode');
   await requireEmpty(client);
   await requireAlone(client);
   const tables = await describeTables(client, listTables(source));
+  // keys that a first start has made
   for (const { name, hasRowSecurity } of tables.toReversed())
-    if (!hasRowSecurity) await client.query(`delete from ${name}`); // keys that a first start has made
+    if (!hasRowSecurity) await client.query(`delete from ${name}`);
   let bytes = 0;
   for (const table of tables) {
     for (const rows of rowsOf(source, table)) {

@@ -2,7 +2,10 @@ import type pg from 'pg';
 import { StorageError } from '../error.ts';
 import type { StoredTable } from './table-list.ts';
 
-/** A table on PostgreSQL: its columns with their types, and whether its rows are seen by one tenant at a time. */
+/**
+ * A table on PostgreSQL: its columns with their types, and whether its rows are seen by one tenant
+ * at a time.
+ */
 export interface PostgresTable extends StoredTable {
   readonly types: readonly string[];
   readonly hasRowSecurity: boolean;
@@ -11,7 +14,10 @@ export interface PostgresTable extends StoredTable {
 /** Types that both engines hold as the same values, as SQLite's text or number. */
 const knownTypes = ['text', 'bigint', 'integer', 'jsonb', 'boolean'];
 
-/** The tables of the database, in the order of the embedded store's. Throws `StorageError` unless both have the same tables and columns. */
+/**
+ * The tables of the database, in the order of the embedded store's. Throws `StorageError` unless
+ * both have the same tables and columns.
+ */
 export async function describeTables(
   client: pg.ClientBase,
   tables: readonly StoredTable[],

@@ -13,9 +13,9 @@ export type OnCopied = (progress: { readonly bytes: number; readonly totalBytes?
 const stepPages = 2_000;
 
 /**
- * Copies the embedded store of a folder into an empty one, as it is at one moment, while others read and write it: the
- * copy reads in one transaction, so a commit by another process does not begin it anew. Their write-ahead log grows until
- * the copy ends.
+ * Copies the embedded store of a folder into an empty one, as it is at one moment, while others
+ * read and write it: the copy reads in one transaction, so a commit by another process does not
+ * begin it anew. Their write-ahead log grows until the copy ends.
  */
 export async function copySqliteStore(folder: string, target: string, onCopied: OnCopied): Promise<void> {
   const file = prepareFolder(folder);
@@ -38,7 +38,10 @@ export async function copySqliteStore(folder: string, target: string, onCopied: 
   }
 }
 
-/** Makes the database file of a closed store one file without side files (rollback journal instead of WAL), and durable. */
+/**
+ * Makes the database file of a closed store one file without side files (rollback journal instead
+ * of WAL), and durable.
+ */
 export function sealStore(file: string): void {
   const connection = new SqliteConnection(file, 0);
   connection.run('pragma journal_mode = delete');

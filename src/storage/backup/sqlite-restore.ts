@@ -7,7 +7,9 @@ import { syncFile } from './sync-file.ts';
 /** Files that SQLite keeps beside a database; they belong to that database alone. */
 const sideFiles = ['-wal', '-shm'];
 
-/** Throws `StorageError` unless a file is the database of an embedded store, of whatever version. */
+/**
+ * Throws `StorageError` unless a file is the database of an embedded store, of whatever version.
+ */
 export function requireStoreFile(file: string): void {
   const connection = new SqliteConnection(file, 0);
   try {
@@ -20,8 +22,9 @@ export function requireStoreFile(file: string): void {
 }
 
 /**
- * Brings all that was committed into the database file itself, and returns the newest revision of its tenants (0 when it
- * is damaged or empty). Throws `StorageError` `BUSY` when any connection is open, also of a program that knows no lock of ours.
+ * Brings all that was committed into the database file itself, and returns the newest revision of
+ * its tenants (0 when it is damaged or empty). Throws `StorageError` `BUSY` when any connection is
+ * open, also of a program that knows no lock of ours.
  */
 export function settleStore(file: string): number {
   const connection = new SqliteConnection(file, 0);
@@ -31,7 +34,8 @@ export function settleStore(file: string): number {
     const [row] = table === undefined ? [] : connection.all('select max(revision) as revision from tenant', []);
     return Number(row?.revision ?? 0);
   } catch (error) {
-    if (error instanceof StorageError && error.code === 'UNUSABLE') return 0; // damaged: it is about to be replaced
+    // damaged: it is about to be replaced
+    if (error instanceof StorageError && error.code === 'UNUSABLE') return 0;
     throw error;
   } finally {
     connection.close();
@@ -39,14 +43,16 @@ export function settleStore(file: string): number {
 }
 
 /**
- * Puts a whole database file in the place of another, in one step that a crash cannot divide, and keeps the replaced one
- * as `aside` (an empty one is not kept). The caller has settled the replaced one and keeps others out of it.
+ * Puts a whole database file in the place of another, in one step that a crash cannot divide, and
+ * keeps the replaced one as `aside` (an empty one is not kept). The caller has settled the replaced
+ * one and keeps others out of it.
  */
 export function replaceStore(file: string, restored: string, aside: string | undefined): void {
   syncFile(restored);
   if (aside !== undefined) keep(file, aside);
   for (const side of sideFiles.filter((each) => existsSync(file + each))) {
-    if (aside !== undefined) keep(file + side, aside + side); // of a damaged store: a settled one has none
+    // of a damaged store: a settled one has none
+    if (aside !== undefined) keep(file + side, aside + side);
     rmSync(file + side); // the next one to open the file would take it for its own
   }
   renameSync(restored, file);

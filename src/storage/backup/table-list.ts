@@ -6,7 +6,10 @@ export interface StoredTable {
   readonly columns: readonly string[];
 }
 
-/** The tables of an embedded store without the one of the migrations, each behind those that it refers to. */
+/**
+ * The tables of an embedded store without the one of the migrations, each behind those that it
+ * refers to.
+ */
 export function listTables(connection: SqliteConnection): readonly StoredTable[] {
   const names = connection.all(selectTables, []).map(({ name }) => String(name));
   const refersTo = new Map(

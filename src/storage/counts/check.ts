@@ -19,7 +19,10 @@ export interface CountsCheck {
   readonly problems: readonly string[];
 }
 
-/** Compares all kept counts of a tenant with its rows: each span of level 0 with the rows between its keys, each higher one with those below it. */
+/**
+ * Compares all kept counts of a tenant with its rows: each span of level 0 with the rows between
+ * its keys, each higher one with those below it.
+ */
 export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   const stored = await reader.all(
     `select ${spanColumns} from subscription_span where tenant_id = $1 order by series, level, from_date, from_id`,
@@ -46,7 +49,10 @@ export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   return { rows, problems };
 }
 
-/** Whether the spans of one series cover it on each level, agree from level to level, and keep their bounds. */
+/**
+ * Whether the spans of one series cover it on each level, agree from level to level, and keep their
+ * bounds.
+ */
 function shapeProblems(series: string, spans: readonly Span[]): string[] {
   const [leaves, groups, roots] = ([0, 1, 2] as const).map((level) => spans.filter((span) => span.level === level));
   if (leaves === undefined || groups === undefined || roots?.length !== 1) return [`Series ${series} has not one root`];

@@ -6,7 +6,10 @@ import { type CountedRow, seriesOf, spanColumns, toSpan } from './span.ts';
 import { SpanEdit } from './span-edit.ts';
 import { countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
 
-/** With more changed rows than this the counts are made anew, which needs no more memory for more of them. */
+/**
+ * With more changed rows than this the counts are made anew, which needs no more memory for more of
+ * them.
+ */
 export const countedChangesMax = 20_000;
 
 /** A row as it was and as it is now: one of them is missing when it was inserted or removed. */
@@ -16,8 +19,10 @@ export interface RowChange {
 }
 
 /**
- * Brings the counts of a tenant up to date with changes of its rows, in the transaction that made them and with the tenant locked. Spans that grew too large
- * are split at keys of their rows, shrunken ones are merged, so that a span always has a bounded number of rows (`docs/decisions/counts.md`).
+ * Brings the counts of a tenant up to date with changes of its rows, in the transaction that made
+ * them and with the tenant locked. Spans that grew too large are split at keys of their rows,
+ * shrunken ones are merged, so that a span always has a bounded number of rows
+ * (`docs/decisions/counts.md`).
  */
 export function* countChanges(changes: readonly RowChange[]): CountWork {
   const moves = changes.flatMap(movesOf).sort(compareSeriesKeys);
@@ -64,7 +69,10 @@ interface Move extends SeriesKey {
   readonly by: 1 | -1;
 }
 
-/** Where a change takes a row away and where it adds one; nothing when it stays counted where it was. */
+/**
+ * Where a change takes a row away and where it adds one; nothing when it stays counted where it
+ * was.
+ */
 function movesOf({ before, after }: RowChange): Move[] {
   const stays =
     before !== undefined &&

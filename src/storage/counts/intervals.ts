@@ -6,16 +6,21 @@ import { type Span, seriesOfProduct, spanColumns, toSpan, wholeSeries } from './
 /** Records by status; those without one stand under `null`. */
 export type StatusCounts = Map<string | null, number>;
 
-/** A part of the default order, from a key to another; without an end, it reaches at least to the last edge. */
+/**
+ * A part of the default order, from a key to another; without an end, it reaches at least to the
+ * last edge.
+ */
 interface Part {
   readonly from: OrderKey;
   readonly until: OrderKey | undefined;
 }
 
 /**
- * Counts the records of a filter's product and statuses between each two neighbouring `edges`, `createdDate` in UTC epoch seconds in ascending order: from one on,
- * before the next. All but the first and the last edge are at midnight, as rows are counted by day. Spans inside an interval give their counts; those across an
- * edge are taken apart, at last into rows, at most `spanRowsMax` an edge. Without `byStatus` only the sums over all statuses mean something: rows are then counted
+ * Counts the records of a filter's product and statuses between each two neighbouring `edges`,
+ * `createdDate` in UTC epoch seconds in ascending order: from one on, before the next. All but the
+ * first and the last edge are at midnight, as rows are counted by day. Spans inside an interval
+ * give their counts; those across an edge are taken apart, at last into rows, at most `spanRowsMax`
+ * an edge. Without `byStatus` only the sums over all statuses mean something: rows are then counted
  * in an index that has no status.
  */
 export async function countIntervals(
@@ -49,7 +54,10 @@ export function addTo<K>(counts: Map<K, number> | undefined, value: K, n: number
   if (n !== 0) counts?.set(value, (counts.get(value) ?? 0) + n);
 }
 
-/** What a span counts of a filter's statuses, each by itself; those without a status are what is left. */
+/**
+ * What a span counts of a filter's statuses, each by itself; those without a status are what is
+ * left.
+ */
 export function statusCounts(
   { statuses: wanted }: SubscriptionFilter,
   { n, statuses }: Span,
@@ -74,7 +82,10 @@ function intervalOf(edges: readonly number[], date: number): number {
 
 type EndedSpan = Span & Part;
 
-/** Spans with the keys that end them: each its neighbour's, the last one that of the part they were read for. */
+/**
+ * Spans with the keys that end them: each its neighbour's, the last one that of the part they were
+ * read for.
+ */
 const withEnds = (spans: readonly Span[], until: OrderKey | undefined): EndedSpan[] =>
   spans.map((span, index) => ({ ...span, until: spans[index + 1]?.from ?? until }));
 
@@ -91,7 +102,8 @@ function addWholeSpans(
     const place = intervalOf(edges, from.date);
     const edge = edges[place + 1];
     if (until !== undefined && edge !== undefined && compareKeys(until, keyAt(edge)) <= 0) {
-      for (const [status, n] of statusCounts(filter, span)) addTo(intervals[place], status, n); // none at place -1
+      // none at place -1
+      for (const [status, n] of statusCounts(filter, span)) addTo(intervals[place], status, n);
     } else {
       const before = others.at(-1);
       if (before?.until !== undefined && compareKeys(before.until, from) === 0)

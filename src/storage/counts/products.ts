@@ -7,7 +7,10 @@ import { productOfSeries, spanColumns, toSpan, wholeSeries } from './span.ts';
 /** What the counts of a bound cost, in rows that could be read instead. */
 const rowsOfBound = 500;
 
-/** All records of a filter's product, or of all products, by status: one row of counts. Bounds are not looked at. */
+/**
+ * All records of a filter's product, or of all products, by status: one row of counts. Bounds are
+ * not looked at.
+ */
 export async function countStatuses(
   reader: TenantReader,
   filter: SubscriptionFilter,
@@ -21,8 +24,9 @@ export async function countStatuses(
 }
 
 /**
- * Counts the records of a filter that `isCounted` by product, from the counts of each product; `undefined` when its bounds leave so few records to so many
- * products that reading the records is less work. `total` is that of the filter.
+ * Counts the records of a filter that `isCounted` by product, from the counts of each product;
+ * `undefined` when its bounds leave so few records to so many products that reading the records is
+ * less work. `total` is that of the filter.
  */
 export async function countProducts(
   reader: TenantReader,
@@ -42,7 +46,10 @@ export async function countProducts(
   return new Map(await Promise.all(counted));
 }
 
-/** The counts of each product as a whole, found from one to the next: their spans lie between them in the index. */
+/**
+ * The counts of each product as a whole, found from one to the next: their spans lie between them
+ * in the index.
+ */
 function readProducts(reader: TenantReader): Promise<readonly Row[]> {
   return reader.all(
     `with recursive product (series) as (

@@ -20,11 +20,15 @@ export interface FilterRange {
   readonly total: number;
 }
 
-/** Counts the records that a filter lets through: from the kept counts where they can tell, at one cost however many there are; else row by row. */
+/**
+ * Counts the records that a filter lets through: from the kept counts where they can tell, at one
+ * cost however many there are; else row by row.
+ */
 export async function readRange(reader: TenantReader, filter: SubscriptionFilter): Promise<FilterRange> {
   const values: SqlValue[] = [];
   const { start, end } = rangeSql(filter, binder(values));
-  const sql = `select ${start} as range_start, ${end} as range_end` as TenantSql; // the end always counts rows of the tenant
+  // the end always counts rows of the tenant
+  const sql = `select ${start} as range_start, ${end} as range_end` as TenantSql;
   const [row] = await reader.all(sql, values);
   return toRange(row);
 }
@@ -36,8 +40,9 @@ export function toRange(row: Row | undefined): FilterRange {
 }
 
 /**
- * Where the range of a filter begins and ends, as expressions: counts of the records before it, and before what follows it. With the spans of the filter's series
- * at hand, it is right at their revision alone. Records that are counted one by one are counted up to `totalMax`.
+ * Where the range of a filter begins and ends, as expressions: counts of the records before it, and
+ * before what follows it. With the spans of the filter's series at hand, it is right at their
+ * revision alone. Records that are counted one by one are counted up to `totalMax`.
  */
 export function rangeSql(
   filter: SubscriptionFilter,
@@ -55,7 +60,10 @@ export function rangeSql(
   };
 }
 
-/** How many records of a filter's product and statuses each group of spans has, in order: one row of text, as hundreds of rows would take longer. */
+/**
+ * How many records of a filter's product and statuses each group of spans has, in order: one row of
+ * text, as hundreds of rows would take longer.
+ */
 export async function readGroups(reader: TenantReader, filter: SubscriptionFilter): Promise<readonly number[]> {
   const values: SqlValue[] = [];
   const { series, n } = countedBy(filter, binder(values));
@@ -68,8 +76,9 @@ export async function readGroups(reader: TenantReader, filter: SubscriptionFilte
 }
 
 /**
- * Finds the span of the record with so many records of the filter's product and statuses before it; `undefined` when there are not so many. `groups` are those
- * of the filter. Sums are made here: a window function took SQLite three times as long.
+ * Finds the span of the record with so many records of the filter's product and statuses before it;
+ * `undefined` when there are not so many. `groups` are those of the filter. Sums are made here: a
+ * window function took SQLite three times as long.
  */
 export async function findSpan(
   reader: TenantReader,
@@ -128,9 +137,11 @@ function countAll(filter: SubscriptionFilter, bind: Bind): string {
 }
 
 /**
- * How many records of a filter's product and statuses have a `createdDate` before a second: the groups before it, the spans before it in its own group, and
- * the rows before it in its own span, which are at most `spanRowsMax`. Ids are made expressions, as SQLite uses a key of columns by its date alone. The two
- * keys are looked up where they are used, which costs no more than keeping them in a table by `with`.
+ * How many records of a filter's product and statuses have a `createdDate` before a second: the
+ * groups before it, the spans before it in its own group, and the rows before it in its own span,
+ * which are at most `spanRowsMax`. Ids are made expressions, as SQLite uses a key of columns by its
+ * date alone. The two keys are looked up where they are used, which costs no more than keeping them
+ * in a table by `with`.
  */
 function countBefore(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
   const { series, n } = countedBy(filter, bind);
@@ -172,7 +183,10 @@ function countRows(filter: SubscriptionFilter, bind: Bind, totalMax: number | un
 export const seriesOfFilter = ({ productId }: SubscriptionFilter): string =>
   productId === undefined ? wholeSeries : seriesOfProduct(productId);
 
-/** Which spans count a filter's product and statuses: the condition on their series, and the expression of their matching rows. */
+/**
+ * Which spans count a filter's product and statuses: the condition on their series, and the
+ * expression of their matching rows.
+ */
 function countedBy(filter: SubscriptionFilter, bind: Bind): { series: string; n: string } {
   const { statuses } = filter;
   const series = `series = ${bind(seriesOfFilter(filter))}`;

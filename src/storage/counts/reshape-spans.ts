@@ -16,7 +16,10 @@ import {
 import type { SpanEdit } from './span-edit.ts';
 import { draftOf, type SpanDraft, type SpanTree, spanAt } from './span-tree.ts';
 
-/** Splits the spans of some trees that grew too large and merges those that shrank; adds to the edit what that changes. */
+/**
+ * Splits the spans of some trees that grew too large and merges those that shrank; adds to the edit
+ * what that changes.
+ */
 export function* reshapeSpans(edit: SpanEdit, trees: ReadonlyMap<string, SpanTree>): CountWork {
   const groups: UnevenGroup[] = [];
   for (const [series, tree] of trees) {
@@ -52,7 +55,10 @@ function unevenGroups(tree: SpanTree): UnevenGroup[] {
   return [...large].map(([group, spans]) => ({ tree, group, large: spans }));
 }
 
-/** All spans of level 0 in a group as they are after the change: those stored, and those changed or new in their place. */
+/**
+ * All spans of level 0 in a group as they are after the change: those stored, and those changed or
+ * new in their place.
+ */
 function spansOf(tree: SpanTree, group: SpanDraft, stored: readonly Span[]): readonly SpanDraft[] {
   const changed = tree[0].filter((span) => spanAt(tree[1], span.from) === group);
   const known = new Set(changed.map(({ from }) => `${from.date} ${from.id}`));
@@ -67,7 +73,8 @@ function reshapeGroup(
   pieces: ReadonlyMap<SpanDraft, readonly Span[]>,
 ): void {
   const isEmpty = group.n === 0 && compareKeys(group.from, firstKey) !== 0;
-  const shaped = isEmpty ? [] : mergeSmall(spans.flatMap((span) => pieces.get(span) ?? [span])); // what lies before an empty group reaches further now
+  // what lies before an empty group reaches further now
+  const shaped = isEmpty ? [] : mergeSmall(spans.flatMap((span) => pieces.get(span) ?? [span]));
   const [before, after] = [new Set<Span>(spans), new Set(shaped)];
   for (const span of [group, ...spans]) if (!after.has(span)) edit.remove(span);
   for (const span of shaped) if (!before.has(span)) edit.put(span);
@@ -88,7 +95,10 @@ function mergeSmall(spans: readonly Span[]): readonly Span[] {
 
 type Part = readonly [Span, ...Span[]];
 
-/** A list in parts of about the same length: one part when there are at most `max`, else parts of at most `aimed`. */
+/**
+ * A list in parts of about the same length: one part when there are at most `max`, else parts of at
+ * most `aimed`.
+ */
 function evenParts(spans: readonly Span[], max: number, aimed: number): readonly Part[] {
   const count = spans.length <= max ? 1 : Math.ceil(spans.length / aimed);
   const length = Math.ceil(spans.length / count);
@@ -117,7 +127,10 @@ function readSpans({ series, from }: Span): CountRequest {
   return { kind: 'read', sql, values: [series, from.date, from.id] };
 }
 
-/** Asks for the rows of a span in pieces of even size, by status; the first row of each piece gives its key. */
+/**
+ * Asks for the rows of a span in pieces of even size, by status; the first row of each piece gives
+ * its key.
+ */
 function readPieces({ series, from, n }: Span): CountRequest {
   const product = productOfSeries(series);
   const rows = Math.ceil(n / Math.ceil(n / spanRowsAimed));

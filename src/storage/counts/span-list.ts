@@ -6,23 +6,35 @@ export interface SpanBounds {
   readonly until: OrderKey;
 }
 
-/** Where a record lies: its span, how far into it, and how many records the span has; only records of the asked statuses count. */
+/**
+ * Where a record lies: its span, how far into it, and how many records the span has; only records
+ * of the asked statuses count.
+ */
 export interface SpanPosition extends SpanBounds {
   readonly skip: number;
   readonly n: number;
 }
 
-/** The spans of a series as they were at a revision: places and sums are found in them without asking the store. */
+/**
+ * The spans of a series as they were at a revision: places and sums are found in them without
+ * asking the store.
+ */
 export class SpanList {
   readonly revision: number;
   /** What it takes in memory, roughly: its keys, which are parts of the text, and its numbers. */
   readonly bytes: number;
   readonly #keys: readonly OrderKey[];
-  /** How many records lie before each span and, as the last number, in all: of every status, and by status. */
+  /**
+   * How many records lie before each span and, as the last number, in all: of every status, and by
+   * status.
+   */
   readonly #all: Float64Array;
   readonly #byStatus = new Map<string, Float64Array>();
 
-  /** `text` has a line for each span of level 0, in their order: date and id that it begins at, its records, and these by status, between tabs. */
+  /**
+   * `text` has a line for each span of level 0, in their order: date and id that it begins at, its
+   * records, and these by status, between tabs.
+   */
   constructor(revision: number, text: string) {
     const lines = text === '' ? [] : text.split('\n');
     this.revision = revision;
@@ -45,14 +57,20 @@ export class SpanList {
     return this.#keys.length;
   }
 
-  /** How many records of some statuses lie before a span by its index, or in all when there is no such span. */
+  /**
+   * How many records of some statuses lie before a span by its index, or in all when there is no
+   * such span.
+   */
   before(index: number, statuses: readonly string[] | undefined): number {
     const place = Math.min(index, this.length);
     if (statuses === undefined) return at(this.#all, place);
     return [...new Set(statuses)].reduce((sum, status) => sum + at(this.#byStatus.get(status), place), 0);
   }
 
-  /** Index of the span in which the first record of a second or later would lie, below 0 when it would lie before all of them. */
+  /**
+   * Index of the span in which the first record of a second or later would lie, below 0 when it
+   * would lie before all of them.
+   */
   indexOf(seconds: number): number {
     return countWhile(this.length, (index) => isUpTo(this.#keys[index], seconds)) - 1;
   }
@@ -62,7 +80,10 @@ export class SpanList {
     return { from: this.#keys[index] ?? endKey, until: this.#keys[index + 1] ?? endKey };
   }
 
-  /** The place of the record with so many records of some statuses before it; `undefined` when there are not so many. */
+  /**
+   * The place of the record with so many records of some statuses before it; `undefined` when there
+   * are not so many.
+   */
   find(rank: number, statuses: readonly string[] | undefined): SpanPosition | undefined {
     const index = countWhile(this.length, (each) => this.before(each + 1, statuses) <= rank);
     if (rank < 0 || index >= this.length) return undefined;

@@ -5,7 +5,10 @@ import { SpanList } from './span-list.ts';
 
 /** Bounds of what is remembered. */
 export interface SpanMemoryOptions {
-  /** How many spans may be loaded for each time that their series was asked for: about as many as cost no more than the counts did that time. */
+  /**
+   * How many spans may be loaded for each time that their series was asked for: about as many as
+   * cost no more than the counts did that time.
+   */
   readonly spansPerAsk?: number;
   /** Bytes of all lists together. */
   readonly bytesMax?: number;
@@ -24,12 +27,16 @@ const asksBounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 /** One series takes at most this part of all: a large one must not push all others out. */
 const largestShare = 4;
 
-/** What a span takes in a list, with a few statuses: tells what is too large before it is loaded. */
+/**
+ * What a span takes in a list, with a few statuses: tells what is too large before it is loaded.
+ */
 const spanBytes = 200;
 
 /**
- * Remembers the spans of series that are asked for again and again at one revision, so that their counts need not be looked up in the store. What is remembered is never
- * taken for true: whatever is read with it says the revision that it was read at, and is read anew without it when that is another one.
+ * Remembers the spans of series that are asked for again and again at one revision, so that their
+ * counts need not be looked up in the store. What is remembered is never taken for true: whatever
+ * is read with it says the revision that it was read at, and is read anew without it when that is
+ * another one.
  */
 export class SpanMemory {
   readonly #spansPerAsk: number;
@@ -49,7 +56,10 @@ export class SpanMemory {
     });
   }
 
-  /** Reads with the spans of a series if they are remembered, else without; what `read` gives is the store's own answer either way. */
+  /**
+   * Reads with the spans of a series if they are remembered, else without; what `read` gives is the
+   * store's own answer either way.
+   */
   async use<T extends { readonly revision: number }>(
     store: Pick<Store, 'readTenantOnce'>,
     tenant: TenantId,
@@ -69,10 +79,14 @@ export class SpanMemory {
     return answer;
   }
 
-  /** Notes that a series was asked for without its spans; up to how many rows it is now worth loading. */
+  /**
+   * Notes that a series was asked for without its spans; up to how many rows it is now worth
+   * loading.
+   */
   #noteAsk(key: string, revision: number): number {
     const known = this.#asks.get(key);
-    if (this.#loading.has(key) || (this.#lists.get(key)?.revision ?? -1) >= revision) return 0; // others were quicker
+    // others were quicker
+    if (this.#loading.has(key) || (this.#lists.get(key)?.revision ?? -1) >= revision) return 0;
     const asks = known?.revision === revision ? { ...known, count: known.count + 1 } : { revision, count: 1, rows: 0 };
     this.#asks.set(key, asks);
     const spansMax = Math.min(asks.count * this.#spansPerAsk, this.#bytesMax / largestShare / spanBytes);
@@ -95,7 +109,8 @@ export class SpanMemory {
       if (typeof row?.spans === 'string') this.#keep(key, new SpanList(revision, row.spans));
       else this.#asks.set(key, { revision, count: 1, rows: Number(row?.n ?? Number.POSITIVE_INFINITY) });
     } catch {
-      this.#asks.delete(key); // the page that led here has been read; the next one meets the store's failure itself
+      // the page that led here has been read; the next one meets the store's failure itself
+      this.#asks.delete(key);
     } finally {
       this.#loading.delete(key);
     }
@@ -103,7 +118,8 @@ export class SpanMemory {
 
   #keep(key: string, list: SpanList): void {
     if (this.#lists.set(key, list)) return;
-    this.#asks.set(key, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY }); // it has too many statuses
+    // it has too many statuses
+    this.#asks.set(key, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY });
   }
 
   #forget(key: string, list: SpanList): void {
@@ -111,7 +127,10 @@ export class SpanMemory {
   }
 }
 
-/** All spans of a series of at most `$3` rows, as one value, which costs less than rows; and its rows. Neither ids nor statuses hold tabs or line ends. */
+/**
+ * All spans of a series of at most `$3` rows, as one value, which costs less than rows; and its
+ * rows. Neither ids nor statuses hold tabs or line ends.
+ */
 const selectSpans = `select revision, (
     select n from subscription_span where tenant_id = $1 and series = $2 and level = 2
   ) as n, case when (

@@ -9,7 +9,9 @@ export interface SpanDraft extends Span {
   readonly before: number;
 }
 
-/** The spans of one series that a change concerns, those of each level in the order of their keys. */
+/**
+ * The spans of one series that a change concerns, those of each level in the order of their keys.
+ */
 export type SpanTree = Readonly<Record<SpanLevel, SpanDraft[]>>;
 
 /** The trees of some spans by their series. */

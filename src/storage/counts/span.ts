@@ -5,7 +5,10 @@ import type { SubscriptionRow } from '../subscription-row.ts';
 /** Level of a span: 0 holds rows, 1 groups spans of level 0, 2 is the whole series. */
 export type SpanLevel = 0 | 1 | 2;
 
-/** How many rows of a series lie between the span's key and the next one of its level, in all and by status; those without a status are in `n` alone. */
+/**
+ * How many rows of a series lie between the span's key and the next one of its level, in all and by
+ * status; those without a status are in `n` alone.
+ */
 export interface Span {
   readonly series: string;
   readonly level: SpanLevel;
@@ -32,7 +35,9 @@ export function toCountedRow({ id, created_date, product_id, status }: Row): Cou
 
 /** A span of level 0 with more rows is split; measured, see docs/decisions/counts.md. */
 export const spanRowsMax = 500;
-/** A span of level 0 that shrinks below this is merged with its neighbour when both fit together. */
+/**
+ * A span of level 0 that shrinks below this is merged with its neighbour when both fit together.
+ */
 export const spanRowsMin = 60;
 /** How full spans are made, so that they neither split nor merge again at once. */
 export const spanRowsAimed = 350;

@@ -1,7 +1,10 @@
 import pg from 'pg';
 import type { Row } from '../store.ts';
 
-/** A statement that is prepared once on each connection under its name, each time without one, and what it binds. */
+/**
+ * A statement that is prepared once on each connection under its name, each time without one, and
+ * what it binds.
+ */
 export interface BatchStatement {
   readonly name: string;
   readonly text: string;
@@ -9,9 +12,11 @@ export interface BatchStatement {
 }
 
 /**
- * Runs statements one after the other and gives the rows of each. They go to the server in one write and its answers come in one: the protocol's Sync, behind
- * which the server writes what it has to say, stands behind the last of them alone (PostgreSQL, "Extended Query"), where the driver puts one behind each. Once
- * one has failed, the server leaves out all that follow, and a transaction that began with the batch is open still: close the connection. One batch at a time:
+ * Runs statements one after the other and gives the rows of each. They go to the server in one
+ * write and its answers come in one: the protocol's Sync, behind which the server writes what it
+ * has to say, stands behind the last of them alone (PostgreSQL, "Extended Query"), where the driver
+ * puts one behind each. Once one has failed, the server leaves out all that follow, and a
+ * transaction that began with the batch is open still: close the connection. One batch at a time:
  * what the next one takes for prepared would not be, if this one failed before it came to it.
  */
 export function runBatch(
@@ -23,7 +28,10 @@ export function runBatch(
   });
 }
 
-/** A connection as the driver has it, with the statements by name that the server has prepared, and those on their way to it. */
+/**
+ * A connection as the driver has it, with the statements by name that the server has prepared, and
+ * those on their way to it.
+ */
 interface Connection extends pg.Connection {
   readonly parsedStatements: Partial<Record<string, string>>;
   readonly submittedNamedStatements: Partial<Record<string, string>>;
@@ -34,11 +42,17 @@ interface Column {
   readonly parse: (text: string) => Row[string];
 }
 
-/** What the driver sends and what it hands the server's messages to. A `Query`, as it lets no others share a connection that several may be under way on. */
+/**
+ * What the driver sends and what it hands the server's messages to. A `Query`, as it lets no others
+ * share a connection that several may be under way on.
+ */
 class Batch extends pg.Query {
   /** What the driver calls at the end, with its own bound in time around it. */
   callback: (error: unknown, results?: readonly (readonly Row[])[]) => void;
-  /** Of the statement that the server is at: the driver notes it as prepared when the server says so. */
+  /**
+   * Of the statement that the server is at: the driver notes it as prepared when the server says
+   * so.
+   */
   name = '';
   text = '';
   readonly #statements: readonly BatchStatement[];
@@ -100,7 +114,8 @@ class Batch extends pg.Query {
   }
 
   handleError(error: unknown, { submittedNamedStatements }: Connection): void {
-    for (const { name } of this.#statements) delete submittedNamedStatements[name]; // the server does not read what stands behind the one that failed
+    // the server does not read what stands behind the one that failed
+    for (const { name } of this.#statements) delete submittedNamedStatements[name];
     this.callback(error);
   }
 
@@ -109,7 +124,10 @@ class Batch extends pg.Query {
   }
 }
 
-/** bigint as a number: times in seconds and counts stay far below 2^53. No parser of a type that our statements select can fail. */
+/**
+ * bigint as a number: times in seconds and counts stay far below 2^53. No parser of a type that our
+ * statements select can fail.
+ */
 export function parserOf(type: number): Column['parse'] {
   return type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, 'text');
 }

@@ -8,13 +8,18 @@ import { changeChannel } from './listener.ts';
 /** Changes of one tenant are made one after another, so that its revision and its rows agree. */
 export const lockTenant = `${selectRevision} for update`;
 
-/** Each statement must see what the tenant's last change committed, whatever the database's default is. */
+/**
+ * Each statement must see what the tenant's last change committed, whatever the database's default
+ * is.
+ */
 export const begin = 'begin isolation level read committed';
 
 /**
- * Returns the rows as they were before (`old` reads the state before the statement, and is read first) and the ids of those that it inserted or updated. They
- * are put together by the client, as a join of them would be planned for few rows and made of many. An old row is asked for as a range in the order of the
- * primary key: every index ends in the id, and while a table has no statistics one made for other statements would be read whole instead.
+ * Returns the rows as they were before (`old` reads the state before the statement, and is read
+ * first) and the ids of those that it inserted or updated. They are put together by the client, as
+ * a join of them would be planned for few rows and made of many. An old row is asked for as a range
+ * in the order of the primary key: every index ends in the id, and while a table has no statistics
+ * one made for other statements would be read whole instead.
  */
 export const upsertRows = `with old as materialized (
     select s.id, s.created_date, s.product_id, s.status
@@ -48,13 +53,20 @@ export const deleteRows = `with removed as (
 export const removeTombstones = `delete from subscription_tombstone as t using unnest($2::text[]) as k (id)
   where t.tenant_id = $1 and t.id = k.id`;
 
-/** Told to listeners when the transaction commits; the same text many times in one transaction is told once. */
+/**
+ * Told to listeners when the transaction commits; the same text many times in one transaction is
+ * told once.
+ */
 export const announceChange = `select pg_notify('${changeChannel}', '')`;
 
-/** The columns of rows, each as an array but for the records, in the order in which `upsertRows` reads them. */
+/**
+ * The columns of rows, each as an array but for the records, in the order in which `upsertRows`
+ * reads them.
+ */
 export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {
   const column = (read: (row: SubscriptionRow) => SqlValue): SqlValue[] => rows.map(read);
-  const numbers = (read: (row: SubscriptionRow) => number): string => `{${rows.map(read).join(',')}}`; // the driver would escape each
+  // the driver would escape each
+  const numbers = (read: (row: SubscriptionRow) => number): string => `{${rows.map(read).join(',')}}`;
   return [
     column((row) => row.id),
     numbers((row) => row.createdDate),
@@ -64,7 +76,9 @@ export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {
     column((row) => row.productId),
     column((row) => row.iccid),
     column((row) => row.email),
-    rows.map((row) => row.record).join('\u001f'), // as one text, since an array would escape its many quotes; no JSON text holds this character (RFC 8259 §7)
+    // as one text, since an array would escape its many quotes; no JSON text holds this character
+    // (RFC 8259 §7)
+    rows.map((row) => row.record).join('\u001f'),
     column((row) => row.planId),
     column((row) => row.deviceId),
     column((row) => row.autoRenew),

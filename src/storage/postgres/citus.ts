@@ -10,7 +10,10 @@ export async function hasCitus(client: pg.ClientBase): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** Throws `StorageError` `UNUSABLE` on a worker: tables can be made and distributed on the coordinator only. */
+/**
+ * Throws `StorageError` `UNUSABLE` on a worker: tables can be made and distributed on the
+ * coordinator only.
+ */
 export async function requireCoordinator(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query('select citus_is_coordinator() as coordinator');
   if (rows[0]?.coordinator === true) return;
@@ -21,8 +24,9 @@ export async function requireCoordinator(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * The statements that a role lacks to run on the workers as on the coordinator. Citus connects to a worker as the role of
- * the transaction, and passes settings of a role on, but not those of a session.
+ * The statements that a role lacks to run on the workers as on the coordinator. Citus connects to a
+ * worker as the role of the transaction, and passes settings of a role on, but not those of a
+ * session.
  */
 export async function missingOnWorkers(client: pg.ClientBase, role: string): Promise<readonly string[]> {
   const { rows } = await client.query(roleState, [role]);

@@ -12,11 +12,17 @@ export interface PostgresOptions {
   readonly url: string;
   /** Connections at most, at least 1. */
   readonly poolSize: number;
-  /** Longest time for an operation that has no deadline, in milliseconds; `operationMsDefault` when not given. */
+  /**
+   * Longest time for an operation that has no deadline, in milliseconds; `operationMsDefault` when
+   * not given.
+   */
   readonly operationMs?: number;
   /** Told of each broken idle connection; the pool replaces it by itself. */
   readonly onConnectionError: (error: Error) => void;
-  /** Told once when the URL leads to a pooler: changes by other processes cannot be listened for, and each request asks the database. */
+  /**
+   * Told once when the URL leads to a pooler: changes by other processes cannot be listened for,
+   * and each request asks the database.
+   */
   readonly onPooler?: () => void;
 }
 
@@ -28,7 +34,10 @@ export interface Use {
   readonly longestMs?: number;
   /** Whose rows the work is about, if they are one tenant's. */
   readonly tenant?: TenantId;
-  /** Whether the work only reads: when its connection turns out to be dead, it is done once more on a fresh one. */
+  /**
+   * Whether the work only reads: when its connection turns out to be dead, it is done once more on
+   * a fresh one.
+   */
   readonly reads?: boolean;
 }
 
@@ -60,14 +69,17 @@ export class PostgresConnections {
       options: sessionOptions,
       types: { getTypeParser: parserOf },
     });
-    // Without a listener one killed backend would end the process: the pool listens for idle connections, a connection in use has none of its own.
+    // Without a listener one killed backend would end the process: the pool listens for idle
+    // connections, a connection in use has none of its own.
     this.#pool.on('error', onConnectionError);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined)); // its statements fail with the same error
+    // its statements fail with the same error
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**
-   * Runs work on a connection of the pool. Waiting for it, and all that the work does, ends by the deadline. Whatever fails, the connection is closed rather
-   * than rolled back: a server that hangs does not answer a rollback, and a pooler forgets what a failed batch had prepared.
+   * Runs work on a connection of the pool. Waiting for it, and all that the work does, ends by the
+   * deadline. Whatever fails, the connection is closed rather than rolled back: a server that hangs
+   * does not answer a rollback, and a pooler forgets what a failed batch had prepared.
    */
   async use<T>(
     work: (client: pg.ClientBase) => Promise<T>,
@@ -89,7 +101,10 @@ export class PostgresConnections {
     }
   }
 
-  /** Runs work on a connection beside the pool without bounds in time: a migration of a large table, or the wait for another migrator, takes as long as it takes. */
+  /**
+   * Runs work on a connection beside the pool without bounds in time: a migration of a large table,
+   * or the wait for another migrator, takes as long as it takes.
+   */
   async useUnbounded<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -99,7 +114,8 @@ export class PostgresConnections {
       types: { getTypeParser: parserOf },
       application_name: 'subreport-migrate',
     });
-    client.on('error', () => undefined); // a broken connection also rejects the query that was under way
+    // a broken connection also rejects the query that was under way
+    client.on('error', () => undefined);
     try {
       await client.connect().catch((error: unknown) => {
         throw withAddress(toStorageError(error), this.#url);
@@ -149,7 +165,10 @@ export class PostgresConnections {
     });
   }
 
-  /** A connection that was not used before: when the server went away, all others of the pool are as dead as the one that said so. */
+  /**
+   * A connection that was not used before: when the server went away, all others of the pool are as
+   * dead as the one that said so.
+   */
   async #connectAnew(deadline: number): Promise<pg.PoolClient> {
     for (;;) {
       const client = await this.#connect(deadline);
@@ -161,12 +180,17 @@ export class PostgresConnections {
 
 /** Closes a connection without a word to the server, which may hang. */
 export function closeAtOnce(client: pg.ClientBase): void {
-  (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy(); // its types do not name it
+  // its types do not name it
+  (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
 }
 
-/** Closes a connection as the protocol asks, or without a word when the server does not answer within a second. */
+/**
+ * Closes a connection as the protocol asks, or without a word when the server does not answer
+ * within a second.
+ */
 export async function close(client: pg.Client): Promise<void> {
-  await before(performance.now() + 1_000, client.end(), () => closeAtOnce(client)).catch(() => undefined); // it is closed either way
+  // it is closed either way
+  await before(performance.now() + 1_000, client.end(), () => closeAtOnce(client)).catch(() => undefined);
 }
 
 /** Closes a connection of the pool, which makes room for another one. */

@@ -1,6 +1,9 @@
 import { StorageError, type StorageErrorCode } from '../error.ts';
 
-/** SQLSTATE codes and classes (PostgreSQL manual, appendix A) that say something of the store rather than of our statement. */
+/**
+ * SQLSTATE codes and classes (PostgreSQL manual, appendix A) that say something of the store rather
+ * than of our statement.
+ */
 const codes: Readonly<Record<string, StorageErrorCode>> = {
   '08': 'UNAVAILABLE', // connection exceptions
   '26000': 'UNUSABLE', // a prepared statement is not there: a pooler
@@ -22,8 +25,9 @@ const codes: Readonly<Record<string, StorageErrorCode>> = {
 };
 
 /**
- * Turns an error of the driver into ours. Decided by SQLSTATE alone, never by texts; an error without one comes from the connection (refused, reset,
- * timed out), and any other SQLSTATE is a defect of a statement and stays as it is.
+ * Turns an error of the driver into ours. Decided by SQLSTATE alone, never by texts; an error
+ * without one comes from the connection (refused, reset, timed out), and any other SQLSTATE is a
+ * defect of a statement and stays as it is.
  */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof StorageError) return error;
@@ -43,7 +47,9 @@ const refusedOption = 'name the option in ignore_startup_parameters of the poole
 const moreFiles =
   'this process must be allowed to open more files: raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX';
 
-/** Adds to a connection error where we tried to connect, without user and password, and what to do. */
+/**
+ * Adds to a connection error where we tried to connect, without user and password, and what to do.
+ */
 export function withAddress(error: unknown, url: string): unknown {
   if (!(error instanceof StorageError)) return error;
   const { hostname, port, pathname } = new URL(url);
@@ -61,7 +67,10 @@ export function isFromDriver(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
 }
 
-/** Whether an operation failed because its connection is dead, so that it may succeed on another one. */
+/**
+ * Whether an operation failed because its connection is dead, so that it may succeed on another
+ * one.
+ */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof StorageError) || error.code !== 'UNAVAILABLE') return false;
   const { severity } = (error.cause ?? {}) as { severity?: string };

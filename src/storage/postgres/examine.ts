@@ -7,7 +7,10 @@ import { plannerOptions, serverTimeouts } from './session.ts';
 
 const versionMin = 15;
 
-/** Looks at what PostgreSQL must be like beside its schema: its version, and row-level security for the role that we connect as. */
+/**
+ * Looks at what PostgreSQL must be like beside its schema: its version, and row-level security for
+ * the role that we connect as.
+ */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
   const checks = [
     await checkVersion(client),
@@ -70,7 +73,9 @@ async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
   return { check, ok, message };
 }
 
-/** Looks whether transactions of tenants run on the workers of Citus as they do on the coordinator. */
+/**
+ * Looks whether transactions of tenants run on the workers of Citus as they do on the coordinator.
+ */
 async function checkWorkers(client: pg.ClientBase): Promise<StoreCheck> {
   const role = await roleOfTenants(client);
   const missing = await missingOnWorkers(client, role);

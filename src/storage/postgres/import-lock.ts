@@ -8,9 +8,11 @@ import { toStorageError, withAddress } from './error.ts';
 import { noTimeLimit } from './session.ts';
 
 /**
- * Takes the right to import into a tenant: an advisory lock of a transaction that stays open on a connection of its own, which PostgreSQL lets go when the
- * connection ends. A lock of the session would stay behind in a pooler. The transaction reads nothing, so that it keeps no old rows from vacuum. On a
- * distributed engine it holds among those who connect to the same coordinator. `undefined` when it is taken.
+ * Takes the right to import into a tenant: an advisory lock of a transaction that stays open on a
+ * connection of its own, which PostgreSQL lets go when the connection ends. A lock of the session
+ * would stay behind in a pooler. The transaction reads nothing, so that it keeps no old rows from
+ * vacuum. On a distributed engine it holds among those who connect to the same coordinator.
+ * `undefined` when it is taken.
  */
 export async function lockImportOnPostgres(
   url: string,
@@ -22,7 +24,8 @@ export async function lockImportOnPostgres(
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
-    options: '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3', // a host that is gone loses the lock after a minute
+    // a host that is gone loses the lock after a minute
+    options: '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3',
     application_name: 'subreport-import-lock',
   });
   let held = false;
@@ -45,13 +48,17 @@ export async function lockImportOnPostgres(
   });
   const release = async (): Promise<void> => {
     const soon = performance.now() + 1_000;
-    await before(soon, client.query('commit')).catch(() => undefined); // the lock is free when this resolves; else it is gone with the connection
+    // the lock is free when this resolves; else it is gone with the connection
+    await before(soon, client.query('commit')).catch(() => undefined);
     await close(client);
   };
   if (!held) await release();
   return held ? { isHeld: () => held, release } : undefined;
 }
 
-/** A number that stands for the import of a tenant; the lock of migrations is one of another kind, far smaller ones. */
+/**
+ * A number that stands for the import of a tenant; the lock of migrations is one of another kind,
+ * far smaller ones.
+ */
 const lockKey = (tenant: TenantId): string =>
   createHash('sha256').update(`subreport import ${tenant}`).digest().readBigInt64BE().toString();

@@ -4,14 +4,18 @@ import pg from 'pg';
 export const changeChannel = 'subreport_change';
 
 const heartbeatMs = 300;
-/** A listener whose last heartbeat began longer ago is not taken for alive: a change counts within this time at the latest, and one second was promised. */
+/**
+ * A listener whose last heartbeat began longer ago is not taken for alive: a change counts within
+ * this time at the latest, and one second was promised.
+ */
 export const silenceMsMax = 900;
 const reconnectMsMax = 10_000;
 
 /**
- * Listens for announced changes on a connection of its own (LISTEN belongs to a session). `mark` says `undefined` whenever the connection is not proved
- * alive by a recent heartbeat, so that whoever relies on it asks the database instead. So it stays behind a pooler: its next heartbeat may prove another
- * session alive than the one that listens.
+ * Listens for announced changes on a connection of its own (LISTEN belongs to a session). `mark`
+ * says `undefined` whenever the connection is not proved alive by a recent heartbeat, so that
+ * whoever relies on it asks the database instead. So it stays behind a pooler: its next heartbeat
+ * may prove another session alive than the one that listens.
  */
 export class PostgresListener {
   readonly #options: pg.ClientConfig;
@@ -34,12 +38,18 @@ export class PostgresListener {
     if (this.#timer === undefined && !this.#closed) this.#schedule(0);
   }
 
-  /** Grows with each change that was announced, and with each new connection, as changes may have been missed before it. */
+  /**
+   * Grows with each change that was announced, and with each new connection, as changes may have
+   * been missed before it.
+   */
   mark(): number | undefined {
     return performance.now() - this.#aliveAt < silenceMsMax ? this.#mark : undefined;
   }
 
-  /** Notes a change that this process made itself: what it does next must not wait for the notification of it. */
+  /**
+   * Notes a change that this process made itself: what it does next must not wait for the
+   * notification of it.
+   */
   noteOwnChange(): void {
     this.#mark += 1;
   }
@@ -66,7 +76,8 @@ export class PostgresListener {
       this.#reconnectMs = heartbeatMs;
       this.#schedule(heartbeatMs);
     } catch {
-      await this.#disconnect(); // requests ask the database meanwhile, and report what is wrong with it
+      // requests ask the database meanwhile, and report what is wrong with it
+      await this.#disconnect();
       this.#schedule(this.#reconnectMs);
       this.#reconnectMs = Math.min(this.#reconnectMs * 2, reconnectMsMax);
     }
@@ -90,10 +101,14 @@ export class PostgresListener {
     this.#mark += 1;
   }
 
-  /** Fails when the session that answers is not the one that the connection was opened to: a pooler makes up process ids. */
+  /**
+   * Fails when the session that answers is not the one that the connection was opened to: a pooler
+   * makes up process ids.
+   */
   async #requireOwnSession(client: pg.Client): Promise<void> {
     const { rows } = await client.query('select pg_backend_pid() as pid');
-    if (rows[0]?.pid === (client as unknown as { readonly processID: number }).processID) return; // its types do not name it
+    // its types do not name it
+    if (rows[0]?.pid === (client as unknown as { readonly processID: number }).processID) return;
     if (!this.#isPoolerTold) this.#onPooler();
     this.#isPoolerTold = true;
     throw new Error('Cannot listen for changes: the connection must be one to the server itself, not to a pooler');

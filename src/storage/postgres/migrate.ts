@@ -16,16 +16,19 @@ import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants
 import { noTimeLimit } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
-/** How long an attempt waits for a table. Requests queue behind it meanwhile, and the server looks for deadlocks after 1 s. */
+/**
+ * How long an attempt waits for a table. Requests queue behind it meanwhile, and the server looks
+ * for deadlocks after 1 s.
+ */
 const lockMs = 500;
 const pauseMs = 1_000;
 /** How long attempts are repeated, in milliseconds. */
 const attemptsMs = 10 * 60_000;
 
 /**
- * Brings the schema to what this version needs, in one transaction. An attempt that cannot have a table is given up and
- * repeated, so that requests go on while a whole report or an import uses it. Throws `StorageError` `BUSY` after 10
- * minutes of that.
+ * Brings the schema to what this version needs, in one transaction. An attempt that cannot have a
+ * table is given up and repeated, so that requests go on while a whole report or an import uses it.
+ * Throws `StorageError` `BUSY` after 10 minutes of that.
  */
 export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
   const distributed = await hasCitus(client);
@@ -48,7 +51,10 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
   }
 }
 
-/** Runs a transaction while no other migrator of the database runs one; it waits for them as long as it takes. */
+/**
+ * Runs a transaction while no other migrator of the database runs one; it waits for them as long as
+ * it takes.
+ */
 const underLock = <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> =>
   inTransaction(client, [client.query('begin'), client.query(noTimeLimit)], async () => {
     await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
@@ -60,7 +66,9 @@ function isBusy(error: unknown): boolean {
   return translated instanceof StorageError && translated.code === 'BUSY';
 }
 
-/** In a transaction of its own: Citus refuses to make a role behind statements on several shards. */
+/**
+ * In a transaction of its own: Citus refuses to make a role behind statements on several shards.
+ */
 async function prepareRoles(client: pg.ClientBase, distributed: boolean): Promise<void> {
   if (await bypassesRowSecurity(client)) await createTenantRole(client);
   if (!distributed) return;
@@ -94,7 +102,10 @@ export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedM
 /** Any number that nothing else in the database takes an advisory lock on. */
 const migrationLock = 7_236_119_410;
 
-/** Each write of records locks its tenant first. With this lock before all others, none of them can hold what a migration needs; reads go on. */
+/**
+ * Each write of records locks its tenant first. With this lock before all others, none of them can
+ * hold what a migration needs; reads go on.
+ */
 const lockWriters = 'lock table tenant in exclusive mode';
 
 const createMigrationTable = `create table if not exists schema_migration

@@ -16,9 +16,11 @@ import { distributedOption, noTimeLimit, tenantRights } from './session.ts';
 export const statementMsMax = 3_600_000;
 
 /**
- * Opens a replacement on a connection of its own, whose statements take as long as they take. Rows are gathered in a temporary table, compared there with the
- * keys of those stored, and only what differs is written. Nothing but the comparison reads the tenant's table, so that a distributed engine can do it.
- * All of it is one transaction: between two, a pooler would go on in another session, without the temporary tables.
+ * Opens a replacement on a connection of its own, whose statements take as long as they take. Rows
+ * are gathered in a temporary table, compared there with the keys of those stored, and only what
+ * differs is written. Nothing but the comparison reads the tenant's table, so that a distributed
+ * engine can do it. All of it is one transaction: between two, a pooler would go on in another
+ * session, without the temporary tables.
  */
 export async function openPostgresReplacement(url: string, tenant: TenantId): Promise<Replacement> {
   const client = new pg.Client({
@@ -30,7 +32,8 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
     pipeline: true, // counting asks for several things at once
     application_name: 'subreport-replace',
   });
-  client.on('error', () => undefined); // a broken connection also rejects the query that was under way
+  // a broken connection also rejects the query that was under way
+  client.on('error', () => undefined);
   const run = async (text: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
     try {
       return (await client.query(text, [...values])).rows;
@@ -70,7 +73,8 @@ type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]
 async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<ReplaceCounts> {
   const [locked] = await run(lockTenant, [tenant]);
   const revision = Number(locked?.revision ?? 0) + 1;
-  await run('set local enable_nestloop = off'); // the temporary tables are joined as a whole, and the planner knows little of them
+  // the temporary tables are joined as a whole, and the planner knows little of them
+  await run('set local enable_nestloop = off');
   await run(keepKeys, [tenant]);
   await run(findChanged);
   await run(findRemoved);
@@ -80,7 +84,8 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   ) as [number, number, number, number];
   const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
   if (dryRun) return counts;
-  await run(removeImportMark, [tenant]); // what an import before this one had done is not what is there now
+  // what an import before this one had done is not what is there now
+  await run(removeImportMark, [tenant]);
   if (changed + removed === 0) return counts;
   await run(writeChanged, [tenant, revision]);
   for (const setting of ['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'])

@@ -1,10 +1,16 @@
 import type pg from 'pg';
 import { StorageError } from '../error.ts';
 
-/** The role that a tenant's transactions step down to when the role we connect as walks past row-level security. */
+/**
+ * The role that a tenant's transactions step down to when the role we connect as walks past
+ * row-level security.
+ */
 export const tenantRole = 'subreport_tenant';
 
-/** Whether row-level security does not hold for the role we are connected as: a superuser, or one with BYPASSRLS. */
+/**
+ * Whether row-level security does not hold for the role we are connected as: a superuser, or one
+ * with BYPASSRLS.
+ */
 export async function bypassesRowSecurity(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(
     'select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = session_user',
@@ -22,7 +28,10 @@ export async function sessionRole(client: pg.ClientBase): Promise<string> {
 export const roleOfTenants = async (client: pg.ClientBase): Promise<string> =>
   (await bypassesRowSecurity(client)) ? tenantRole : sessionRole(client);
 
-/** Makes the role to step down to unless it exists. Roles belong to the whole cluster, so another database's migration may make it at the same time. */
+/**
+ * Makes the role to step down to unless it exists. Roles belong to the whole cluster, so another
+ * database's migration may make it at the same time.
+ */
 export async function createTenantRole(client: pg.ClientBase): Promise<void> {
   try {
     await client.query(createRole);

@@ -7,15 +7,19 @@ import { tenantRole } from './role.ts';
 export const distributedOption = '-c citus.propagate_set_commands=local';
 
 /**
- * Each of our statements has an index that gives its rows in order, and most stop after some of them. Without this, a table that was not analysed since it
- * grew is read and sorted as a whole (measured: a step of 3 ms took 12 ms in 60,000 rows, and grew with them).
+ * Each of our statements has an index that gives its rows in order, and most stop after some of
+ * them. Without this, a table that was not analysed since it grew is read and sorted as a whole
+ * (measured: a step of 3 ms took 12 ms in 60,000 rows, and grew with them).
  */
 export const plannerOptions = ['enable_seqscan=off', 'enable_bitmapscan=off', 'jit=off'] as const;
 
 /** Options of the connections that serve requests. */
 export const sessionOptions = [distributedOption, ...plannerOptions.map((option) => `-c ${option}`)].join(' ');
 
-/** Milliseconds after which the server itself ends what nobody waits for any more; a lock is given up before the statement that waits for it. */
+/**
+ * Milliseconds after which the server itself ends what nobody waits for any more; a lock is given
+ * up before the statement that waits for it.
+ */
 export const serverTimeouts = (operationMs: number) => ({
   statement_timeout: operationMs,
   lock_timeout: Math.ceil(operationMs * 0.75),
@@ -26,7 +30,8 @@ export const serverTimeouts = (operationMs: number) => ({
 export const beginReading = 'begin isolation level repeatable read read only';
 
 /**
- * Sets the server's time limits for one transaction, in milliseconds; 0 is none. Not by start-up options, which a pooler ignores: the role's would be in force.
+ * Sets the server's time limits for one transaction, in milliseconds; 0 is none. Not by start-up
+ * options, which a pooler ignores: the role's would be in force.
  */
 export const limitTime = (statementMs: number, idleMs: number): string =>
   `select set_config('statement_timeout', '${statementMs}', true), set_config('lock_timeout', '${Math.ceil(statementMs * 0.75)}', true),
@@ -41,7 +46,10 @@ export const tenantOpening = (begin: string, tenant: TenantId, stepDown: boolean
   ...tenantRights(tenant, stepDown),
 ];
 
-/** Steps down where the role that we connect as walks past row-level security, and says whose rows are let through. */
+/**
+ * Steps down where the role that we connect as walks past row-level security, and says whose rows
+ * are let through.
+ */
 export const tenantRights = (tenant: TenantId, stepDown: boolean): readonly Opening[] => [
   ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),
   ['select set_tenant($1)', [tenant]],

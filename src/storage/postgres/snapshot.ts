@@ -6,14 +6,21 @@ import { toStorageError, withAddress } from './error.ts';
 import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
 
-/** Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a whole report. */
+/**
+ * Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a
+ * whole report.
+ */
 export const statementMs = 60_000;
-/** What the server waits beyond the pause that was agreed, before it ends a transaction that nobody goes on with. */
+/**
+ * What the server waits beyond the pause that was agreed, before it ends a transaction that nobody
+ * goes on with.
+ */
 const pauseMarginMs = 15_000;
 
 /**
- * Opens one moment of a tenant's subscriptions on a connection of its own. Rows come through a cursor, so that a report of any order is found and sorted
- * once; the server bounds each batch, and the pause between two, but not the whole. Opening it and `all` end by the deadline.
+ * Opens one moment of a tenant's subscriptions on a connection of its own. Rows come through a
+ * cursor, so that a report of any order is found and sorted once; the server bounds each batch, and
+ * the pause between two, but not the whole. Opening it and `all` end by the deadline.
  */
 export async function openPostgresSnapshot(
   url: string,
@@ -28,9 +35,11 @@ export async function openPostgresSnapshot(
     application_name: 'subreport-export',
     options: distributedOption,
   });
-  client.on('error', () => undefined); // a broken connection also rejects the query that was under way
-  // By callback, and batches without the driver's timer: either kept results alive until a full collection (100 MB of memory for a report of 36 MB
-  // instead of 28). Whoever reads a stream bounds its pauses, and `close` breaks off a batch that never comes.
+  // a broken connection also rejects the query that was under way
+  client.on('error', () => undefined);
+  // By callback, and batches without the driver's timer: either kept results alive until a full
+  // collection (100 MB of memory for a report of 36 MB instead of 28). Whoever reads a stream
+  // bounds its pauses, and `close` breaks off a batch that never comes.
   const query = (text: string, values: readonly SqlValue[] = [], timeoutMs?: number): Promise<readonly Row[]> =>
     new Promise((resolve, reject) => {
       const config = { text, values: [...values], ...(timeoutMs !== undefined && { query_timeout: timeoutMs }) };

@@ -51,7 +51,10 @@ import { inOneWrite, inTransaction } from './transaction.ts';
 /** Statements that a connection keeps prepared, as many as one of the embedded store. */
 const preparedMax = 512;
 
-/** Opens the store on PostgreSQL 15 to 18. Connects at first use; whatever an operation waits for is bounded in time. */
+/**
+ * Opens the store on PostgreSQL 15 to 18. Connects at first use; whatever an operation waits for is
+ * bounded in time.
+ */
 export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
   const listener = new PostgresListener(
@@ -214,9 +217,10 @@ class PostgresStore implements Store {
   }
 
   /**
-   * Changes rows of a tenant under its lock, and with them what must stay true of them: the counts, the revision and the tombstones. `change` is bound to the
-   * tenant, the revision that it makes and `values`; it returns the rows that it changed, of which `read` makes the changes and the result. The ids of
-   * `unbury` are no longer removed ones.
+   * Changes rows of a tenant under its lock, and with them what must stay true of them: the counts,
+   * the revision and the tombstones. `change` is bound to the tenant, the revision that it makes
+   * and `values`; it returns the rows that it changed, of which `read` makes the changes and the
+   * result. The ids of `unbury` are no longer removed ones.
    */
   async #changeTenant<T>(
     tenant: TenantId,
@@ -252,12 +256,15 @@ class PostgresStore implements Store {
     });
   }
 
-  /** A transaction that changes a tenant's rows. It may take longer than what a request waits for. */
+  /**
+   * A transaction that changes a tenant's rows. It may take longer than what a request waits for.
+   */
   async #change<T>(tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
     const limit = limitTime(changeMsMax, changeMsMax);
     const change = (client: Client): Promise<T> =>
       this.#inTenant(client, begin, tenant, async () => {
-        const limiting = this.#query(client, limit, []); // on its way before the first statement of the work
+        // on its way before the first statement of the work
+        const limiting = this.#query(client, limit, []);
         const [result] = await Promise.all([work(client), limiting]);
         return result;
       });
@@ -331,7 +338,10 @@ class PostgresStore implements Store {
     return this.#shared.connections.use(work, { ...how, deadline: this.#deadline });
   }
 
-  /** A transaction in which row-level security lets one tenant's rows through, whatever role we connected as. */
+  /**
+   * A transaction in which row-level security lets one tenant's rows through, whatever role we
+   * connected as.
+   */
   async #inTenant<T>(
     client: Client,
     begin: string,
@@ -366,8 +376,9 @@ class PostgresStore implements Store {
   }
 
   /**
-   * The name under which each connection prepares a statement: an old pooler may run what another process prepared under it, so it must be the same text. ''
-   * once there are too many, as each takes memory of the server on every connection.
+   * The name under which each connection prepares a statement: an old pooler may run what another
+   * process prepared under it, so it must be the same text. '' once there are too many, as each
+   * takes memory of the server on every connection.
    */
   #nameOf(text: string): string {
     const { names } = this.#shared;

@@ -5,8 +5,10 @@ import type { TenantId } from '../store.ts';
 export type LeaveLane = (hung: boolean) => void;
 
 /**
- * Shares out the pool's connections among tenants, so that a tenant whose shard or worker hangs cannot take them all. One tenant has at most three quarters of
- * them. A tenant whose last work did not end in time is a suspect until some work of it does: it has one, and all suspects together have a quarter.
+ * Shares out the pool's connections among tenants, so that a tenant whose shard or worker hangs
+ * cannot take them all. One tenant has at most three quarters of them. A tenant whose last work did
+ * not end in time is a suspect until some work of it does: it has one, and all suspects together
+ * have a quarter.
  */
 export class TenantLanes {
   readonly #perTenantMax: number;
@@ -23,7 +25,10 @@ export class TenantLanes {
     this.#suspectsMax = quarter;
   }
 
-  /** Resolves once the tenant may take one more connection; rejects with `UNAVAILABLE` when it may not by the deadline. */
+  /**
+   * Resolves once the tenant may take one more connection; rejects with `UNAVAILABLE` when it may
+   * not by the deadline.
+   */
   async enter(tenant: TenantId, deadline: number): Promise<LeaveLane> {
     if (this.#hasRoom(tenant)) return this.#take(tenant);
     return new Promise((resolve, reject) => {

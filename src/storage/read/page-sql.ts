@@ -15,7 +15,10 @@ export interface SubscriptionOrder {
   readonly descending: boolean;
 }
 
-/** Where reading begins: at the first record, beyond a key or with it, or so many steps from the first record or into a span. */
+/**
+ * Where reading begins: at the first record, beyond a key or with it, or so many steps from the
+ * first record or into a span.
+ */
 export type PageStart =
   | { readonly kind: 'first' }
   | { readonly kind: 'beyond'; readonly key: OrderKey; readonly isKeyItself?: boolean }
@@ -28,7 +31,10 @@ export interface SpanSteps {
   readonly down: boolean;
 }
 
-/** The text of a statement that reads up to `limit` records in an order from a start: `date`, `id` and `record`. */
+/**
+ * The text of a statement that reads up to `limit` records in an order from a start: `date`, `id`
+ * and `record`.
+ */
 export function pageSql(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
@@ -61,8 +67,8 @@ function rowsSql(columns: string, { filter, order, range, limit, bind }: Rows): 
 }
 
 /**
- * Whether rows of several statuses are merged from the first ones of each, by its own index. One statement over all of them would walk past every row of
- * another status, or sort all of these.
+ * Whether rows of several statuses are merged from the first ones of each, by its own index. One
+ * statement over all of them would walk past every row of another status, or sort all of these.
  */
 function isMerged(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
   return new Set(filter.statuses).size > 1 && isCounted(filter) && column === 'created_date';
@@ -87,13 +93,19 @@ function mergedRecords(rows: Rows): string {
     order by ${order}`;
 }
 
-/** Whether a key lies behind the bound that an order comes to first; a cursor that somebody made up need not. */
+/**
+ * Whether a key lies behind the bound that an order comes to first; a cursor that somebody made up
+ * need not.
+ */
 function isInside(filter: SubscriptionFilter, { column, descending }: SubscriptionOrder, { date }: OrderKey): boolean {
   const { dateColumn, afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = filter;
   return dateColumn !== column || (descending ? date < beforeSeconds : date > afterSeconds);
 }
 
-/** Leaves the bound out that follows from where reading begins: SQLite takes one lower and one upper bound, and would begin at this one. */
+/**
+ * Leaves the bound out that follows from where reading begins: SQLite takes one lower and one upper
+ * bound, and would begin at this one.
+ */
 function withoutFirstBound(filter: SubscriptionFilter, { column, descending }: SubscriptionOrder): SubscriptionFilter {
   if (filter.dateColumn !== column) return filter;
   const { afterSeconds, beforeSeconds, ...others } = filter;
@@ -116,8 +128,10 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
 }
 
 /**
- * The key of the record so many steps away, read from an index alone: under an OFFSET, the text of each record that is passed would be fetched too. In a span,
- * the date bounds are left out, as its counts know nothing of them. The id is an expression, not a column: SQLite uses a key of columns by its date alone.
+ * The key of the record so many steps away, read from an index alone: under an OFFSET, the text of
+ * each record that is passed would be fetched too. In a span, the date bounds are left out, as its
+ * counts know nothing of them. The id is an expression, not a column: SQLite uses a key of columns
+ * by its date alone.
  */
 function stepSql(
   filter: SubscriptionFilter,

@@ -32,7 +32,9 @@ import {
 } from '../subscription-filter.ts';
 import { type PageStart, pageSql, type SubscriptionOrder } from './page-sql.ts';
 
-/** Where a page begins: after so many records of the order, just after a record, or just before one. */
+/**
+ * Where a page begins: after so many records of the order, just after a record, or just before one.
+ */
 export type PagePosition =
   | { readonly kind: 'offset'; readonly skip: number }
   | { readonly kind: 'after' | 'before'; readonly key: OrderKey };
@@ -48,7 +50,10 @@ export interface Page {
   readonly records: readonly PageRecord[];
   /** All records that the filter lets through. */
   readonly total: number;
-  /** Whether there is a record on the other side of the key that the page lies after or before; `false` for a page by its number. */
+  /**
+   * Whether there is a record on the other side of the key that the page lies after or before;
+   * `false` for a page by its number.
+   */
   readonly isBeyondKey: boolean;
   /** The tenant's revision. */
   readonly revision: number;
@@ -61,9 +66,11 @@ export interface PageContext {
 }
 
 /**
- * Reads up to `limit` records from a position, in the order asked for (for a `before` position too: the nearest ones before it), and their total. In the order
- * of `createdDate` and with a filter that the kept counts know (`isCounted`), every position costs the same. What a page costs is less its records than its
- * statements, so there are two of them unless the counts must find the place first; all in one took SQLite twice as long.
+ * Reads up to `limit` records from a position, in the order asked for (for a `before` position too:
+ * the nearest ones before it), and their total. In the order of `createdDate` and with a filter
+ * that the kept counts know (`isCounted`), every position costs the same. What a page costs is less
+ * its records than its statements, so there are two of them unless the counts must find the place
+ * first; all in one took SQLite twice as long.
  */
 export async function readPage(
   { store, spans }: PageContext,
@@ -93,8 +100,9 @@ export async function readPage(
 const bounded: ReadOptions = { isBounded: true };
 
 /**
- * Whether a page and its total cost about as much however many records there are: an index has the filter's records in the order asked for, the counts know their
- * number and, where the page is not near to the first record, where it begins.
+ * Whether a page and its total cost about as much however many records there are: an index has the
+ * filter's records in the order asked for, the counts know their number and, where the page is not
+ * near to the first record, where it begins.
  */
 function isBounded(filter: SubscriptionFilter, order: SubscriptionOrder, position: PagePosition): boolean {
   if (!isCounted(filter)) return false;
@@ -103,12 +111,16 @@ function isBounded(filter: SubscriptionFilter, order: SubscriptionOrder, positio
   return Object.keys(conditions).length === 0 && isStepped(position);
 }
 
-/** Up to so many records of one SIM, device or subscriber are counted one by one on the main thread: some 50 µs. */
+/**
+ * Up to so many records of one SIM, device or subscriber are counted one by one on the main thread:
+ * some 50 µs.
+ */
 const narrowRowsMax = 1_000;
 
 /**
- * Whether one index has the filter's records in the order asked for, and probably few of them, so that it is worth to count as many as may be few. With bounds of a
- * date, SQLite may choose the index of the date.
+ * Whether one index has the filter's records in the order asked for, and probably few of them, so
+ * that it is worth to count as many as may be few. With bounds of a date, SQLite may choose the
+ * index of the date.
  */
 function isNarrow(filter: SubscriptionFilter, { column }: SubscriptionOrder, position: PagePosition): boolean {
   const { iccid, email, deviceId, dateColumn: _dateColumn, ...others } = filter;
@@ -160,7 +172,10 @@ function startOf(position: PagePosition): PageStart {
   return position.skip === 0 ? { kind: 'first' } : { kind: 'step', steps: position.skip };
 }
 
-/** A page after so many records, whose first one is found by the counts: by those at hand, or by those that are kept. */
+/**
+ * A page after so many records, whose first one is found by the counts: by those at hand, or by
+ * those that are kept.
+ */
 async function readDeepPage(store: PageContext['store'], tenant: TenantId, asked: Asked, skip: number): Promise<Page> {
   const { filter, order, limit, list } = asked;
   const { statuses } = filter;
@@ -191,7 +206,10 @@ async function readDeepPage(store: PageContext['store'], tenant: TenantId, asked
   return store.readTenant(tenant, read, asked);
 }
 
-/** How many records of a filter's product and statuses lie before the one that has so many of the filter's before it in an order. */
+/**
+ * How many records of a filter's product and statuses lie before the one that has so many of the
+ * filter's before it in an order.
+ */
 const rankOf = ({ descending }: SubscriptionOrder, skip: number, { start, total }: FilterRange): number =>
   descending ? start + total - 1 - skip : start + skip;
 
@@ -201,7 +219,10 @@ function stepsInto({ from, until, skip, n }: SpanPosition): PageStart {
   return { kind: 'step', steps: down ? n - 1 - skip : skip, span: { from, until, down } };
 }
 
-/** The statement of what is to be told beside the records; `beyondKey` is the expression of `isBeyondKey`. */
+/**
+ * The statement of what is to be told beside the records; `beyondKey` is the expression of
+ * `isBeyondKey`.
+ */
 function describeStatement({ filter, list, totalMax }: Asked, beyondKey: (bind: Bind) => string): TenantStatement {
   const values: SqlValue[] = [];
   const bind = binder(values);
@@ -217,7 +238,10 @@ const toDescription = (row: Row | undefined): Omit<Page, 'records'> => ({
   revision: Number(row?.revision ?? 0),
 });
 
-/** How many records, one at most, stand at the key or on its other side; `away` is the order that leads there from the page. */
+/**
+ * How many records, one at most, stand at the key or on its other side; `away` is the order that
+ * leads there from the page.
+ */
 const isBeyondKey =
   (filter: SubscriptionFilter, away: SubscriptionOrder, position: PagePosition) =>
   (bind: Bind): string => {
@@ -228,7 +252,10 @@ const isBeyondKey =
 
 const reverse = (order: SubscriptionOrder): SubscriptionOrder => ({ ...order, descending: !order.descending });
 
-/** The statement that reads up to `limit` records in an order from a start, as one value, which costs this process less than rows. */
+/**
+ * The statement that reads up to `limit` records in an order from a start, as one value, which
+ * costs this process less than rows.
+ */
 function recordsStatement(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
@@ -241,7 +268,10 @@ function recordsStatement(
   return { sql: sql as TenantSql, values };
 }
 
-/** The records that `recordsStatement` read: keys and records by turns, a line each. Neither holds a line end: JSON escapes it, and ids have none. */
+/**
+ * The records that `recordsStatement` read: keys and records by turns, a line each. Neither holds a
+ * line end: JSON escapes it, and ids have none.
+ */
 function toRecords(row: Row | undefined): readonly PageRecord[] {
   const lines = typeof row?.records === 'string' ? row.records.split('\n') : [];
   const records: PageRecord[] = [];
@@ -253,7 +283,9 @@ function toRecords(row: Row | undefined): readonly PageRecord[] {
   return records;
 }
 
-/** The finished texts of all records that a filter lets through, in an order, in batches of so many. */
+/**
+ * The finished texts of all records that a filter lets through, in an order, in batches of so many.
+ */
 export async function* streamRecords(
   snapshot: TenantSnapshot,
   filter: SubscriptionFilter,

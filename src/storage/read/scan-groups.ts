@@ -14,7 +14,10 @@ import {
 /** What rows are grouped by: a column, or the day of a date. */
 export type GroupColumn = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
 
-/** What is counted: rows of a filter by some columns, `day` being that of `dateColumn`, as the UTC epoch second that it begins at. */
+/**
+ * What is counted: rows of a filter by some columns, `day` being that of `dateColumn`, as the UTC
+ * epoch second that it begins at.
+ */
 export interface GroupScan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly GroupColumn[];
@@ -23,7 +26,10 @@ export interface GroupScan {
   readonly entriesMax?: number;
 }
 
-/** The index that rows are read along: what holds in it at one place, and by which columns it goes on from there. */
+/**
+ * The index that rows are read along: what holds in it at one place, and by which columns it goes
+ * on from there.
+ */
 interface Path {
   readonly within: SubscriptionFilter;
   readonly key: readonly string[];
@@ -37,7 +43,10 @@ interface Path {
 const stepRows = 4_000;
 const coveredStepRows = 30_000;
 
-/** Counts rows by reading them all, in steps along an index: groups with `n` rows each, a group as often as there are steps that meet it. */
+/**
+ * Counts rows by reading them all, in steps along an index: groups with `n` rows each, a group as
+ * often as there are steps that meet it.
+ */
 export async function* scanGroups(reader: TenantReader, scan: GroupScan): AsyncGenerator<Row> {
   const covered = coveringPath(scan);
   for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
@@ -52,7 +61,10 @@ export async function* scanGroups(reader: TenantReader, scan: GroupScan): AsyncG
   }
 }
 
-/** Whether the rows can be counted by this one column in an index that has it and all that the filter asks for. */
+/**
+ * Whether the rows can be counted by this one column in an index that has it and all that the
+ * filter asks for.
+ */
 export function isCovered(filter: SubscriptionFilter, column: GroupColumn, dateColumn: DateColumn): boolean {
   return coveringPath({ filter, columns: [column], dateColumn }) !== undefined;
 }
@@ -67,7 +79,10 @@ function coveringPath({ filter, columns: [column, ...others], dateColumn }: Grou
   return { within: column === 'day' ? filter : { dateColumn: dates }, key, stepRows: coveredStepRows, covered: true };
 }
 
-/** The way to the rows of a filter that probably passes the fewest others: the index of its narrowest condition, once for each of several statuses. */
+/**
+ * The way to the rows of a filter that probably passes the fewest others: the index of its
+ * narrowest condition, once for each of several statuses.
+ */
 function narrowestPaths(filter: SubscriptionFilter): Path[] {
   const { iccid, email, deviceId, planId, productId, statuses, autoRenew } = filter;
   const created = boundsOf(filter).find(({ dateColumn }) => dateColumn === 'created_date');
@@ -127,8 +142,9 @@ async function readStep(
 const numberOrText = (column: string, value: SqlValue): SqlValue => (column.endsWith('_date') ? Number(value) : value);
 
 /**
- * Counts the rows of one step by group. Rows that no index covers are chosen first, in the order of the index and with its length as a limit: otherwise SQLite
- * would rather walk the tenant's whole index of a group's column, to have the groups in order.
+ * Counts the rows of one step by group. Rows that no index covers are chosen first, in the order of
+ * the index and with its length as a limit: otherwise SQLite would rather walk the tenant's whole
+ * index of a group's column, to have the groups in order.
  */
 function readGroups(
   reader: TenantReader,

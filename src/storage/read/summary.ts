@@ -31,7 +31,10 @@ export interface SummaryBucket {
   readonly next: (start: number) => number;
 }
 
-/** Records by value; days and months by the second that they begin at. Only values that a record has. */
+/**
+ * Records by value; days and months by the second that they begin at. Only values that a record
+ * has.
+ */
 export type GroupCounts = ReadonlyMap<SqlValue, number>;
 
 /** How many records there are, in all and by group. */
@@ -41,7 +44,10 @@ export interface SummaryCounts {
   readonly buckets: GroupCounts;
 }
 
-/** Counts the records of a filter by groups: from the kept counts where they can tell, else by reading an index or the records, in steps. */
+/**
+ * Counts the records of a filter by groups: from the kept counts where they can tell, else by
+ * reading an index or the records, in steps.
+ */
 export async function summarise(reader: TenantReader, plan: SummaryPlan): Promise<SummaryCounts> {
   const { filter, columns, bucket } = plan;
   const known = isCounted(filter) ? await readRange(reader, filter) : undefined;
@@ -105,7 +111,10 @@ async function countByStatus(reader: TenantReader, filter: SubscriptionFilter, t
 const withoutNone = <K extends SqlValue>(counts: ReadonlyMap<K, number>): GroupCounts =>
   new Map([...counts].filter(([, n]) => n > 0));
 
-/** The first and the last `createdDate` within a filter's product and bounds; its statuses are not looked at. */
+/**
+ * The first and the last `createdDate` within a filter's product and bounds; its statuses are not
+ * looked at.
+ */
 async function readEnds(reader: TenantReader, filter: SubscriptionFilter): Promise<(number | undefined)[]> {
   const { statuses: _statuses, ...others } = filter;
   const values: SqlValue[] = [];
@@ -121,10 +130,16 @@ async function readEnds(reader: TenantReader, filter: SubscriptionFilter): Promi
   return Promise.all(ends);
 }
 
-/** A column of its own index costs a tenth of what it costs in the records: reading more of the index than this is still less work. */
+/**
+ * A column of its own index costs a tenth of what it costs in the records: reading more of the
+ * index than this is still less work.
+ */
 const coveredShare = 8;
 
-/** How groups that the kept counts do not have are read: each in an index that has all it needs, or all of them in the records at once. */
+/**
+ * How groups that the kept counts do not have are read: each in an index that has all it needs, or
+ * all of them in the records at once.
+ */
 async function planScans(
   reader: TenantReader,
   { filter, bucket }: SummaryPlan,

@@ -15,8 +15,9 @@ const problemsMax = 1_000;
 export const checkedRows = 1_000;
 
 /**
- * Compares the text of each record of a tenant with the columns beside it, and its revisions and tombstones with each
- * other: no revision is above the tenant's, and no record that is there has a tombstone.
+ * Compares the text of each record of a tenant with the columns beside it, and its revisions and
+ * tombstones with each other: no revision is above the tenant's, and no record that is there has a
+ * tombstone.
  */
 export async function checkRecords(reader: TenantReader): Promise<RecordsCheck> {
   const { revision, sweptRevision } = await readHistory(reader);

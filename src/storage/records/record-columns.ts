@@ -30,7 +30,10 @@ export function columnsOfRecord(text: string): readonly SqlValue[] | undefined {
   }
 }
 
-/** The names of the columns in which a row differs from the text of its record; `undefined` when the text is no whole record. */
+/**
+ * The names of the columns in which a row differs from the text of its record; `undefined` when the
+ * text is no whole record.
+ */
 export function unlikeColumns(row: Row): readonly string[] | undefined {
   const expected = columnsOfRecord(String(row.record));
   return expected && recordColumns.filter((name, index) => row[name] !== expected[index]);

@@ -5,9 +5,10 @@ import { checkedRows, selectRecords } from './check.ts';
 import { columnsOfRecord, recordColumns, unlikeColumns } from './record-columns.ts';
 
 /**
- * Mends what `checkRecords` and `checkCounts` find wrong with one tenant, in a transaction that makes the next revision.
- * Columns follow the text of their record, which is what clients are given; a text that is no whole record stays. What
- * is mended gets the next revision, so that those who follow the changes read it again.
+ * Mends what `checkRecords` and `checkCounts` find wrong with one tenant, in a transaction that
+ * makes the next revision. Columns follow the text of their record, which is what clients are
+ * given; a text that is no whole record stays. What is mended gets the next revision, so that those
+ * who follow the changes read it again.
  */
 export function* repairSubscriptions(): CountWork {
   const [[tenant] = []] = yield [ask(selectRevision)];

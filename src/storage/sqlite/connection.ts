@@ -3,19 +3,30 @@ import { StorageError } from '../error.ts';
 import type { Row, SqlValue } from '../store.ts';
 import { translated } from './error.ts';
 
-/** Statements kept prepared by one connection; beyond it they are all let go, which no real mix of queries reaches. */
+/**
+ * Statements kept prepared by one connection; beyond it they are all let go, which no real mix of
+ * queries reaches.
+ */
 const preparedMax = 512;
 
-/** What a connection that writes begins with. Removed rows are overwritten where their page is written anyway. */
+/**
+ * What a connection that writes begins with. Removed rows are overwritten where their page is
+ * written anyway.
+ */
 export const writerPragmas = 'pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = fast';
 
-/** One connection to the embedded store: prepared statements by their text, SQLite's errors as ours. */
+/**
+ * One connection to the embedded store: prepared statements by their text, SQLite's errors as ours.
+ */
 export class SqliteConnection {
   readonly #file: string;
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
 
-  /** `busyTimeoutMs` is how long SQLite itself waits for another process's lock, blocking this one meanwhile. */
+  /**
+   * `busyTimeoutMs` is how long SQLite itself waits for another process's lock, blocking this one
+   * meanwhile.
+   */
   constructor(file: string, busyTimeoutMs: number) {
     this.#file = file;
     this.#database = this.#translated(() => new DatabaseSync(file, { timeout: busyTimeoutMs }));
@@ -54,7 +65,10 @@ export class SqliteConnection {
     return Number(this.#translated(() => this.#prepare(sql).run(...values)).changes);
   }
 
-  /** Begins a writing transaction and tells whether the lock was free; throws when it is not and the deadline, a time of `performance.now()`, has passed. */
+  /**
+   * Begins a writing transaction and tells whether the lock was free; throws when it is not and the
+   * deadline, a time of `performance.now()`, has passed.
+   */
   beginWriting(deadline: number): boolean {
     try {
       this.run('begin immediate');
@@ -66,7 +80,10 @@ export class SqliteConnection {
     }
   }
 
-  /** Runs the work of the transaction that has begun, and commits it; rolls it back when either throws. */
+  /**
+   * Runs the work of the transaction that has begun, and commits it; rolls it back when either
+   * throws.
+   */
   commitAfter<T>(work: () => T): T {
     try {
       const result = work();
@@ -82,7 +99,8 @@ export class SqliteConnection {
     try {
       this.run('rollback');
     } catch {
-      // SQLite has rolled back by itself already (a full disk, say); the error that led here is the one to report
+      // SQLite has rolled back by itself already (a full disk, say); the error that led here is the
+      // one to report
     }
   }
 
@@ -99,7 +117,8 @@ export class SqliteConnection {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
     if (this.#prepared.size >= preparedMax) this.#prepared.clear();
-    const statement = this.#database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1')); // $n would be a name to SQLite, ?n is a number
+    // $n would be a name to SQLite, ?n is a number
+    const statement = this.#database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));
     this.#prepared.set(sql, statement);
     return statement;
   }

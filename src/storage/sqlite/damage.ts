@@ -12,8 +12,8 @@ export function noteDamage(file: string, error: StorageError): void {
 export const knownDamage = (file: string): StorageError | undefined => damaged.get(file);
 
 /**
- * Throws the damage that any connection of this process has met in a file. It stays until the process ends: a damaged
- * page does not mend itself, and a restore needs a stopped service.
+ * Throws the damage that any connection of this process has met in a file. It stays until the
+ * process ends: a damaged page does not mend itself, and a restore needs a stopped service.
  */
 export function requireNoKnownDamage(file: string): void {
   const damage = damaged.get(file);

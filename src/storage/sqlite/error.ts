@@ -2,7 +2,10 @@ import { closeSync, openSync } from 'node:fs';
 import { StorageError, type StorageErrorCode } from '../error.ts';
 import { noteDamage } from './damage.ts';
 
-/** What SQLite's result code says of the store, and the sentence that tells its operator what must hold and what to do. */
+/**
+ * What SQLite's result code says of the store, and the sentence that tells its operator what must
+ * hold and what to do.
+ */
 interface Meaning {
   readonly code: StorageErrorCode;
   readonly must: string;
@@ -50,7 +53,10 @@ const meanings: Readonly<Record<number, Meaning>> = {
   26: isDamaged,
 };
 
-/** Runs work on a database file; throws SQLite's errors as `StorageError`, any other one, a defect, as it is. */
+/**
+ * Runs work on a database file; throws SQLite's errors as `StorageError`, any other one, a defect,
+ * as it is.
+ */
 export function translated<T>(work: () => T, file: string): T {
   try {
     return work();

@@ -5,8 +5,9 @@ import type { ImportLock, TenantId } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
 
 /**
- * Takes the right to import into a tenant of the embedded store: an exclusive lock on an empty database of its own beside the store, which the operating
- * system releases when the process ends. `undefined` when another process has it.
+ * Takes the right to import into a tenant of the embedded store: an exclusive lock on an empty
+ * database of its own beside the store, which the operating system releases when the process ends.
+ * `undefined` when another process has it.
  */
 export function lockImportOnSqlite(databaseFile: string, tenant: TenantId): ImportLock | undefined {
   const name = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
@@ -21,7 +22,8 @@ export function lockImportOnSqlite(databaseFile: string, tenant: TenantId): Impo
       if (refusal instanceof StorageError && refusal.code === 'BUSY') return undefined;
       throw refusal;
     }
-    connection.close(); // its last holder removed the file that was opened here: another process may lock the next one
+    // its last holder removed the file that was opened here: another process may lock the next one
+    connection.close();
   }
 }
 
@@ -35,7 +37,10 @@ function lock(connection: SqliteConnection): unknown {
   }
 }
 
-/** Makes the file, for its user alone, unless it is there. It must not be opened: closing it again would end a lock that this process has on it. */
+/**
+ * Makes the file, for its user alone, unless it is there. It must not be opened: closing it again
+ * would end a lock that this process has on it.
+ */
 function makeFile(file: string): BigIntStats | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   if (found !== undefined) return found;
@@ -47,7 +52,10 @@ function makeFile(file: string): BigIntStats | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Whether two looks at a name saw the same file; a new file may get the number of a removed one, not its time of birth too. */
+/**
+ * Whether two looks at a name saw the same file; a new file may get the number of a removed one,
+ * not its time of birth too.
+ */
 const isSameFile = (a: BigIntStats | undefined, b: BigIntStats | undefined): boolean =>
   a !== undefined && b !== undefined && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
 
@@ -58,7 +66,8 @@ function heldLock(connection: SqliteConnection, file: string): ImportLock {
     release: async () => {
       if (!held) return;
       held = false;
-      if (process.platform !== 'win32') rmSync(file, { force: true }); // while it is locked; Windows keeps the name of an open file
+      // while it is locked; Windows keeps the name of an open file
+      if (process.platform !== 'win32') rmSync(file, { force: true });
       connection.close();
     },
   };

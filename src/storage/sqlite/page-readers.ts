@@ -1,7 +1,10 @@
 import { SqliteConnection } from './connection.ts';
 import { sqliteOpenWaitMs } from './read-request.ts';
 
-/** Connections at once; each holds one snapshot, and all run on the main thread, so more would only wait for each other. */
+/**
+ * Connections at once; each holds one snapshot, and all run on the main thread, so more would only
+ * wait for each other.
+ */
 const connectionsMax = 8;
 
 /** The connections for reads on the main thread: those that cost no more than a page. */

@@ -10,7 +10,10 @@ export interface ReaderStart {
   readonly interrupted: Int32Array<SharedArrayBuffer>;
 }
 
-/** What a reader thread is asked for; `$1` is bound in `values` already. A session is one moment of the store. */
+/**
+ * What a reader thread is asked for; `$1` is bound in `values` already. A session is one moment of
+ * the store.
+ */
 export type ReadRequest =
   | { readonly kind: 'once'; readonly statements: readonly TenantStatement[] }
   | { readonly kind: 'begin' | 'next' | 'end'; readonly session: number }

@@ -9,7 +9,10 @@ export interface ReaderSlot {
 
 /** Bounds of the sharing. */
 export interface ReaderSlotLimits {
-  /** Threads that one tenant's work may hold at once: fewer than there are, so that another tenant's never waits for all of it. */
+  /**
+   * Threads that one tenant's work may hold at once: fewer than there are, so that another tenant's
+   * never waits for all of it.
+   */
   readonly perTenantMax: number;
   /** Work of one tenant that may wait. */
   readonly waitingMax: number;
@@ -23,8 +26,9 @@ interface Job<S> {
 }
 
 /**
- * Shares reader threads between tenants. Each thread does one piece of work at a time; tenants whose work waits take turns, and none holds all threads. Work waits,
- * and runs, for as long as its signal says.
+ * Shares reader threads between tenants. Each thread does one piece of work at a time; tenants
+ * whose work waits take turns, and none holds all threads. Work waits, and runs, for as long as its
+ * signal says.
  */
 export class ReaderSlots<S extends ReaderSlot> {
   readonly #slots: readonly S[];
@@ -40,7 +44,10 @@ export class ReaderSlots<S extends ReaderSlot> {
     this.#idle = new Set(slots);
   }
 
-  /** Runs work on a thread once it is the tenant's turn. Rejects with `BUSY` when too much waits, and with the reason of the signal when that aborts. */
+  /**
+   * Runs work on a thread once it is the tenant's turn. Rejects with `BUSY` when too much waits,
+   * and with the reason of the signal when that aborts.
+   */
   async run<T>(
     tenant: string,
     work: (slot: S) => Promise<T>,
@@ -120,7 +127,8 @@ export class ReaderSlots<S extends ReaderSlot> {
       if (job === undefined) continue;
       this.#forget(job);
       const rest = this.#waiting.get(tenant);
-      if (rest !== undefined && this.#waiting.delete(tenant)) this.#waiting.set(tenant, rest); // its next turn comes after the others'
+      // its next turn comes after the others'
+      if (rest !== undefined && this.#waiting.delete(tenant)) this.#waiting.set(tenant, rest);
       return job;
     }
     return undefined;

@@ -5,8 +5,8 @@ import { SqliteConnection } from './connection.ts';
 import { type ReaderStart, type ReadRequest, sqliteOpenWaitMs } from './read-request.ts';
 import { answerRequests } from './thread.ts';
 
-// A reader thread of the embedded store (`sqlite-readers.ts`): statements whose cost is not bounded by a page run here. Each session is one moment of the store on a
-// connection of its own.
+// A reader thread of the embedded store (`sqlite-readers.ts`): statements whose cost is not bounded
+// by a page run here. Each session is one moment of the store on a connection of its own.
 
 interface Session {
   readonly connection: SqliteConnection;
@@ -84,7 +84,10 @@ function endSession(id: number): void {
   if (session !== undefined) letGo(session.connection);
 }
 
-/** Node's SQLite has no interrupt, so statements ask for themselves, at about one row of a thousand: asking at each cost a tenth, this nothing that was measured. */
+/**
+ * Node's SQLite has no interrupt, so statements ask for themselves, at about one row of a thousand:
+ * asking at each cost a tenth, this nothing that was measured.
+ */
 function interruptible(sql: string): string {
   return sql.replaceAll(/\b(subscription\s+where tenant_id = \$1)/g, '$1 and (rowid % 1024 > 0 or goes_on())');
 }

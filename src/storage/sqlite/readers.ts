@@ -5,17 +5,25 @@ import type { ReaderStart, ReadRequest } from './read-request.ts';
 import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
 import { SqliteThread } from './thread.ts';
 
-/** Reader threads of a process: one tenant may hold all but one, so there are two at least. Each is started when it is first needed and takes some 10 MB. */
+/**
+ * Reader threads of a process: one tenant may hold all but one, so there are two at least. Each is
+ * started when it is first needed and takes some 10 MB.
+ */
 const threadsMax = Math.min(4, Math.max(2, availableParallelism()));
 
-/** Reads of one tenant that wait for a thread; each will take its share of the time of a request. */
+/**
+ * Reads of one tenant that wait for a thread; each will take its share of the time of a request.
+ */
 const waitingMax = 256;
 
 const noDeadline = Number.POSITIVE_INFINITY;
 
 const threadUrl = new URL('./reader-thread.ts', import.meta.url);
 
-/** Reads of the embedded store that take as long as the tenant is large: on threads, while the main one goes on serving (`docs/decisions/reader-threads.md`). */
+/**
+ * Reads of the embedded store that take as long as the tenant is large: on threads, while the main
+ * one goes on serving (`docs/decisions/reader-threads.md`).
+ */
 export class SqliteReaders {
   readonly #threads: readonly ReaderThread[];
   readonly #slots: ReaderSlots<ReaderThread>;
@@ -50,7 +58,10 @@ export class SqliteReaders {
     return this.#inTime(tenant, run, deadline);
   }
 
-  /** Opens a moment on one of the threads, which others use between its batches. Its stream must begin by the deadline. */
+  /**
+   * Opens a moment on one of the threads, which others use between its batches. Its stream must
+   * begin by the deadline.
+   */
   openSnapshot(tenant: TenantId, deadline = noDeadline): TenantSnapshot {
     const session = this.#nextSession();
     const pinned = this.#threads.reduce((best, thread) => (thread.snapshots < best.snapshots ? thread : best));

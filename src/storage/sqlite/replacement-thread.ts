@@ -17,7 +17,8 @@ import type { ReplacementRequest, ReplacementStart } from './replacement.ts';
 import { countOnSqlite } from './run-count.ts';
 import { answerRequests } from './thread.ts';
 
-// The thread of one replacement on the embedded store (`sqlite-replacement.ts`). It waits for the lock of the writer inside SQLite: nobody else runs here.
+// The thread of one replacement on the embedded store (`sqlite-replacement.ts`). It waits for the
+// lock of the writer inside SQLite: nobody else runs here.
 
 const { file, tenant } = workerData as ReplacementStart;
 /** How long it waits for another process's or the service's own writes, which take milliseconds. */
@@ -25,7 +26,8 @@ const writeWaitMs = 60_000;
 
 const connection = new SqliteConnection(file, writeWaitMs);
 connection.run(`${writerPragmas}; pragma cache_size = -16384`);
-// Temporary tables are in a file that has no name, which the operating system removes with the process.
+// Temporary tables are in a file that has no name, which the operating system removes with the
+// process.
 connection.run(`
   create temp table staged (id text not null primary key, created_date integer, activation_date integer, expiration_date integer,
     status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) without rowid;
@@ -42,7 +44,10 @@ function add(rows: readonly SubscriptionRow[]): void {
   connection.run('commit');
 }
 
-/** Compares at one moment and without the lock of the writer, which only the writing takes; what was changed since is compared anew under it. */
+/**
+ * Compares at one moment and without the lock of the writer, which only the writing takes; what was
+ * changed since is compared anew under it.
+ */
 function finish(dryRun: boolean): ReplaceCounts {
   connection.run('begin');
   const compared = compare();
@@ -79,7 +84,8 @@ function readRevision(): number {
 }
 
 function write({ inserted, updated, removed }: ReplaceCounts, revision: number): void {
-  connection.change(removeImportMark, [tenant]); // what an import before this one had done is not what is there now
+  // what an import before this one had done is not what is there now
+  connection.change(removeImportMark, [tenant]);
   const changes = inserted + updated + removed;
   if (changes === 0) return;
   connection.change(writeChanged, [tenant, revision]);

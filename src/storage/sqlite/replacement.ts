@@ -13,7 +13,10 @@ export interface ReplacementStart {
   readonly tenant: TenantId;
 }
 
-/** Opens a replacement on the embedded store, in a thread of its own: what it does at the end takes seconds, in which this one goes on serving. */
+/**
+ * Opens a replacement on the embedded store, in a thread of its own: what it does at the end takes
+ * seconds, in which this one goes on serving.
+ */
 export function openSqliteReplacement(file: string, tenant: TenantId): Replacement {
   const start: ReplacementStart = { file, tenant };
   const thread = new SqliteThread<ReplacementRequest>(new URL('./replacement-thread.ts', import.meta.url), start);

@@ -40,8 +40,9 @@ import type { TenantChange } from './write-request.ts';
 import { SqliteWriter } from './writer.ts';
 
 /**
- * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so that what was acknowledged survives a crash of the
- * process and a loss of power. Several processes may share the folder.
+ * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so
+ * that what was acknowledged survives a crash of the process and a loss of power. Several processes
+ * may share the folder.
  */
 export function openSqliteStore(folder: string, operationMs = operationMsDefault): Store {
   const file = prepareFolder(folder);
@@ -165,7 +166,8 @@ class SqliteStore implements Store {
   }
 
   async eraseRemovedKeys(): Promise<void> {
-    const connection = new SqliteConnection(this.#shared.file, sqliteOpenWaitMs); // a rewrite is no transaction of the writer
+    // a rewrite is no transaction of the writer
+    const connection = new SqliteConnection(this.#shared.file, sqliteOpenWaitMs);
     try {
       connection.run('vacuum');
       connection.run('pragma wal_checkpoint(truncate)');
@@ -178,7 +180,10 @@ class SqliteStore implements Store {
     this.#shared.watcher ??= new SqliteConnection(this.#shared.file, sqliteOpenWaitMs);
   }
 
-  /** SQLite counts the commits of all other connections, of this process and of others; reading the count takes microseconds. */
+  /**
+   * SQLite counts the commits of all other connections, of this process and of others; reading the
+   * count takes microseconds.
+   */
   changeMark(): number | undefined {
     const [row] = this.#shared.watcher?.all('pragma data_version', []) ?? [];
     return row === undefined ? undefined : Number(row.data_version);

@@ -12,10 +12,16 @@ interface ThreadStart {
   readonly file: string;
 }
 
-/** Heap of a thread, in MB: it makes much and keeps nothing. Node's default young generation takes 40 MB more. */
+/**
+ * Heap of a thread, in MB: it makes much and keeps nothing. Node's default young generation takes
+ * 40 MB more.
+ */
 const heapMb = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 256 };
 
-/** A thread that works for the embedded store, until `end`. It answers its requests in their order; when it ends, it rejects those without an answer. */
+/**
+ * A thread that works for the embedded store, until `end`. It answers its requests in their order;
+ * when it ends, it rejects those without an answer.
+ */
 export class SqliteThread<Request> {
   readonly #worker: Worker;
   readonly #waiting: PromiseWithResolvers<unknown>[] = [];
@@ -48,7 +54,10 @@ export class SqliteThread<Request> {
     return waiting.promise as Promise<T>;
   }
 
-  /** Ends the thread after the statement under way; its transaction is rolled back with its connection. */
+  /**
+   * Ends the thread after the statement under way; its transaction is rolled back with its
+   * connection.
+   */
   async end(): Promise<void> {
     await this.#worker.terminate();
   }
@@ -74,7 +83,8 @@ function answerOf(work: () => unknown): ThreadAnswer {
     return { ok: true, value: work() };
   } catch (error) {
     const { message } = error as Error;
-    const isDamaged = knownDamage((workerData as ThreadStart).file) !== undefined; // a thread has a memory of its own
+    // a thread has a memory of its own
+    const isDamaged = knownDamage((workerData as ThreadStart).file) !== undefined;
     return { ok: false, message, isDamaged, ...(error instanceof StorageError && { code: error.code }) };
   }
 }

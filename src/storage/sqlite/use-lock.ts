@@ -8,11 +8,12 @@ export interface UseLock {
 }
 
 /**
- * Says that this process uses the embedded store, until the lock is released: no restore can replace the file meanwhile.
- * Throws `StorageError` `BUSY` while a restore is running.
+ * Says that this process uses the embedded store, until the lock is released: no restore can
+ * replace the file meanwhile. Throws `StorageError` `BUSY` while a restore is running.
  */
 export function lockUse(databaseFile: string): UseLock {
-  const lock = takeLock(databaseFile, 'begin; select count(*) from sqlite_master'); // reading takes SQLite's shared lock
+  // reading takes SQLite's shared lock
+  const lock = takeLock(databaseFile, 'begin; select count(*) from sqlite_master');
   if (lock !== undefined) return lock;
   throw new StorageError(
     'BUSY',
@@ -26,8 +27,9 @@ export function lockWhole(databaseFile: string): UseLock | undefined {
 }
 
 /**
- * SQLite's own lock on an empty database beside the store: the operating system releases it when the process ends. The
- * file stays, as removing it would let two processes hold locks on two files of one name.
+ * SQLite's own lock on an empty database beside the store: the operating system releases it when
+ * the process ends. The file stays, as removing it would let two processes hold locks on two files
+ * of one name.
  */
 function takeLock(databaseFile: string, take: string): UseLock | undefined {
   const file = `${databaseFile}-use.lock`;

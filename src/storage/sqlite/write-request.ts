@@ -27,5 +27,7 @@ export type WriteRequest =
     })
   | { readonly kind: 'checkpoint' };
 
-/** The next pause between two attempts to take the lock that another process holds, in milliseconds. */
+/**
+ * The next pause between two attempts to take the lock that another process holds, in milliseconds.
+ */
 export const nextWaitMs = (waitMs: number): number => Math.min(waitMs * 2, 20);

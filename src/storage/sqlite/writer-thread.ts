@@ -19,8 +19,9 @@ import { countOnSqlite } from './run-count.ts';
 import { answerRequests } from './thread.ts';
 import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
 
-// The writer thread of the embedded store: changes of subscriptions, which take as long as there are rows, run here while the main thread goes on serving. The store
-// sends a request only when no other transaction of this process is under way.
+// The writer thread of the embedded store: changes of subscriptions, which take as long as there
+// are rows, run here while the main thread goes on serving. The store sends a request only when no
+// other transaction of this process is under way.
 
 const { file } = workerData as WriterStart;
 const connection = new SqliteConnection(file, 0);
@@ -30,7 +31,8 @@ const sleeping = new Int32Array(new SharedArrayBuffer(4));
 answerRequests<WriteRequest>((request) => {
   if (request.kind === 'checkpoint') return connection.run('pragma wal_checkpoint(passive)');
   const isErasure = request.kind === 'delete' || request.kind === 'erase';
-  connection.run(`pragma secure_delete = ${isErasure ? 'on' : 'fast'}`); // what is erased is overwritten
+  // what is erased is overwritten
+  connection.run(`pragma secure_delete = ${isErasure ? 'on' : 'fast'}`);
   const deadline = performance.now() + request.waitMs;
   for (let waitMs = 1; !connection.beginWriting(deadline); waitMs = nextWaitMs(waitMs))
     Atomics.wait(sleeping, 0, 0, waitMs);
@@ -61,7 +63,8 @@ function loadRows(
   const revision = nextRevision(tenant);
   const [buried] = connection.all(someTombstone, [tenant]);
   const changes = rows.flatMap((row) => loadRow(tenant, row, revision));
-  const inserted = changes.filter(({ before }) => before === undefined); // a row that is there has no tombstone
+  // a row that is there has no tombstone
+  const inserted = changes.filter(({ before }) => before === undefined);
   if (buried !== undefined)
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
   keepChanges(tenant, changes, revision);

@@ -19,7 +19,10 @@ export interface AuthKeyRow {
   readonly activatesAt: number;
 }
 
-/** Keeps a key unless another process has kept one under the same number just before; whether it was this one. */
+/**
+ * Keeps a key unless another process has kept one under the same number just before; whether it was
+ * this one.
+ */
 export async function insertAuthKey(store: Store, key: AuthKeyRow): Promise<boolean> {
   const { purpose, sequence, kid, alg, jwk, createdAt, activatesAt } = key;
   const insert = directoryStatement(

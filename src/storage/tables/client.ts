@@ -13,9 +13,15 @@ export interface ClientRow {
   readonly disabledAt: number | null;
   /** When it last got a token, to the minute, in UTC epoch seconds; `null` when it never did. */
   readonly lastUsedAt: number | null;
-  /** Its tokens issued until then, in UTC epoch seconds, are revoked; `null` when that was never asked for. */
+  /**
+   * Its tokens issued until then, in UTC epoch seconds, are revoked; `null` when that was never
+   * asked for.
+   */
   readonly tokensRevokedAt: number | null;
-  /** What becomes of a refresh token that was used; `null` for what the service does with those of all clients. */
+  /**
+   * What becomes of a refresh token that was used; `null` for what the service does with those of
+   * all clients.
+   */
   readonly refreshTokenUse: RefreshTokenUse | null;
 }
 
@@ -36,7 +42,10 @@ export interface ClientSecretRow {
   readonly expiresAt: number | null;
 }
 
-/** Makes a client with its first secret, or without any; `false` when there was one of this id already. */
+/**
+ * Makes a client with its first secret, or without any; `false` when there was one of this id
+ * already.
+ */
 export async function insertClient(
   store: Store,
   client: NewClientRow,
@@ -74,8 +83,9 @@ export async function findClient(store: Store, clientId: string): Promise<Client
 }
 
 /**
- * The client of a token with whether the token's refresh family is gone or revoked, in one reading by key; a token without
- * a family has none that could be revoked. `undefined` when there is no such client.
+ * The client of a token with whether the token's refresh family is gone or revoked, in one reading
+ * by key; a token without a family has none that could be revoked. `undefined` when there is no
+ * such client.
  */
 export async function findClientOfToken(
   store: Store,
@@ -103,7 +113,10 @@ export async function listClients(store: Store, tenant?: TenantId): Promise<read
   return rows.map(toClient);
 }
 
-/** A client, disabled ones too, with its secrets that are still valid, newest first; `undefined` when there is none of this id. */
+/**
+ * A client, disabled ones too, with its secrets that are still valid, newest first; `undefined`
+ * when there is none of this id.
+ */
 export async function findClientWithSecrets(
   store: Store,
   clientId: string,
@@ -127,7 +140,10 @@ export async function findClientWithSecrets(
   return { client: toClient(first), secrets };
 }
 
-/** Gives a client a new secret; those it had end at `oldExpiresAt` (UTC epoch seconds) at the latest, and dead ones are removed. */
+/**
+ * Gives a client a new secret; those it had end at `oldExpiresAt` (UTC epoch seconds) at the
+ * latest, and dead ones are removed.
+ */
 export async function replaceSecret(
   store: Store,
   clientId: string,

@@ -1,14 +1,17 @@
 import { type DirectoryStatement, directoryStatement, type Store, type TenantId } from '../store.ts';
 
-/** A tenant whose deletion may have begun already, or `undefined` when there is none of this name that is not deleted. */
+/**
+ * A tenant whose deletion may have begun already, or `undefined` when there is none of this name
+ * that is not deleted.
+ */
 export async function findDeletableTenant(store: Store, tenant: string): Promise<TenantId | undefined> {
   const [row] = await store.readDirectory('select id from tenant where id = $1 and deleted_at is null', [tenant]);
   return row?.id as TenantId | undefined;
 }
 
 /**
- * Begins the deletion of a tenant, or goes on with it: nothing finds the tenant by its name any more, and its clients are removed with their tokens. Returns how
- * many clients that were.
+ * Begins the deletion of a tenant, or goes on with it: nothing finds the tenant by its name any
+ * more, and its clients are removed with their tokens. Returns how many clients that were.
  */
 export async function beginDeletion(store: Store, tenant: TenantId, nowSeconds: number): Promise<number> {
   const results = await store.writeDirectory(

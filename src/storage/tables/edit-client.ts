@@ -9,13 +9,19 @@ export interface ClientEdit {
   readonly refreshTokenUse?: RefreshTokenUse | null;
 }
 
-/** When a secret of a client was made, and when it ends, in UTC epoch seconds; `null` when it has no end. */
+/**
+ * When a secret of a client was made, and when it ends, in UTC epoch seconds; `null` when it has no
+ * end.
+ */
 export interface SecretLifetime {
   readonly createdAt: number;
   readonly expiresAt: number | null;
 }
 
-/** Lets a disabled client in again; the tokens that it had before stay revoked. `false` when it was not disabled. */
+/**
+ * Lets a disabled client in again; the tokens that it had before stay revoked. `false` when it was
+ * not disabled.
+ */
 export async function enableClient(store: Store, clientId: string): Promise<boolean> {
   const [enabled] = await store.writeDirectory(
     [
@@ -54,7 +60,10 @@ export async function updateClient(
   );
 }
 
-/** Makes a client one that an external issuer knows: without grants and secrets, its tokens from here revoked. */
+/**
+ * Makes a client one that an external issuer knows: without grants and secrets, its tokens from
+ * here revoked.
+ */
 export async function makeClientExternal(store: Store, clientId: string, nowSeconds: number): Promise<void> {
   await store.writeDirectory(
     [

@@ -4,9 +4,15 @@ import { directoryStatement, type Store, type TenantReader } from '../store.ts';
 export interface TenantHistory {
   /** The newest revision. */
   readonly revision: number;
-  /** When the tenant was made, in UTC epoch seconds: tells it from one of the same name in another store. */
+  /**
+   * When the tenant was made, in UTC epoch seconds: tells it from one of the same name in another
+   * store.
+   */
   readonly createdAt: number;
-  /** Tombstones up to this revision are not complete: a copy must have been in step with a later one. */
+  /**
+   * Tombstones up to this revision are not complete: a copy must have been in step with a later
+   * one.
+   */
   readonly sweptRevision: number;
 }
 
@@ -25,11 +31,13 @@ export async function readHistory(reader: TenantReader): Promise<TenantHistory> 
 const revisionsPerSecond = 2 ** 21;
 
 /**
- * Begins a new history of every tenant, after a restore. Its revisions begin with the time, above every revision that the
- * tenant can have had: no ETag and no cached response of the lost history matches one of the new history, and each change
- * token of the lost history lies before the first revision that changes can be read from. Fits into 2^53 until 2106.
+ * Begins a new history of every tenant, after a restore. Its revisions begin with the time, above
+ * every revision that the tenant can have had: no ETag and no cached response of the lost history
+ * matches one of the new history, and each change token of the lost history lies before the first
+ * revision that changes can be read from. Fits into 2^53 until 2106.
  *
- * Refresh tokens are revoked: one that was revoked after the backup was made must not come back to life.
+ * Refresh tokens are revoked: one that was revoked after the backup was made must not come back to
+ * life.
  *
  * @param above a revision of the replaced store, in case that its clock was ahead
  */

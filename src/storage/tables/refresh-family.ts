@@ -1,17 +1,24 @@
 import { directoryStatement, type Row, type Store } from '../store.ts';
 
-/** One row for all generations of a refresh token (RFC 9700 §4.14.2). Times are UTC epoch seconds. */
+/**
+ * One row for all generations of a refresh token (RFC 9700 §4.14.2). Times are UTC epoch seconds.
+ */
 export interface RefreshFamily {
   readonly id: string;
   readonly clientId: string;
-  /** Space-separated scopes that were granted; a narrower refresh does not change them (RFC 6749 §6). */
+  /**
+   * Space-separated scopes that were granted; a narrower refresh does not change them (RFC 6749
+   * §6).
+   */
   readonly scope: string;
   /** Generation of the newest refresh token, from 1. */
   readonly generation: number;
   /** When it began; `null` when that was before the column was there. */
   readonly startedAt: number | null;
   readonly rotatedAt: number;
-  /** When the newest refresh token expires unless it is used before; 0 when the family was trimmed. */
+  /**
+   * When the newest refresh token expires unless it is used before; 0 when the family was trimmed.
+   */
   readonly expiresAt: number;
   /** When the whole family ends, however often it is used. */
   readonly capAt: number;
@@ -37,14 +44,18 @@ export interface RefreshUse {
 /** The longest that an access token may live, in seconds: the bound of `ACCESS_TOKEN_SECONDS`. */
 export const accessTokenSecondsMax = 86_400;
 
-/** How long a family stays after its last access token, in seconds: its grace (at most 300) may have issued another one. */
+/**
+ * How long a family stays after its last access token, in seconds: its grace (at most 300) may have
+ * issued another one.
+ */
 const keptSeconds = 360;
 
 const sweepRowsMax = 500;
 
 /**
- * Starts a family. With `familiesMax`, only the families of the client that were used last can still be refreshed, so that
- * many at most; access tokens of the others stay valid, and their rows stay so that they can be revoked.
+ * Starts a family. With `familiesMax`, only the families of the client that were used last can
+ * still be refreshed, so that many at most; access tokens of the others stay valid, and their rows
+ * stay so that they can be revoked.
  */
 export async function insertRefreshFamily(
   store: Store,
@@ -52,9 +63,10 @@ export async function insertRefreshFamily(
   familiesMax?: number,
 ): Promise<void> {
   const { clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt } = family;
+  // no row when the client was deleted meanwhile
   const insert = directoryStatement(
     `insert into refresh_family (client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, access_ends_at)
-     select client_id, $2, $3, $4, $5, $6, $7, $8, $9 from client where client_id = $1`, // it may just have been deleted
+     select client_id, $2, $3, $4, $5, $6, $7, $8, $9 from client where client_id = $1`,
     [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
   );
   if (familiesMax === undefined) {
@@ -71,8 +83,9 @@ export async function insertRefreshFamily(
 }
 
 /**
- * Moves a family from one generation to the next in one statement, so that of many at once exactly one succeeds, or each
- * with `reuse`: the family as it then is, or `undefined` when the generation is not the newest one, or the family is over.
+ * Moves a family from one generation to the next in one statement, so that of many at once exactly
+ * one succeeds, or each with `reuse`: the family as it then is, or `undefined` when the generation
+ * is not the newest one, or the family is over.
  */
 export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
   const [rows] = await store.writeDirectory([
@@ -147,8 +160,8 @@ export async function revokeRefreshFamily(
 }
 
 /**
- * Removes the families that can no longer be refreshed and whose last access token has expired, so that the table does not
- * grow for ever; in transactions of a bounded number of rows.
+ * Removes the families that can no longer be refreshed and whose last access token has expired, so
+ * that the table does not grow for ever; in transactions of a bounded number of rows.
  */
 export async function deleteDeadFamilies(store: Store, nowSeconds: number): Promise<void> {
   for (let removed = sweepRowsMax; removed === sweepRowsMax; ) {

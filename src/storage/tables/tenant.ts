@@ -12,7 +12,10 @@ export interface Tenant {
   readonly deletingSince: number | null;
 }
 
-/** Makes a tenant; `false` when there is one of this name, or its deletion has not ended. One of the name that was deleted leaves its revision to the new one. */
+/**
+ * Makes a tenant; `false` when there is one of this name, or its deletion has not ended. One of the
+ * name that was deleted leaves its revision to the new one.
+ */
 export async function insertTenant(store: Store, tenant: string, nowSeconds: number): Promise<boolean> {
   const insert = directoryStatement(
     `insert into tenant as t (id, created_at) values ($1, $2)
@@ -24,7 +27,8 @@ export async function insertTenant(store: Store, tenant: string, nowSeconds: num
   );
   const deleted = await store.readDirectory('select id from tenant where id = $1 and deleted_at is not null', [tenant]);
   const results = await store.writeDirectory([
-    ...(deleted.length > 0 ? deleteClientsOf(tenant) : []), // one may have been made when the deletion ended
+    // one may have been made when the deletion ended
+    ...(deleted.length > 0 ? deleteClientsOf(tenant) : []),
     insert,
   ]);
   return results.at(-1)?.length === 1;

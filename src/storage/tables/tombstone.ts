@@ -14,10 +14,12 @@ const daySeconds = 86_400;
 const batchRows = 1_000;
 
 /**
- * Removes the tombstones of all tenants that are older than the retention, in small transactions, and returns how many.
+ * Removes the tombstones of all tenants that are older than the retention, in small transactions,
+ * and returns how many.
  *
- * A tombstone has no time of its own: each day the revision of every tenant is noted, and what has a revision up to the
- * one noted on a day was removed on that day or before. So a tombstone stays up to a day longer than the retention.
+ * A tombstone has no time of its own: each day the revision of every tenant is noted, and what has
+ * a revision up to the one noted on a day was removed on that day or before. So a tombstone stays
+ * up to a day longer than the retention.
  */
 export async function sweepTombstones(store: Store, { nowSeconds, days }: TombstoneRetention): Promise<number> {
   const today = Math.floor(nowSeconds / daySeconds);

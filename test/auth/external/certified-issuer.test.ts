@@ -242,7 +242,8 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     const own = await service.createClient(await service.createTenant('acme'));
     for (const token of [await issuer.token('acme-es', service.baseUrl), await service.accessToken(own)]) {
       expect((await get(token)).status).toBe(200);
-      const other = alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1]; // 86 characters carry 516 bits for 512
+      // 86 characters carry 516 bits for 512
+      const other = alphabet[alphabet.indexOf(token.at(-1) ?? '') + 1];
       expect((await get(token.slice(0, -1) + other)).status).toBe(401);
     }
   });

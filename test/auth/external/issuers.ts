@@ -67,12 +67,17 @@ async function close(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/** oidc-provider, the certified OpenID Provider, as a strict issuer of access tokens by RFC 9068. */
+/**
+ * oidc-provider, the certified OpenID Provider, as a strict issuer of access tokens by RFC 9068.
+ */
 export interface CertifiedIssuer {
   readonly url: string;
   /** Its keys by algorithm. */
   readonly keys: Readonly<Record<'ES256' | 'RS256', IssuerKey>>;
-  /** An access token by client credentials, signed with ES256, or with RS256 for clients whose id ends in -rs. */
+  /**
+   * An access token by client credentials, signed with ES256, or with RS256 for clients whose id
+   * ends in -rs.
+   */
   token(clientId: string, audience: string, scope?: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -172,7 +177,8 @@ export async function startKeycloakShapedIssuer(slash = false): Promise<Keycloak
         });
         edit?.(token);
       });
-      for (const key of server.issuer.keys.toJSON()) if (key.kid !== kid) server.issuer.keys.get(key.kid); // it takes turns
+      // it takes turns
+      for (const key of server.issuer.keys.toJSON()) if (key.kid !== kid) server.issuer.keys.get(key.kid);
       const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
       return (await postToken(`http://127.0.0.1:${port}/token`, form)).access_token ?? '';
     },
@@ -191,7 +197,10 @@ export async function startKeycloakShapedIssuer(slash = false): Promise<Keycloak
   };
 }
 
-/** What a scripted issuer answers at a path: a body of JSON, or a whole answer of its own; `undefined` never answers. */
+/**
+ * What a scripted issuer answers at a path: a body of JSON, or a whole answer of its own;
+ * `undefined` never answers.
+ */
 export type Script = (path: string, response: ServerResponse) => object | undefined;
 
 /** An issuer that behaves as a test says, and counts what it is asked. */

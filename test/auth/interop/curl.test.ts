@@ -15,7 +15,10 @@ async function curl<T>(...args: string[]): Promise<{ status: number; body: T }> 
   return { status: Number(stdout.slice(end)), body: JSON.parse(stdout.slice(0, end)) };
 }
 
-/** curl joins the halves of `-u` as they are: who has other characters than ours encodes them first (RFC 6749 §2.3.1). */
+/**
+ * curl joins the halves of `-u` as they are: who has other characters than ours encodes them first
+ * (RFC 6749 §2.3.1).
+ */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
 const inBasic = ({ client_id, client_secret }: TestClient): string[] => [
   '-u',

@@ -1,4 +1,5 @@
-// The library comes without types; this is the part of it that the test uses, as its README describes it.
+// The library comes without types; this is the part of it that the test uses, as its README
+// describes it.
 declare module 'simple-oauth2' {
   export interface ModuleOptions {
     readonly client: { readonly id: string; readonly secret: string };
