@@ -16,6 +16,7 @@ const withTests = !process.argv.includes('--without-tests');
 
 const steps: readonly Step[] = [
   { name: 'format, lint and arrows (biome)', run: () => command('biome', ['ci', '--colors=off', '.']) },
+  { name: 'comments of at most 100 columns', run: () => command('node', ['tools/check-comments.ts']) },
   { name: 'types (tsc)', run: () => command('tsc', []) },
   {
     name: 'contract under spectral:oas and OWASP rules',
