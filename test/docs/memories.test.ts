@@ -6,7 +6,9 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 const [, section = ''] = /## What is kept in memory\n([\s\S]*?)\n## /.exec(architecture) ?? [];
-const paths = [...section.matchAll(/`((?:auth|cli|http|import|report|storage)\/[\w-]+\.ts)`/g)].map(([, path]) => path);
+const paths = [...section.matchAll(/`((?:auth|cli|http|import|report|storage)\/[\w/-]+\.ts)`/g)].map(
+  ([, path]) => path,
+);
 
 const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
