@@ -2,17 +2,17 @@ import Type, { type Static } from 'typebox';
 import { type PageLimits, reportParameters } from './query.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
 
-/** What is left of a record that was removed: a tombstone. No record has a member `removed`. */
+/** A tombstone: the record of this id was removed. Records never have a member `removed`. */
 export const RemovedSubscription = Type.Object(
   {
     id: SubscriptionId,
-    removed: Type.Literal(true, { description: 'Always true: this tells a tombstone from a record' }),
+    removed: Type.Literal(true, { description: 'Always true; distinguishes a tombstone from a record' }),
   },
   { additionalProperties: false, description: 'A tombstone: the subscription of this id was removed' },
 );
 export type RemovedSubscription = Static<typeof RemovedSubscription>;
 
-/** The last change of one record: the record as it is now, or its tombstone. */
+/** The last change of a record: its current version, or a tombstone. */
 export type SubscriptionChange = Subscription | RemovedSubscription;
 
 const changeToken = {
@@ -21,32 +21,36 @@ const changeToken = {
   examples: ['WzEsNDIsIiIsIjFuNHA5cSJd'],
 };
 
-/** The query parameters of the changes. A name that is not here, or that stands twice, is a 400. */
+/** The query parameters of the changes. An unknown or repeated parameter is rejected with 400. */
 export function changeParameters(limits: PageLimits) {
   return {
     since: Type.String({
       ...changeToken,
-      description: 'Only what changed after this token; without it, everything from the beginning',
-      'x-rule': 'the next of an earlier answer, unchanged, or left out to read everything from the beginning',
+      description: 'Only changes after this change token. If absent, all changes from the beginning',
+      'x-rule': 'the unchanged next value of an earlier response',
     }),
-    size: Type.Integer({ ...reportParameters(limits).size, description: 'Changes in one answer, at most' }),
+    size: Type.Integer({ ...reportParameters(limits).size, description: 'Maximum number of changes in the response' }),
   } as const;
 }
 
-/** One answer of the changes. */
+/** One page of changes. */
 export function changesPage(limits: PageLimits) {
   return Type.Object(
     {
       changes: Type.Array(Type.Union([Subscription, RemovedSubscription]), {
         maxItems: limits.sizeMax,
-        description: 'In their order: apply them in it, the later one of a record wins',
+        description:
+          'The changes in order. Apply them in this order: a later change of a record replaces an earlier one',
       }),
-      next: Type.String({ ...changeToken, description: 'The token to go on from: keep it with what was applied' }),
+      next: Type.String({
+        ...changeToken,
+        description: 'The change token for the next request. Store it together with the applied changes',
+      }),
       has_more: Type.Boolean({
-        description: 'Whether changes behind these are there already; false when you have caught up',
+        description: 'Whether more changes are available now; false if the client is up to date',
       }),
     },
-    { additionalProperties: false, description: 'What changed after a token' },
+    { additionalProperties: false, description: 'A page of changes after a change token' },
   );
 }
 export type ChangesPage = Static<ReturnType<typeof changesPage>>;

@@ -1,22 +1,20 @@
 import { Product } from './product.ts';
 import { Subscription } from './subscription.ts';
 
-/**
- * The columns of a record in CSV: its fields in their order, `product.…` for those of its product.
- */
+/** The CSV columns of a record: its fields in order, `product.…` for the fields of its product. */
 export const recordColumns: readonly string[] = Object.keys(Subscription.properties).flatMap((name) =>
   name === 'product' ? Object.keys(Product.properties).map((part) => `product.${part}`) : [name],
 );
 
 /**
- * A text that a spreadsheet would take for a formula, or that looks as if it had been kept from it:
- * apostrophes, then such a character.
+ * A string that a spreadsheet would treat as a formula, or an already guarded one: apostrophes,
+ * then such a character.
  */
 const formula = /^'*[=+\-@\t\r＝＋－＠]/;
 
 /**
- * Keeps a text from being taken for a formula: an apostrophe goes before it. `revealText` takes it
- * away again, so that every text comes back as it was.
+ * Prefixes a string with an apostrophe if a spreadsheet would treat it as a formula. `revealText`
+ * is the exact inverse for every string.
  *
  * @example guardText('=1+1') // "'=1+1"
  */
@@ -25,7 +23,7 @@ export function guardText(text: string): string {
 }
 
 /**
- * Undoes `guardText`, and leaves every text alone that it did not write.
+ * Undoes `guardText`; other strings are returned unchanged.
  *
  * @example revealText("'=1+1") // '=1+1'
  */
@@ -34,8 +32,8 @@ export function revealText(text: string): string {
 }
 
 /**
- * One line of CSV (RFC 4180 §2) with its end: a cell stands in quotes when it holds a comma, a
- * quote or a line end.
+ * One CSV line (RFC 4180 §2) with CRLF. Cells that contain a comma, a quote or a line break are
+ * quoted.
  */
 export function writeCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;

@@ -1,7 +1,6 @@
 /**
- * How a length of time is spelled: `12h`, `7d`, `2w`, or ISO 8601 (`P7D`, `P2W`, `PT12H`,
- * `P1DT12H30M`). Months and years are left out, as they have no length of their own; so is a bare
- * `m`, which some read as minutes and some as months.
+ * Durations: `12h`, `7d`, `2w`, or ISO 8601 (`P7D`, `P2W`, `PT12H`, `P1DT12H30M`). Months and years
+ * are rejected because their length varies, and a bare `m` because it could mean minutes or months.
  */
 export const durationPattern =
   '^(?:([0-9]{1,6})([hdw])|P(?=.)(?:([0-9]{1,6})W|(?:([0-9]{1,6})D)?(?:T(?=.)(?:([0-9]{1,6})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,9})S)?)?))$';
@@ -11,12 +10,12 @@ const hour = 3_600;
 const day = 86_400;
 const unitSeconds: Readonly<Record<string, number>> = { h: hour, d: day, w: 7 * day };
 
-/** The longest length of time that can be asked for: ten years, in days. */
+/** The longest accepted duration: ten years, in days. */
 export const durationDaysMax = 3_660;
 
 /**
- * Reads a length of time in whole seconds, or gives `undefined` for anything else, for none at all
- * (`0d`) and for more than `durationDaysMax` days.
+ * Parses a duration into seconds. Returns `undefined` for an invalid or empty (`0d`) duration and
+ * for more than `durationDaysMax` days.
  *
  * @example
  * parseDuration('7d')   // 604800
@@ -34,7 +33,7 @@ export function parseDuration(text: string): number | undefined {
 }
 
 /**
- * Writes whole seconds in the one form that we give back (ISO 8601, days at most).
+ * Formats seconds as an ISO 8601 duration with days as the largest unit.
  *
  * @example formatDuration(129_600) // 'P1DT12H'
  */

@@ -1,25 +1,24 @@
-/** What ends a whole report: with it a reader knows that nothing is missing. */
+/** The end of a whole report, which proves to the client that the report is complete. */
 export interface ExportSummary {
-  /** Records of the report. */
+  /** Number of records. */
   readonly rows: number;
-  /** SHA-256 of every byte before the summary, hexadecimal. */
+  /** Hexadecimal SHA-256 of all bytes before the summary. */
   readonly sha256: string;
 }
 
-/** Names of the trailer fields (RFC 9110 §6.5) that carry the same. */
+/** Names of the trailer fields (RFC 9110 §6.5) with the same values. */
 export const exportTrailers = { rows: 'X-Export-Rows', sha256: 'X-Export-SHA256' } as const;
 
-/** How the last line of NDJSON begins. */
+/** Start of the last line of NDJSON. */
 export const summaryStart = '{"summary":';
 
-/** Writes the summary as the last line of NDJSON. */
+/** Formats the last line of NDJSON. */
 export function writeSummaryLine({ rows, sha256 }: ExportSummary): string {
   return `${summaryStart}${JSON.stringify({ rows, sha256 })}}\n`;
 }
 
 /**
- * The summary that a line of NDJSON is, letter for letter as `writeSummaryLine` writes it, or
- * `undefined`.
+ * Parses a line of NDJSON exactly as `writeSummaryLine` writes it; `undefined` for any other line.
  */
 export function readSummaryLine(line: string): ExportSummary | undefined {
   const [, rows, sha256] = /^\{"summary":\{"rows":(\d{1,15}),"sha256":"([0-9a-f]{64})"\}\}\r?$/.exec(line) ?? [];

@@ -1,26 +1,21 @@
-/** One `name=value` of a query string or form body, decoded, in the order it arrived. */
+/** A decoded `name=value` pair of a query string or form body. */
 export interface FormPair {
   readonly name: string;
   readonly value: string;
 }
 
-/**
- * What a text of `application/x-www-form-urlencoded` holds: its pairs, and the parts that could not
- * be decoded.
- */
+/** Parsed `application/x-www-form-urlencoded` content. */
 export interface FormContent {
   readonly pairs: readonly FormPair[];
-  /** Undecodable parts as they arrived: a bad `%` escape, or bytes that are not UTF-8. */
+  /** Parts that cannot be decoded, verbatim: an invalid `%` escape, or bytes that are not UTF-8. */
   readonly malformed: readonly string[];
 }
 
 /**
- * Reads `application/x-www-form-urlencoded` (WHATWG URL §5.1) strictly: where browsers replace what
- * they cannot decode, this says so. `+` is a blank.
+ * Parses `application/x-www-form-urlencoded` (WHATWG URL §5.1), but reports what cannot be decoded
+ * instead of replacing it. `+` is a space.
  *
- * @example
- * parseForm('size=5&page=%ZZ')
- * // { pairs: [{ name: 'size', value: '5' }], malformed: ['page=%ZZ'] }
+ * @example parseForm('size=5&page=%ZZ') // { pairs: [{ name: 'size', value: '5' }], malformed: ['page=%ZZ'] }
  */
 export function parseForm(text: string): FormContent {
   const pairs: FormPair[] = [];
@@ -36,19 +31,16 @@ export function parseForm(text: string): FormContent {
   return { pairs, malformed };
 }
 
-/**
- * Decodes one form-encoded text (`+` and `%XX`, UTF-8), or gives `undefined` when it cannot be
- * decoded.
- */
+/** Decodes a form-encoded string (`+` and `%XX`, UTF-8); `undefined` if that is not possible. */
 export function decodeFormText(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    return undefined; // URIError: the text is not percent-encoded UTF-8, which the caller reports
+    return undefined; // URIError: not percent-encoded UTF-8; the caller reports it
   }
 }
 
-/** The names that stand more than once among the pairs. */
+/** Returns the names that appear more than once. */
 export function repeatedNames(pairs: readonly Pick<FormPair, 'name'>[]): Set<string> {
   const seen = new Set<string>();
   const repeated = new Set<string>();

@@ -1,5 +1,5 @@
 /**
- * A moment in UTC, exact to the nanosecond: whole seconds since 1970-01-01T00:00:00Z and the rest
+ * An instant in UTC with nanosecond precision: seconds since 1970-01-01T00:00:00Z and nanoseconds
  * (0 to 999,999,999).
  */
 export interface Instant {
@@ -11,13 +11,13 @@ const form = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?
 const daySeconds = 86_400;
 
 /**
- * Reads an ISO 8601 date-time (RFC 3339 §5.6, `spec.md` "Query parameters"), or gives `undefined`
+ * Parses an ISO 8601 date-time (RFC 3339 §5.6, `spec.md` "Query parameters"). Returns `undefined`
  * for anything else.
  *
- * Accepted: `Z` or an offset (`+02:00`, `+0200`; a `+` that arrived as a blank is understood), a
- * fraction of 1 to 9 digits, years 0001 to
- * 9999. A day that is not in the calendar is refused. A leap second (`23:59:60` UTC at the end of
- *       June or December) is the next second, as in POSIX.
+ * Accepted: `Z` or an offset (`+02:00`, `+0200`; a space is read as an unencoded `+`), a fraction
+ * of 1 to 9 digits, years 0001 to
+ * 9999. A day that does not exist is rejected. A leap second (`23:59:60` UTC at the end of June or
+ * December) is the following second, as in POSIX.
  *
  * @example
  * parseInstant('2024-05-01T02:00:00.5+02:00') // { seconds: 1714521600, nanos: 500000000 }
@@ -40,8 +40,8 @@ export function parseInstant(text: string): Instant | undefined {
 }
 
 /**
- * Writes whole UTC epoch seconds in the one form that goes on the wire, `yyyy-MM-ddTHH:mm:ssZ`
- * (`spec.md` "Subscription record").
+ * Formats UTC epoch seconds as in all responses, `yyyy-MM-ddTHH:mm:ssZ` (`spec.md` "Subscription
+ * record").
  *
  * @example formatInstant(1714521600) // '2024-05-01T00:00:00Z'
  */
@@ -50,28 +50,26 @@ export function formatInstant(seconds: number): string {
 }
 
 /**
- * Writes a moment with as much of its fraction as there is.
+ * Formats an instant with its fraction, without trailing zeros.
  *
- * @example
- * formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
+ * @example formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
  */
 export function formatExactInstant({ seconds, nanos }: Instant): string {
   const fraction = String(nanos).padStart(9, '0').replace(/0+$/, '');
   return fraction === '' ? formatInstant(seconds) : `${formatInstant(seconds).slice(0, -1)}.${fraction}Z`;
 }
 
-/** Negative, zero or positive as `a` is before, at or after `b`. */
+/** Negative if `a` is before `b`, 0 if they are equal, positive if `a` is after `b`. */
 export function compareInstants(a: Instant, b: Instant): number {
   return a.seconds - b.seconds || a.nanos - b.nanos;
 }
 
-/** Days since 1970-01-01 of a calendar day, or `undefined` when the calendar has no such day. */
+/** Days since 1970-01-01, or `undefined` if the calendar day does not exist. */
 function epochDays(year: number, month: number, day: number): number | undefined {
   if (year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28)
-    return Date.UTC(year, month - 1, day) / 1000 / daySeconds; // such a day there always is
+    return Date.UTC(year, month - 1, day) / 1000 / daySeconds; // days 1 to 28 always exist
   const date = new Date(0);
-  // Date.UTC would take the years 1 to 99 for 1901 to 1999
-  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCFullYear(year, month - 1, day); // Date.UTC maps the years 1 to 99 to 1901 to 1999
   const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
   return exists ? date.getTime() / 1000 / daySeconds : undefined;
 }

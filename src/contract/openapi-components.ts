@@ -8,10 +8,7 @@ import { IntrospectionResponse, TokenErrorBody, TokenQuery, TokenRequest, TokenR
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * The schemas that have a name in the document; wherever one stands inside another, the document
- * refers to it.
- */
+/** The named schemas of the document. Other schemas refer to them with `$ref`. */
 const named: Readonly<Record<string, object>> = {
   Subscription,
   SubscriptionSummary,
@@ -43,19 +40,19 @@ const securitySchemes = (publicUrl: string): Json => ({
   accessToken: {
     type: 'oauth2',
     description:
-      'An access token of the token endpoint, sent as Authorization: Bearer (RFC 6750). A JWT as RFC8725 asks: asymmetric, with type and audience.',
+      'An access token issued by the token endpoint, sent as Authorization: Bearer (RFC 6750). The token is a JWT that follows RFC8725: asymmetric signature, explicit type, audience.',
     flows: {
       clientCredentials: {
         tokenUrl: `${publicUrl}/oauth2/token`,
         refreshUrl: `${publicUrl}/oauth2/token`,
-        scopes: { 'subscription:read': 'Read the report of your own subscriptions' },
+        scopes: { 'subscription:read': 'Read your subscriptions' },
       },
     },
   },
   client: {
     type: 'http',
     scheme: 'basic',
-    description: 'client_id and client_secret, unless they are in the body (RFC 6749 §2.3.1)',
+    description: 'client_id and client_secret, unless sent in the request body (RFC 6749 §2.3.1)',
   },
 });
 
@@ -64,19 +61,20 @@ const parameters: Json = {
     name: 'X-Correlation-ID',
     in: 'header',
     description:
-      'A unique text of your choice that traces the request; it is in the answer, in each error and in our log',
+      'Any unique string, for tracing the request. It is returned in the response and in every error, and written to the log',
     schema: { type: 'string', maxLength: 256, pattern: printableAscii, examples: ['order-4711'] },
   },
   'Cache-Control': {
     name: 'Cache-Control',
     in: 'header',
-    description: 'no-cache is welcome and changes nothing: every answer is fresh',
+    description: 'Accepted and ignored: every response is current, with or without no-cache',
     schema: { type: 'string', maxLength: 256, pattern: printableAscii, examples: ['no-cache'] },
   },
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
-    description: 'The ETag of an answer that you have: 304 without a body when it is still right (RFC 9110 §13.1.2)',
+    description:
+      'The ETag of a cached response. The response is 304 Not Modified while it is still valid (RFC 9110 §13.1.2)',
     schema: { type: 'string', maxLength: 2048, pattern: printableAscii, examples: ['"m9vRcR2m0i3bqYwCqv0nN3x7b1c"'] },
   },
 };
@@ -91,65 +89,65 @@ const count = (description: string, example: number): Json => ({
 });
 
 const headers: Json = {
-  'X-Correlation-ID': text('The correlation id of the request, or a new one', 'order-4711'),
+  'X-Correlation-ID': text('The correlation id of the request, or a generated one', 'order-4711'),
   'X-Next-Page': text(
-    'URL of the next page, only when there is one',
+    'URL of the next page; absent on the last page',
     'https://reports.example.com/connect-api/v1/subscription?size=20&page=2&cursor=WzE',
   ),
   'X-Previous-Page': text(
-    'URL of the previous page, only when there is one',
+    'URL of the previous page; absent on the first page',
     'https://reports.example.com/connect-api/v1/subscription?size=20&page=1&cursor=WzE',
   ),
   Link: text(
-    'The pages first, prev, next and last (RFC 8288)',
+    'URLs of the first, prev, next and last pages (RFC 8288)',
     '<https://reports.example.com/connect-api/v1/subscription?size=20&page=1>; rel="first"',
   ),
-  'X-Next-Cursor': text('The cursor of the next page, only when there is one: a member of the next search', 'WzE'),
-  'X-Previous-Cursor': text('The cursor of the previous page, only when there is one', 'WzE'),
-  'X-Total-Count': count('Records of the whole report, exact', 2000),
-  'X-Total-Pages': count('Pages of the whole report', 100),
+  'X-Next-Cursor': text(
+    'Cursor of the next page, to send as cursor in the next search; absent on the last page',
+    'WzE',
+  ),
+  'X-Previous-Cursor': text('Cursor of the previous page; absent on the first page', 'WzE'),
+  'X-Total-Count': count('Exact number of records in the whole report', 2000),
+  'X-Total-Pages': count('Number of pages in the whole report', 100),
   'X-Current-Page': count('Number of this page', 1),
-  'X-Count-Per-Page': count('Page size that was used', 20),
+  'X-Count-Per-Page': count('Page size', 20),
   'X-Applied-Filters': text(
-    'The filters, the date field and the order that were applied, as a query string with dates in UTC; an e-mail is shown as ***; after expires-within the span that it meant',
+    'The applied filters, date field and sort order, as a query string with dates in UTC. An email is shown as ***; expires-within is followed by the interval it resolved to',
     'status=ACTIVE,DEPLETED&date-field=created&sort=createdDate',
   ),
   ETag: text(
-    'A strong tag of the answer: changes with the query and with each change of your records (RFC 9110 §8.8.3)',
+    'Strong entity tag. It depends on the query, and changes whenever any of your records changes (RFC 9110 §8.8.3)',
     '"m9vRcR2m0i3bqYwCqv0nN3x7b1c"',
   ),
-  'X-Export-Rows': count('Trailer field at the end of a whole report: its records', 2000),
+  'X-Export-Rows': count('Trailer of a whole report: the number of its records', 2000),
   'X-Export-SHA256': text(
-    'Trailer field at the end of a whole report: SHA-256 of its bytes (of NDJSON: of those before the last line), hexadecimal',
+    'Trailer of a whole report: hexadecimal SHA-256 of its bytes (for NDJSON: of all bytes before the last line)',
     'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   ),
-  'Content-Disposition': text(
-    'A name to save the answer under, for CSV and NDJSON',
-    'attachment; filename="subscriptions.csv"',
-  ),
+  'Content-Disposition': text('Suggested file name, for CSV and NDJSON', 'attachment; filename="subscriptions.csv"'),
   'Server-Timing': text(
-    'Milliseconds of each stage of the report, or of cache when nothing had to be read',
+    'Duration of each stage of the report in milliseconds, or of cache if the response was cached',
     'parse;dur=0.1, plan;dur=0.0, run;dur=0.6, format;dur=0.1',
   ),
   RateLimit: text(
-    'What is left of the limit, when one is set (draft-ietf-httpapi-ratelimit-headers)',
+    'Remaining quota, if a rate limit is configured (draft-ietf-httpapi-ratelimit-headers)',
     '"client";r=598;t=42',
   ),
-  'RateLimit-Policy': text('The limit, when one is set', '"client";q=600;w=60'),
-  'Retry-After': count('Seconds to wait before trying again', 2),
+  'RateLimit-Policy': text('The rate limit, if one is configured', '"client";q=600;w=60'),
+  'Retry-After': count('Seconds to wait before retrying', 2),
   'WWW-Authenticate': text(
-    'What is wrong with the credentials (RFC 6750 §3)',
+    'Why the credentials were rejected (RFC 6750 §3)',
     'Bearer realm="subreport", error="invalid_token"',
   ),
 };
 
 const shortText = { type: 'string', maxLength: 2048, pattern: printableAscii };
 
-/** Documents of other standards, as far as ours go. */
+/** The parts of other standards' documents that this service uses. */
 const documents: Json = {
   Health: {
     type: 'object',
-    description: 'A sign of life',
+    description: 'Health status',
     required: ['status'],
     properties: { status: { type: 'string', enum: ['ok'], maxLength: 2 } },
     additionalProperties: false,
@@ -207,8 +205,8 @@ const documents: Json = {
 };
 
 /**
- * A schema as plain JSON in which every named schema inside it is a reference; `name` is its own,
- * if it has one.
+ * A schema as plain JSON with `$ref` for every named schema inside it; `name` is the schema's own
+ * name, if any.
  */
 export function referring(schema: object, name?: string): unknown {
   const other = Object.entries(named).find(([each, value]) => each !== name && value === schema);

@@ -12,7 +12,7 @@ import { SubscriptionId } from './subscription.ts';
 import { summaryParameters } from './summary.ts';
 import { tokenErrorTable } from './token.ts';
 
-/** What differs from one running service to another. */
+/** The values that differ between deployments. */
 export interface OpenApiOptions {
   readonly publicUrl: string;
   readonly version: string;
@@ -21,9 +21,7 @@ export interface OpenApiOptions {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * Builds the OpenAPI 3.1 document of the service from the contract; nothing in it is written twice.
- */
+/** Builds the OpenAPI 3.1 document from the contract. */
 export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Json {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [operationId, { method, path, tag, summary, description }] of Object.entries(operations)) {
@@ -36,15 +34,15 @@ export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Js
     info: {
       title: 'subreport',
       version,
-      description: `Subscription reporting service: a filtered, paged report of a client's own data subscriptions (eSIM/IoT connectivity plans). Version v1.0 of the interface; base URL ${publicUrl}${apiPath}.`,
+      description: `Subscription reporting service: a filtered, paged report of a client's own data subscriptions (eSIM/IoT connectivity plans). API version v1.0; base URL ${publicUrl}${apiPath}.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service', url: publicUrl },
     },
     servers: [{ url: publicUrl, description: describeServer(publicUrl), 'x-internal': false }],
     tags: [
-      { name: 'report', description: 'Reading subscriptions' },
-      { name: 'auth', description: 'Getting and checking tokens' },
-      { name: 'service', description: 'The service itself' },
+      { name: 'report', description: 'Read subscriptions' },
+      { name: 'auth', description: 'Obtain and verify tokens' },
+      { name: 'service', description: 'Health and description of the service' },
     ],
     paths,
     components: openApiComponents(publicUrl),
@@ -114,28 +112,28 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
       };
     case 'revokeToken':
       return {
-        ...formOperation('The token to end', 'TokenQuery'),
+        ...formOperation('The token to revoke', 'TokenQuery'),
         responses: {
-          200: { description: 'Done, or nothing to do', headers: headerRefs(everyHeader) },
+          200: { description: 'The token is revoked, or was not valid', headers: headerRefs(everyHeader) },
           ...tokenErrors(),
         },
       };
     case 'introspectToken':
       return {
-        ...formOperation('The token to ask about', 'TokenQuery'),
-        responses: { 200: response('What is told of it', ref('IntrospectionResponse')), ...tokenErrors() },
+        ...formOperation('The token to introspect', 'TokenQuery'),
+        responses: { 200: response('The introspection result', ref('IntrospectionResponse')), ...tokenErrors() },
       };
     case 'getKeySet':
       return publicDocument('The key set', ref('KeySet'));
     case 'getAuthorizationServerMetadata':
     case 'getOpenidConfiguration':
-      return publicDocument('The metadata', ref('ServerMetadata'));
+      return publicDocument('The server metadata', ref('ServerMetadata'));
     case 'getHealth':
-      return publicDocument('The process is alive', ref('Health'));
+      return publicDocument('The process is running', ref('Health'));
     case 'getReadiness':
-      return publicDocument('Reports can be answered', ref('Health'), 503);
+      return publicDocument('The service can serve reports', ref('Health'), 503);
     case 'getOpenapi':
-      return publicDocument('The document', { type: 'object', description: 'An OpenAPI 3.1 document' });
+      return publicDocument('The OpenAPI document', { type: 'object', description: 'An OpenAPI 3.1 document' });
   }
 }
 
@@ -152,8 +150,7 @@ function describeSummary(): Json {
 }
 
 /**
- * An operation that takes a form of a client, which authenticates by HTTP Basic or by fields of the
- * form.
+ * An operation with a URL-encoded body whose client authenticates with HTTP Basic or in the body.
  */
 const formOperation = (description: string, schema: string): Json => ({
   security: [{ client: [] }, {}],
@@ -165,10 +162,10 @@ const formOperation = (description: string, schema: string): Json => ({
   },
 });
 
-/** One page of the report, with the headers that tell of others. */
+/** One page of the report, with the headers that lead to other pages. */
 function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json {
   const records = { type: 'array', maxItems: limits.sizeMax, items: ref('Subscription') };
-  const { content, ...rest } = response('One page of the report, or with all=true the whole of it', records, [
+  const { content, ...rest } = response('One page of the report, or the whole report if all=true', records, [
     ...pagingHeaders,
     ...pageHeaders,
   ]);
@@ -176,10 +173,10 @@ function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json 
   return { ...rest, content: { ...(content as Json), ...lines } };
 }
 
-/** What changed after a token: some changes with the token behind them. */
+/** One page of changes and the token for the next one. */
 function describeChanges(limits: PageLimits): Json {
   const headers = ['X-Next-Page', 'Link', 'ETag', 'Server-Timing'];
-  const { content, ...rest } = response('What changed', referring(changesPage(limits)) as Json, headers);
+  const { content, ...rest } = response('The changes', referring(changesPage(limits)) as Json, headers);
   return {
     security: bearer,
     parameters: [...queryParameterObjects(changeParameters(limits)), ...requestHeaders, ifNoneMatch],
@@ -196,26 +193,25 @@ const textDocument = (description: string, pattern: string): Json => ({
 });
 
 const csvLines = textDocument(
-  `RFC 4180 with a header row: ${recordColumns.join(',')}. A text that begins with =, +, -, @ (or one of them in full width) has an apostrophe before it`,
+  `RFC 4180 with a header row: ${recordColumns.join(',')}. A value that starts with =, +, - or @ (ASCII or full-width) is prefixed with an apostrophe`,
   `^${recordColumns.join(',')}\\r\\n`,
 );
 
 const ndjsonLines = textDocument(
-  'A record on each line, as in the JSON array; with all=true the last line is {"summary":{"rows":N,"sha256":"…"}}, about all bytes before it',
+  'One record per line, as in the JSON array. With all=true, the last line is {"summary":{"rows":N,"sha256":"…"}}; the hash covers all bytes before it',
   '^([{]|$)',
 );
 
 const changeLines = textDocument(
-  'A change on each line, as in the JSON array; the last line is {"next":"…","has_more":false}',
+  'One change per line, as in the JSON array. The last line is {"next":"…","has_more":false}',
   '^[{]',
 );
 
-const describeServer = (publicUrl: string): string =>
-  publicUrl.startsWith('https://') ? 'This service, in production' : 'This service, local';
+const describeServer = (publicUrl: string): string => (publicUrl.startsWith('https://') ? 'Production' : 'Local');
 
 const bearer = [{ accessToken: ['subscription:read'] }];
 
-/** Headers that any request may carry (`spec.md` "Request headers"). */
+/** Optional headers of every request (`spec.md` "Request headers"). */
 const requestHeaders = ['X-Correlation-ID', 'Cache-Control'].map((name) => ({
   $ref: `#/components/parameters/${name}`,
 }));
@@ -254,11 +250,14 @@ function response(description: string, schema: Json, headers: readonly string[] 
   };
 }
 
-/** The client has this answer already. */
+/** For conditional requests: the client has a cached response. */
 const ifNoneMatch = { $ref: '#/components/parameters/If-None-Match' };
-const notModified: Json = { description: 'You have it already', headers: headerRefs([...everyHeader, 'ETag']) };
+const notModified: Json = {
+  description: 'Not modified: the cached response is still valid',
+  headers: headerRefs([...everyHeader, 'ETag']),
+};
 
-/** The problem answers of an operation by status; all codes of a status share one description. */
+/** The problem responses of an operation by status; all codes of a status share one description. */
 function problems(...statuses: readonly number[]): Json {
   return Object.fromEntries(
     statuses.map((status) => {
@@ -302,7 +301,7 @@ function tokenErrors(): Json {
   );
 }
 
-/** A document that anybody may read. */
+/** A document that needs no authentication. */
 function publicDocument(description: string, schema: Json, ...otherStatuses: readonly number[]): Json {
   return {
     security: [],

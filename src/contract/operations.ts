@@ -1,6 +1,6 @@
 /**
- * One operation of the service: its name is the same in contract, handler, SDK, command line and
- * documentation.
+ * An operation. Contract, handler, client library, command line and documentation use the same
+ * name.
  */
 export interface Operation {
   readonly method: 'GET' | 'POST';
@@ -12,12 +12,12 @@ export interface Operation {
 }
 
 /**
- * Path of the API below the public URL: `{base_url}` of the specification is the public URL with it
- * (`spec.md` "Endpoints").
+ * Path of the API: `{base_url}` of the specification is the public URL plus this (`spec.md`
+ * "Endpoints").
  */
 export const apiPath = '/connect-api';
 
-/** Every operation of the service by name. */
+/** All operations of the public service, by name. */
 export const operations = {
   listSubscriptions: {
     method: 'GET',
@@ -25,14 +25,14 @@ export const operations = {
     tag: 'report',
     summary: 'List subscriptions',
     description:
-      'One page of your own data subscriptions, filtered and in a total order: the sort date, then the id. Follow X-Next-Page (or the Link header) until it is absent to read the whole report; page numbers jump to any page.',
+      'Returns one page of your data subscriptions, filtered and ordered by the sort date, then by id. To read the whole report, follow X-Next-Page (or the Link header) until it is absent. The page parameter jumps directly to any page.',
   },
   getSubscription: {
     method: 'GET',
     path: `${apiPath}/v1/subscription/{id}`,
     tag: 'report',
     summary: 'Get one subscription',
-    description: 'One of your own data subscriptions by its id.',
+    description: 'Returns one of your data subscriptions by its id.',
   },
   searchSubscriptions: {
     method: 'POST',
@@ -40,7 +40,7 @@ export const operations = {
     tag: 'report',
     summary: 'Search subscriptions',
     description:
-      'The report of listSubscriptions with its parameters in a JSON body, so that an e-mail stands in no URL. It changes nothing. For the next page, send the same body with cursor set to the X-Next-Cursor header until that is absent.',
+      'Returns the same report as listSubscriptions, with the parameters in a JSON body, so that email addresses stay out of URLs and logs. The operation is read-only. To get the next page, repeat the request with cursor set to the value of X-Next-Cursor, until that header is absent.',
   },
   getSubscriptionSummary: {
     method: 'GET',
@@ -48,15 +48,15 @@ export const operations = {
     tag: 'report',
     summary: 'Count subscriptions',
     description:
-      'How many of your own data subscriptions there are, in all and by status, product, plan, auto-renew, and day or month, with the filters of the report. All counts are of one moment, and those of each group add up to the total.',
+      'Counts your data subscriptions, in total and by status, product, plan, auto-renew, day or month. Accepts the filters of the report. All counts come from one snapshot, and the counts of each dimension add up to the total.',
   },
   listSubscriptionChanges: {
     method: 'GET',
     path: `${apiPath}/v1/subscription/changes`,
     tag: 'report',
-    summary: 'List what changed',
+    summary: 'List changes',
     description:
-      'What changed after a token, in order: each record that was added or changed as it is now, a tombstone for each that was removed, and the token to go on from. Begin without since; go on with since set to next at once while has_more is true, later when you want to know more. Whoever applies all of it has the whole report.',
+      'Returns the changes after a change token, in order: the current version of each record that was added or changed, and a tombstone for each record that was removed. For a first synchronization, omit since. Then set since to the next value of each response: immediately while has_more is true, later to poll for new changes. A client that applies all changes in order has a complete copy of the report.',
   },
   issueToken: {
     method: 'POST',
@@ -64,7 +64,7 @@ export const operations = {
     tag: 'auth',
     summary: 'Issue or refresh a token',
     description:
-      'The token endpoint (RFC 6749 §3.2). The client authenticates by client_id and client_secret in the body or by HTTP Basic. Each refresh answers with a new access token and a new refresh token.',
+      'The token endpoint (RFC 6749 §3.2). The client authenticates with client_id and client_secret in the request body, or with HTTP Basic. Each refresh returns a new access token and a new refresh token.',
   },
   revokeToken: {
     method: 'POST',
@@ -72,15 +72,15 @@ export const operations = {
     tag: 'auth',
     summary: 'Revoke a token',
     description:
-      'Ends a refresh token of the client with all that came from the same token request, or the same by one of its access tokens (RFC 7009). A token that is none of the client is passed over: the answer is the same.',
+      'Revokes a refresh token or an access token of the client, together with all other tokens that descend from the same token request (RFC 7009). The response is the same if the token does not belong to the client or does not exist.',
   },
   introspectToken: {
     method: 'POST',
     path: '/oauth2/introspect',
     tag: 'auth',
-    summary: 'Ask about a token',
+    summary: 'Introspect a token',
     description:
-      'Tells a client whether a token of its own is good, and what it says (RFC 7662). Every other token is not active.',
+      'Returns whether a token of the client is active, and its claims (RFC 7662). Tokens of other clients are reported as inactive.',
   },
   getKeySet: {
     method: 'GET',
@@ -101,28 +101,28 @@ export const operations = {
     path: '/.well-known/openid-configuration',
     tag: 'auth',
     summary: 'Discover the token endpoint (OpenID Connect)',
-    description: 'The same metadata where OpenID Connect clients look for it.',
+    description: 'The same metadata at the location where OpenID Connect clients look for it.',
   },
   getHealth: {
     method: 'GET',
     path: '/healthz',
     tag: 'service',
-    summary: 'Ask whether the process is alive',
-    description: 'Answers 200 as long as the process runs, whatever its store does.',
+    summary: 'Check liveness',
+    description: 'Returns 200 while the process runs, whatever the state of the database.',
   },
   getReadiness: {
     method: 'GET',
     path: '/readyz',
     tag: 'service',
-    summary: 'Ask whether reports can be answered',
-    description: 'Answers 200 when a report could be answered now, 503 otherwise.',
+    summary: 'Check readiness',
+    description: 'Returns 200 if the service can serve reports now, 503 otherwise.',
   },
   getOpenapi: {
     method: 'GET',
     path: '/openapi.json',
     tag: 'service',
-    summary: 'Get this document',
-    description: 'This document, as the running service means it.',
+    summary: 'Get the OpenAPI document',
+    description: 'This document, with the URL and the limits of the running service.',
   },
 } as const satisfies Record<string, Operation>;
 

@@ -2,48 +2,46 @@ import Type, { type Static } from 'typebox';
 import { type ErrorCode, errorTable } from './error.ts';
 import { printableAscii } from './schema.ts';
 
-/**
- * One thing that is wrong with a request: which parameter, with which value, against which rule,
- * and what to do.
- */
+/** An invalid parameter or header of a request: its name, its value and the rule that it breaks. */
 export const Fault = Type.Object(
   {
     parameter: Type.String({ maxLength: 256, description: 'Name of the parameter or header' }),
     value: Type.Union([Type.String({ maxLength: 128 }), Type.Null()], {
-      description: 'The value that was sent, shortened; null when none was, or when it is personal',
+      description: 'The value received, truncated; null if none was sent, or if it is personal data',
     }),
-    rule: Type.String({ maxLength: 1024, description: 'What must hold, with a right example' }),
+    rule: Type.String({ maxLength: 1024, description: 'What must hold, with a valid example' }),
   },
-  { additionalProperties: false, description: 'One fault of a request' },
+  { additionalProperties: false, description: 'An invalid parameter or header' },
 );
 export type Fault = Static<typeof Fault>;
 
-/**
- * The body of every error answer but those of the OAuth endpoints: `application/problem+json` (RFC
- * 9457 §3).
- */
+/** The body of every error response except those of the OAuth endpoints (RFC 9457 §3). */
 export const Problem = Type.Object(
   {
     type: Type.String({
       enum: Object.keys(errorTable),
       maxLength: 32,
-      description: 'A code of the error table, see docs/errors.md',
+      description: 'An error code, see docs/errors.md',
     }),
-    title: Type.String({ maxLength: 256, description: 'What the code means, the same each time' }),
+    title: Type.String({ maxLength: 256, description: 'The meaning of the code; the same in every response' }),
     status: Type.Integer({ minimum: 400, maximum: 599, format: 'int32' }),
-    detail: Type.String({ maxLength: 65_536, description: 'All messages as one text' }),
+    detail: Type.String({ maxLength: 65_536, description: 'All messages in one string' }),
     messages: Type.Array(Type.String({ maxLength: 2048 }), {
       maxItems: 256,
-      description: 'A sentence for each problem, all at once',
+      description: 'One sentence for each problem',
     }),
-    errors: Type.Array(Fault, { maxItems: 256, description: 'Each fault of the request' }),
-    correlation_id: Type.String({ maxLength: 256, pattern: printableAscii, description: 'The X-Correlation-ID' }),
+    errors: Type.Array(Fault, { maxItems: 256, description: 'One entry for each invalid parameter or header' }),
+    correlation_id: Type.String({
+      maxLength: 256,
+      pattern: printableAscii,
+      description: 'The X-Correlation-ID of the response',
+    }),
   },
-  { additionalProperties: false, description: 'An error answer (RFC 9457)' },
+  { additionalProperties: false, description: 'An error (RFC 9457)' },
 );
 export type Problem = Static<typeof Problem>;
 
-/** What a room says of a request it cannot serve; `http` turns it into an answer. */
+/** An error of a layer below HTTP; `http` turns it into a response. */
 export interface ProblemReport {
   readonly code: ErrorCode;
   readonly messages: readonly string[];
@@ -58,7 +56,7 @@ export function faultSentence(fault: Fault): string {
   return `Cannot use parameter '${fault.parameter}': it must be ${fault.rule}${value}`;
 }
 
-/** The body of a problem answer: the error table's part and what is particular to this request. */
+/** Builds the body of an error response from the error table and the report of this request. */
 export function buildProblem(report: ProblemReport, correlationId: string): Problem {
   const { status, title } = errorTable[report.code];
   return {

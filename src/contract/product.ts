@@ -2,8 +2,7 @@ import Type, { type Static } from 'typebox';
 import { plainText } from './schema.ts';
 
 /**
- * Identifier of a product: opaque text without control characters, 1 to 128 characters (`spec.md`
- * "Product object").
+ * Identifier of a product: an opaque string of 1 to 128 characters (`spec.md` "Product object").
  */
 export const ProductId = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f]{1,128}$',
@@ -14,10 +13,7 @@ export const ProductId = Type.String({
   examples: ['cHJvZHVjdC0zMA'],
 });
 
-/**
- * The product of a subscription (`spec.md` "Product object"). `period` is counted in `period_unit`
- * and may be 0.
- */
+/** The product of a subscription (`spec.md` "Product object"). `period` may be 0. */
 export const Product = Type.Object(
   {
     id: ProductId,
@@ -25,7 +21,7 @@ export const Product = Type.Object(
       maxLength: 256,
       pattern: plainText,
       description: 'Human-readable product name',
-      'x-rule': 'text of at most 256 characters without control characters',
+      'x-rule': 'a string of at most 256 characters without control characters',
       examples: ['Europe 5 GB, 30 days'],
     }),
     period: Type.Integer({
@@ -33,21 +29,21 @@ export const Product = Type.Object(
       maximum: 1_000_000,
       format: 'int32',
       description: 'Length of the product period, in period_unit',
-      'x-rule': 'a whole number from 0 to 1000000',
+      'x-rule': 'an integer from 0 to 1000000',
       examples: [30],
     }),
     period_unit: Type.String({
       pattern: '^[A-Z][A-Z0-9_]{0,31}$',
       maxLength: 32,
-      description: 'Unit of period: an open set of upper-case words; DAYS is the known one',
-      'x-rule': 'an upper-case word of at most 32 characters',
+      description: 'Unit of period: an uppercase word such as DAYS. More units may be added',
+      'x-rule': 'an uppercase word of at most 32 characters',
       examples: ['DAYS'],
     }),
     plan_id: Type.String({
       maxLength: 128,
       pattern: plainText,
       description: 'Identifier of the plan',
-      'x-rule': 'text of at most 128 characters without control characters',
+      'x-rule': 'a string of at most 128 characters without control characters',
       examples: ['cGxhbi1ldXJvcGU'],
     }),
   },

@@ -6,28 +6,25 @@ import { formatWords } from './report-format.ts';
 import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
 
 /**
- * Bounds of paging that an operator may set; `spec.md` "Query parameters" leaves them open
+ * Paging limits that an operator may set; `spec.md` "Query parameters" leaves them open
  * (`docs/decisions/page-size.md`).
  */
 export interface PageLimits {
-  /** Records on a page when `size` is not given. */
+  /** Records per page if `size` is absent. */
   readonly sizeDefault: number;
-  /** The largest `size`; above it is a 400, never a silent clamp. */
+  /** The largest `size`. A larger value is rejected with 400, never clamped. */
   readonly sizeMax: number;
-  /** Number of the first page: 1, or 0 for clients of a 0-based source. */
+  /** Number of the first page: 1, or 0 for clients that expect 0-based pages. */
   readonly firstPage: 0 | 1;
 }
 
-/** The bounds of a service whose operator set none. */
+/** The default limits. */
 export const defaultPageLimits: PageLimits = { sizeDefault: 20, sizeMax: 1000, firstPage: 1 };
 
-/** The largest page number that can be asked for: a bound on the request, not on the report. */
+/** The largest page number that a request may contain; it does not limit the report. */
 export const pageMax = 1_000_000_000;
 
-/**
- * The dates of a record by the word that chooses one: value of `date-field`, and name of the
- * record's field for `sort`.
- */
+/** Values of `date-field`, with the field of the record that each selects. */
 export const dateFields = {
   created: 'createdDate',
   activation: 'activationDate',
@@ -35,7 +32,7 @@ export const dateFields = {
 } as const;
 export type DateField = keyof typeof dateFields;
 
-/** Every value of `sort`: a date ascending, or descending with `-` before it. */
+/** Values of `sort`: a date field, ascending, or descending with the prefix `-`. */
 export const sortValues = Object.values(dateFields).flatMap((name) => [name, `-${name}`] as const);
 export type SortValue = (typeof sortValues)[number];
 
@@ -50,19 +47,19 @@ const dateTime = (description: string) =>
 
 const statusListPattern = `^${statusWord}(,${statusWord}){0,15}$`;
 
-/** The parameters that choose records and their order. */
+/** The parameters that filter and order the records. */
 export const filterParameters = {
   iccid: Type.String({ ...Iccid, description: 'Only subscriptions of this ICCID' }),
   email: Type.String({
     ...Email,
-    description: 'Only subscriptions of this subscriber: an e-mail address or identifier, compared without case',
+    description: 'Only subscriptions of this subscriber: an email address or identifier, case-insensitive',
   }),
   'product-id': Type.String({ ...ProductId, description: 'Only subscriptions with this product id' }),
   status: Type.String({
     pattern: statusListPattern,
     maxLength: 512,
-    description: `Only subscriptions in this state, or in one of several, separated by commas. Known: ${knownStatuses.join(', ')}`,
-    'x-rule': 'upper-case words separated by commas',
+    description: `Only subscriptions with one of these statuses, separated by commas. Known statuses: ${knownStatuses.join(', ')}`,
+    'x-rule': 'uppercase words separated by commas',
     examples: ['ACTIVE', 'ACTIVE,DEPLETED'],
   }),
   before: dateTime('Only subscriptions whose date is before this instant (<)'),
@@ -71,7 +68,7 @@ export const filterParameters = {
     enum: Object.keys(dateFields),
     maxLength: 16,
     default: 'created',
-    description: 'The date that before and after are compared with',
+    description: 'The date that before and after apply to',
     'x-rule': `one of ${Object.keys(dateFields).join(', ')}`,
     examples: ['created'],
   }),
@@ -87,44 +84,45 @@ export const filterParameters = {
   }),
   'auto-renew': Type.String({
     ...AutoRenew,
-    description: 'Only subscriptions that renew themselves (true), or only those that do not (false)',
+    description: 'Only subscriptions that renew automatically (true), or only those that do not (false)',
     'x-rule': 'true or false',
   }),
-  'created-from': dateTime('Only subscriptions created at this instant or later (>=), whatever date-field says'),
-  'created-to': dateTime('Only subscriptions created before this instant (<), whatever date-field says'),
+  'created-from': dateTime('Only subscriptions created at or after this instant (>=), independent of date-field'),
+  'created-to': dateTime('Only subscriptions created before this instant (<), independent of date-field'),
   'expires-within': Type.String({
     pattern: durationPattern,
     maxLength: 32,
     description:
-      'Only subscriptions that end between now and so long from now: expirationDate > now and <= now + this. A walk by cursor keeps the moment of its first page',
-    'x-rule': `a length of time in hours, days or weeks, or of ISO 8601 without months and years, up to ${durationDaysMax} days`,
+      'Only subscriptions that expire within this duration from now: now < expirationDate <= now + duration. Pages reached by cursor use the time of the first page as now',
+    'x-rule': `a duration in hours, days or weeks, or an ISO 8601 duration without years and months, of at most ${durationDaysMax} days`,
     examples: ['7d', 'P7D', '12h'],
   }),
   sort: Type.String({
     enum: [...sortValues],
     maxLength: 16,
     default: 'createdDate',
-    description: 'The order: a date ascending, or descending with - before it; records of one date are ordered by id',
+    description:
+      'Sort order: a date field, ascending, or descending with the prefix -. Records with equal dates are ordered by id',
     'x-rule': `one of ${sortValues.join(', ')}`,
     examples: ['createdDate'],
   }),
 } as const satisfies Record<string, TSchema>;
 
-/** Position and form of the answer, as far as no operator's bounds apply. */
+/** Position and format of the response: the parameters without configurable limits. */
 const answerParameters = {
   cursor: Type.String({
     pattern: '^[A-Za-z0-9_-]{1,512}$',
     maxLength: 512,
     description:
-      'Position in the order, taken from X-Next-Page or X-Previous-Page; only together with the query it came from',
-    'x-rule': 'the cursor of an X-Next-Page or X-Previous-Page header, unchanged, with the query it came from',
+      'Position in the report, from X-Next-Page or X-Previous-Page. Valid only with the query that it came from',
+    'x-rule': 'the unchanged cursor of an X-Next-Page or X-Previous-Page header, with the query that it came from',
     examples: ['eyJvIjoiMSJ9'],
   }),
   format: Type.String({
     enum: [...formatWords],
     maxLength: 6,
     default: 'json',
-    description: 'The form of the answer; without it, the Accept header decides',
+    description: 'Format of the response. If absent, the Accept header decides',
     'x-rule': `one of ${formatWords.join(', ')}`,
     examples: ['csv'],
   }),
@@ -132,7 +130,7 @@ const answerParameters = {
     enum: ['true', 'false'],
     maxLength: 5,
     default: 'false',
-    description: 'true streams the whole report of one moment instead of a page, as CSV or NDJSON',
+    description: 'If true, streams the whole report from one snapshot instead of one page, as CSV or NDJSON',
     'x-rule': 'true or false',
     examples: ['true'],
   }),
@@ -140,12 +138,12 @@ const answerParameters = {
 
 /**
  * The query parameters of the report, in the order of the documentation (`spec.md` "Query
- * parameters" and what it leaves open). All are optional; filters combine to narrow the report. A
- * name that is not here, or that stands twice, is a 400.
+ * parameters", and what it leaves open). All are optional; filters are combined with AND. An
+ * unknown or repeated parameter is rejected with 400.
  */
 export function reportParameters(limits: PageLimits): ReturnType<typeof buildParameters> {
   const parameters = parametersOf.get(limits) ?? buildParameters(limits);
-  parametersOf.set(limits, parameters); // building schemas for each request took a twentieth of it
+  parametersOf.set(limits, parameters); // building the schemas took 5 % of each request
   return parameters;
 }
 
@@ -159,12 +157,12 @@ function buildParameters(limits: PageLimits) {
       default: fallback,
       format: 'int32',
       description,
-      'x-rule': `a whole number from ${minimum} to ${maximum}`,
+      'x-rule': `an integer from ${minimum} to ${maximum}`,
       examples: [fallback],
     });
   return {
     ...filterParameters,
-    size: wholeNumber(1, limits.sizeMax, limits.sizeDefault, 'Page size: records on a page'),
+    size: wholeNumber(1, limits.sizeMax, limits.sizeDefault, 'Page size: records per page'),
     page: wholeNumber(limits.firstPage, pageMax, limits.firstPage, 'Page number'),
     ...answerParameters,
   } as const satisfies Record<string, TSchema>;

@@ -5,8 +5,8 @@ import { Status } from './subscription.ts';
 
 /**
  * The body of a search: the query parameters of the report as members of a JSON object. `size` and
- * `page` are numbers, `status` may be an array, `auto-renew` and `all` may be booleans, everything
- * else is the text that would stand in the query string.
+ * `page` are numbers, `status` may be an array, `auto-renew` and `all` may be booleans; the others
+ * are strings as in the query string.
  */
 export function searchBody(limits: PageLimits) {
   const parameters = reportParameters(limits);
@@ -20,7 +20,7 @@ export function searchBody(limits: PageLimits) {
   };
   return Type.Object(
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
-    { additionalProperties: false, description: 'The filters, the order and the position of a report' },
+    { additionalProperties: false, description: 'The filters, sort order and position of a report' },
   );
 }
 

@@ -1,3 +1,3 @@
-/** A text that somebody sent, as an answer may show it: its first characters. */
+/** Truncates a string that a client sent, for use in a response. */
 export const shorten = (text: string, charactersMax = 64): string =>
   text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;

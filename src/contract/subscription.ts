@@ -2,42 +2,37 @@ import Type, { type Static } from 'typebox';
 import { Product } from './product.ts';
 import { plainText } from './schema.ts';
 
-/**
- * The statuses known today, in the order of a subscription's life. The set is open: a client must
- * expect words that are not in it.
- */
+/** The known statuses, in life-cycle order. Clients must expect others: the set may grow. */
 export const knownStatuses = ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED'] as const;
 
 /**
- * Identifier of a subscription: URL-safe base64-like text, `=` padding allowed (`spec.md`
+ * Identifier of a subscription: URL-safe base64-like, with optional `=` padding (`spec.md`
  * "Subscription record").
  */
 export const SubscriptionId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,255}={0,2}$',
   minLength: 1,
   maxLength: 257,
-  description: 'Opaque subscription identifier, URL-safe base64-like text',
+  description: 'Opaque subscription identifier, a URL-safe base64-like string',
   'x-rule': '1 to 255 of the characters A-Z a-z 0-9 _ - with at most two = at the end',
   examples: ['c3Vic2NyaXB0aW9uLTAwMDE='],
 });
 
-/** How a status is spelled, as a part of a pattern. */
+/** The pattern of one status. */
 export const statusWord = '[A-Z][A-Z0-9_]{0,31}';
 
-/**
- * State of a subscription: an open set of upper-case words (`spec.md` "States and transitions").
- */
+/** State of a subscription, an open set of uppercase words (`spec.md` "States and transitions"). */
 export const Status = Type.String({
   pattern: `^${statusWord}$`,
   minLength: 1,
   maxLength: 32,
-  description: `State of the subscription: an open set of upper-case words; known are ${knownStatuses.join(', ')}`,
-  'x-rule': 'an upper-case word of at most 32 characters',
+  description: `Status of the subscription. Known values: ${knownStatuses.join(', ')}. More values may be added`,
+  'x-rule': 'an uppercase word of at most 32 characters',
   examples: ['ACTIVE'],
 });
 
 /**
- * SIM identifier (ITU-T E.118): digits; 16-digit ones exist in the wild, so 15 to 22 are allowed.
+ * SIM identifier (ITU-T E.118). Real data contains 16-digit ones, so 15 to 22 digits are allowed.
  */
 export const Iccid = Type.String({
   pattern: '^[0-9]{15,22}$',
@@ -53,33 +48,30 @@ const timestamp = (description: string) =>
     format: 'date-time',
     pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
     maxLength: 20,
-    description: `${description}, ISO 8601 in UTC, yyyy-MM-ddTHH:mm:ssZ`,
+    description: `${description}: ISO 8601 date-time in UTC, yyyy-MM-ddTHH:mm:ssZ`,
     'x-rule': 'an ISO 8601 date-time',
     examples: ['2024-05-01T00:00:00Z'],
   });
 
-/**
- * The words that carry a boolean on the wire; `auto_renew` is a string, not a JSON boolean
- * (`spec.md` "Subscription record").
- */
+/** `auto_renew` is a string, not a JSON boolean (`spec.md` "Subscription record"). */
 export const AutoRenew = Type.String({
   enum: ['true', 'false'],
   maxLength: 5,
-  description: 'Whether the subscription renews itself, as a boolean word in a string',
+  description: 'Whether the subscription renews automatically: the string "true" or "false", not a JSON boolean',
   'x-rule': '"true" or "false"',
   examples: ['true'],
 });
 
 /**
- * One subscription record as the report returns it (`spec.md` "Subscription record"). Only `status`
- * may be absent.
+ * A subscription record as the report returns it (`spec.md` "Subscription record"). Only `status`
+ * is optional.
  */
 export const Subscription = Type.Object(
   {
     id: SubscriptionId,
     status: Type.Optional(Status),
     activationDate: timestamp('When the subscription was activated'),
-    expirationDate: timestamp('When the subscription ends'),
+    expirationDate: timestamp('When the subscription expires'),
     createdDate: timestamp('When the subscription was created'),
     product: Product,
     iccid: Iccid,
@@ -87,7 +79,7 @@ export const Subscription = Type.Object(
       maxLength: 128,
       pattern: plainText,
       description: 'Identifier of the device',
-      'x-rule': 'text of at most 128 characters without control characters',
+      'x-rule': 'a string of at most 128 characters without control characters',
       examples: ['device-000417'],
     }),
     auto_renew: AutoRenew,

@@ -1,7 +1,6 @@
 /**
- * The known name that a misspelt one was probably meant to be, or `undefined` when none is near (at
- * most a third of its letters differ; case and the difference between `-` and `_` count for
- * nothing).
+ * Returns the known name that is most similar to a misspelled one, or `undefined` if more than a
+ * third of its letters differ. Case and the characters `-_.[]` are ignored.
  *
  * @example suggest('productid', ['product-id', 'page']) // 'product-id'
  */
@@ -16,7 +15,7 @@ export function suggest(name: string, known: Iterable<string>): string | undefin
   return best !== undefined && bestDistance <= Math.max(1, best.length / 3) ? best : undefined;
 }
 
-/** `: did you mean 'size'` when a known name is near, the empty text otherwise. */
+/** `; did you mean 'size'?` if a known name is similar, otherwise an empty string. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const near = suggest(name, known);
   return near === undefined ? '' : `; did you mean '${near}'?`;
@@ -26,10 +25,7 @@ const longest = 64;
 
 const fold = (name: string): string => name.toLowerCase().replaceAll(/[-_.[\]]/g, '');
 
-/**
- * Number of single letters to insert, delete or replace to turn one text into the other
- * (Levenshtein), row by row.
- */
+/** Levenshtein distance, computed row by row. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {

@@ -4,37 +4,37 @@ import { filterParameters } from './query.ts';
 import { AutoRenew, Status } from './subscription.ts';
 
 /**
- * What a summary counts by: fields by the name of their filter, and the days or months of the date
- * that `date-field` chooses, in UTC.
+ * The dimensions of a summary: fields by the name of their filter, and the days or months (UTC) of
+ * the date that `date-field` selects.
  */
 export const summaryGroups = ['status', 'product-id', 'plan-id', 'auto-renew', 'day', 'month'] as const;
 export type SummaryGroup = (typeof summaryGroups)[number];
 
-/** What is counted by when `by` is left out. */
+/** The dimensions if `by` is absent. */
 export const defaultSummaryGroups: readonly SummaryGroup[] = ['status', 'product-id', 'plan-id', 'auto-renew'];
 
 /**
- * The longest span that can be counted by day, in days: a leap year. It touches one calendar day
- * more when it begins within a day.
+ * The longest interval of a summary by day: a leap year. It touches one calendar day more if it
+ * starts within a day.
  */
 export const summaryDaysMax = 366;
 
 const group = `(?:${summaryGroups.join('|')})`;
 const { sort: _sort, ...filters } = filterParameters;
 
-/** The query parameters of a summary: the filters of the report, and what to count by. */
+/** The query parameters of a summary: the filters of the report, and the dimensions. */
 export const summaryParameters = {
   ...filters,
   'date-field': {
     ...filters['date-field'],
-    description: 'The date that before and after are compared with, and that day and month are of',
+    description: 'The date that before and after apply to, and that day and month are taken from',
   },
   by: Type.String({
     pattern: `^${group}(?:,${group}){0,${summaryGroups.length - 1}}$`,
     maxLength: 64,
     default: defaultSummaryGroups.join(','),
-    description: `What to count by, one or several of ${summaryGroups.join(', ')}, separated by commas. day needs bounds of its date at most ${summaryDaysMax} days apart`,
-    'x-rule': `one or several of ${summaryGroups.join(', ')}, separated by commas, each once`,
+    description: `Dimensions to count by, separated by commas: ${summaryGroups.join(', ')}. With day, before and after must limit the date to at most ${summaryDaysMax} days`,
+    'x-rule': `one or more of ${summaryGroups.join(', ')}, separated by commas, without repetition`,
     examples: ['status,month', 'product-id'],
   }),
 } as const satisfies Record<string, TSchema>;
@@ -49,7 +49,7 @@ const counts = <T extends TSchema>(description: string, value: T) =>
   Type.Optional(
     Type.Array(
       Type.Object(
-        { value, count: count('Records with this value, at least one') },
+        { value, count: count('Number of records with this value, at least 1') },
         { additionalProperties: false, description: 'A value and its count' },
       ),
       { maxItems: Number.MAX_SAFE_INTEGER, description },
@@ -60,16 +60,16 @@ const bucket = (pattern: string, example: string) =>
   Type.String({ pattern, maxLength: 10, description: 'In UTC', examples: [example] });
 
 /**
- * The counts of a summary. `by` has the groups that were asked for, each ordered by value; only
- * values that a record has stand in it.
+ * The counts of a summary. `by` has the requested dimensions, each ordered by value, without values
+ * that no record has.
  */
 export const SubscriptionSummary = Type.Object(
   {
-    total: count('All records that the filters let through'),
+    total: count('Number of records that match the filters'),
     by: Type.Object(
       {
         status: counts(
-          'By status; records without one come last',
+          'By status; records without a status come last',
           Type.Union([Status, Type.Null()], { description: 'null: records without a status' }),
         ),
         'product-id': counts('By product id', ProductId),
@@ -80,10 +80,10 @@ export const SubscriptionSummary = Type.Object(
       },
       {
         additionalProperties: false,
-        description: 'The groups that were asked for; the counts of each add up to total',
+        description: 'The requested dimensions; the counts of each add up to total',
       },
     ),
   },
-  { additionalProperties: false, description: 'Counts of subscriptions, all of one moment' },
+  { additionalProperties: false, description: 'Counts of subscriptions, all from one snapshot' },
 );
 export type SubscriptionSummary = Static<typeof SubscriptionSummary>;

@@ -6,31 +6,28 @@ export const grantTypes = ['client_credentials', 'refresh_token'] as const;
 export type GrantType = (typeof grantTypes)[number];
 
 /**
- * What becomes of a refresh token that was used: `rotate` ends it, `reuse` leaves it valid until it
+ * What happens to a used refresh token: `rotate` invalidates it, `reuse` leaves it valid until it
  * expires.
  */
 export const refreshTokenUses = ['rotate', 'reuse'] as const;
 export type RefreshTokenUse = (typeof refreshTokenUses)[number];
 
-/** The scopes that exist: what an access token may allow (RFC 6749 §3.3). */
+/** All scopes (RFC 6749 §3.3). */
 export const scopes = ['subscription:read', 'subscription:write'] as const;
 export type Scope = (typeof scopes)[number];
 
-/**
- * The scopes that clients of the public interface are told of; the others are the operator's to
- * give.
- */
+/** The scopes in public documents; the operator grants the others. */
 export const publicScopes: readonly Scope[] = ['subscription:read'];
 
 /**
- * Scopes of OpenID Connect (Core §5.4, §11): clients of an identity provider may send them; they
- * say nothing here and are not granted.
+ * Scopes of OpenID Connect (Core §5.4, §11). Clients of an identity provider may send them; they
+ * are ignored and not granted.
  */
 export const identityScopes: ReadonlySet<string> = new Set([
   ...['openid', 'profile', 'email', 'address', 'phone', 'offline_access'],
 ]);
 
-/** What a client may ask for unless it was made with other scopes. */
+/** The scopes of a client that was created without explicit scopes. */
 export const defaultScopes: readonly Scope[] = ['subscription:read'];
 
 const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: printableAscii, description });
@@ -41,18 +38,17 @@ const secretText = (description: string) => Type.String({ maxLength: 4096, patte
  */
 export const TokenRequest = Type.Object(
   {
-    grant_type: Type.String({ enum: [...grantTypes], maxLength: 32, description: 'The grant' }),
+    grant_type: Type.String({ enum: [...grantTypes], maxLength: 32, description: 'The grant type' }),
     client_id: Type.Optional(secretText('Client identifier, unless sent by HTTP Basic')),
     client_secret: Type.Optional(secretText('Client secret, unless sent by HTTP Basic')),
     refresh_token: Type.Optional(secretText('The refresh token, for grant_type=refresh_token')),
-    scope: Type.Optional(secretText('Space-separated scopes; without it, all that the client has')),
+    scope: Type.Optional(secretText('Space-separated scopes. If absent, all scopes of the client')),
   },
   { description: 'A token request; unknown fields are ignored (RFC 6749 §3.2)' },
 );
 
 /**
- * A token answer (RFC 6749 §5.1), with `refresh_expires_in` as Keycloak has it. Times are in
- * seconds.
+ * A token response (RFC 6749 §5.1), with `refresh_expires_in` as in Keycloak. Times are in seconds.
  */
 export const TokenResponse = Type.Object(
   {
@@ -66,30 +62,34 @@ export const TokenResponse = Type.Object(
       minimum: 1,
       maximum: 86_400,
       format: 'int32',
-      description: 'Seconds until the access token ends',
+      description: 'Seconds until the access token expires',
     }),
     refresh_token: Type.Optional(
-      Type.String({ maxLength: 512, pattern: printableAscii, description: 'The refresh token; each use replaces it' }),
+      Type.String({
+        maxLength: 512,
+        pattern: printableAscii,
+        description: 'The refresh token; each refresh returns a new one',
+      }),
     ),
     refresh_expires_in: Type.Integer({
       minimum: 0,
       maximum: 2_592_000,
       format: 'int32',
-      description: 'Seconds until the refresh token ends; 0 when there is none',
+      description: 'Seconds until the refresh token expires; 0 if there is none',
     }),
     scope: Type.String({ maxLength: 512, pattern: printableAscii, description: 'The scopes of the access token' }),
     'not-before-policy': Type.Optional(
-      Type.Literal(0, { format: 'int32', description: 'As Keycloak has it: no token is refused for its age' }),
+      Type.Literal(0, { format: 'int32', description: 'Always 0, for compatibility with Keycloak' }),
     ),
     session_state: Type.Optional(
       Type.String({
         maxLength: 64,
         pattern: printableAscii,
-        description: 'As Keycloak has it: stays the same from refresh to refresh',
+        description: 'Session identifier, the same after every refresh; for compatibility with Keycloak',
       }),
     ),
   },
-  { additionalProperties: false, description: 'A token answer' },
+  { additionalProperties: false, description: 'A token response' },
 );
 export type TokenResponse = Static<typeof TokenResponse>;
 
@@ -97,11 +97,11 @@ export type TokenResponse = Static<typeof TokenResponse>;
 export const TokenQuery = Type.Object(
   {
     token: secretText('The token'),
-    token_type_hint: Type.Optional(secretText('What kind of token it is; not needed, as the token tells')),
+    token_type_hint: Type.Optional(secretText('Type of the token; optional and ignored')),
     client_id: Type.Optional(secretText('Client identifier, unless sent by HTTP Basic')),
     client_secret: Type.Optional(secretText('Client secret, unless sent by HTTP Basic')),
   },
-  { description: 'A question about a token, or its end; unknown fields are ignored' },
+  { description: 'The token of a revocation or introspection request; unknown fields are ignored' },
 );
 
 const claimText = (description: string) =>
@@ -109,30 +109,30 @@ const claimText = (description: string) =>
 const claimTime = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 99_999_999_999, format: 'int64', description }));
 
-/** What is told of a token (RFC 7662 §2.2). Times are in UTC epoch seconds. */
+/** The introspection result (RFC 7662 §2.2). Times are in UTC epoch seconds. */
 export const IntrospectionResponse = Type.Object(
   {
-    active: Type.Boolean({ description: 'Whether the token is good now; nothing else is told of one that is not' }),
+    active: Type.Boolean({ description: 'Whether the token is active. If false, all other members are absent' }),
     token_type: Type.Optional(
-      Type.String({ enum: ['Bearer', 'refresh_token'], maxLength: 16, description: 'Kind of token' }),
+      Type.String({ enum: ['Bearer', 'refresh_token'], maxLength: 16, description: 'Type of the token' }),
     ),
-    client_id: claimText('The client it was issued to'),
-    sub: claimText('The same'),
-    scope: claimText('Its scopes, separated by blanks'),
-    iss: claimText('The issuer'),
-    aud: claimText('The API it is for'),
+    client_id: claimText('The client that the token was issued to'),
+    sub: claimText('Subject: the same as client_id'),
+    scope: claimText('Space-separated scopes of the token'),
+    iss: claimText('Issuer of the token'),
+    aud: claimText('Audience: the API that the token is for'),
     jti: claimText('Identifier of the access token'),
-    sid: claimText('Identifier of what came from one token request'),
-    exp: claimTime('When it ends'),
-    iat: claimTime('When it was issued'),
+    sid: claimText('Session identifier, shared by all tokens that descend from one token request'),
+    exp: claimTime('When the token expires'),
+    iat: claimTime('When the token was issued'),
   },
-  { additionalProperties: false, description: 'What is told of a token (RFC 7662)' },
+  { additionalProperties: false, description: 'The introspection result (RFC 7662)' },
 );
 export type IntrospectionResponse = Static<typeof IntrospectionResponse>;
 
 /**
  * Error codes of the token endpoint with their status (RFC 6749 §5.2, RFC 7009 §2.2.1; the last
- * three are ours for conditions that these do not name).
+ * three are not in these standards).
  */
 export const tokenErrorTable = {
   invalid_request: { status: 400 },
@@ -148,14 +148,14 @@ export const tokenErrorTable = {
 } as const satisfies Record<string, { readonly status: number }>;
 export type TokenErrorCode = keyof typeof tokenErrorTable;
 
-/** The body of a refused token request (RFC 6749 §5.2). */
+/** The body of a rejected token request (RFC 6749 §5.2). */
 export const TokenErrorBody = Type.Object(
   {
     error: Type.String({ enum: Object.keys(tokenErrorTable), maxLength: 32 }),
     error_description: Type.Optional(
-      Type.String({ maxLength: 512, pattern: printableAscii, description: 'A sentence for the developer' }),
+      Type.String({ maxLength: 512, pattern: printableAscii, description: 'A sentence for developers' }),
     ),
   },
-  { additionalProperties: false, description: 'A refused token request (RFC 6749 §5.2)' },
+  { additionalProperties: false, description: 'A rejected token request (RFC 6749 §5.2)' },
 );
 export type TokenErrorBody = Static<typeof TokenErrorBody>;
