@@ -15,7 +15,9 @@ export interface FormContent {
  * Parses `application/x-www-form-urlencoded` (WHATWG URL §5.1), but reports what cannot be decoded
  * instead of replacing it. `+` is a space.
  *
- * @example parseForm('size=5&page=%ZZ') // { pairs: [{ name: 'size', value: '5' }], malformed: ['page=%ZZ'] }
+ * @example
+ * parseForm('size=5&page=%ZZ')
+ * // { pairs: [{ name: 'size', value: '5' }], malformed: ['page=%ZZ'] }
  */
 export function parseForm(text: string): FormContent {
   const pairs: FormPair[] = [];

@@ -52,7 +52,8 @@ export function formatInstant(seconds: number): string {
 /**
  * Formats an instant with its fraction, without trailing zeros.
  *
- * @example formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
+ * @example
+ * formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
  */
 export function formatExactInstant({ seconds, nanos }: Instant): string {
   const fraction = String(nanos).padStart(9, '0').replace(/0+$/, '');

@@ -51,7 +51,8 @@ function expressionOf(pattern: string): RegExp {
  */
 export function readWholeNumber(schema: TSchema, text: string): number | undefined {
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema as { minimum?: number; maximum?: number };
-  if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined; // no sign, space, exponent, hexadecimal or leading zero
+  // no sign, space, exponent, hexadecimal or leading zero
+  if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined;
   const value = Number(text);
   return value >= minimum && value <= maximum ? value : undefined;
 }
