@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mutant } from './mutants.ts';
+
+/** One test that ran. */
+export interface TestResult {
+  /** Absolute path of its file. */
+  readonly path: string;
+  /** Titles of the suites around it and its own, separated by blanks. */
+  readonly fullName: string;
+  readonly passed: boolean;
+}
+
+/** A run that is not over by then hangs. */
+const runMsMax = 600_000;
+
+/** Runs the tests of some mutants in a source tree. Returns nothing when Vitest could not run. */
+export function runTests(root: string, mutants: readonly Mutant[]): readonly TestResult[] {
+  const report = join(root, 'mutants-report.json');
+  rmSync(report, { force: true });
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const names = mutants.map((mutant) => namePattern(mutant)).join('|');
+  const files = [...new Set(mutants.map(({ file }) => `/${file}`))];
+  // the store's suites run once more on another PostgreSQL, which is not needed here
+  const options = ['--project=!postgres 15', '--reporter=json', `--outputFile=${report}`, '-t', names];
+  spawnSync(process.execPath, [vitest, 'run', ...files, ...options], {
+    cwd: root,
+    stdio: 'ignore',
+    timeout: runMsMax,
+  });
+  return readReport(report);
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+function readReport(path: string): readonly TestResult[] {
+  let report: Report;
+  try {
+    report = JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return [];
+  }
+  return report.testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'passed' || status === 'failed')
+      .map(({ fullName, status }) => ({ path: name, fullName, passed: status === 'passed' })),
+  );
+}
+
+/** The results of the tests that a mutant names. */
+export function resultsOf(mutant: Mutant, results: readonly TestResult[]): readonly TestResult[] {
+  const pattern = new RegExp(namePattern(mutant));
+  return results.filter(({ path, fullName }) => path.endsWith(`/${mutant.file}`) && pattern.test(fullName));
+}
+
+/** Matches the full names of the tests of a title; a placeholder of `test.each` is any text. */
+export function namePattern({ test, on = [] }: Pick<Mutant, 'test' | 'on'>): string {
+  const title = test
+    .split(/%[sijdf]|\$\w+/)
+    .map(escapePattern)
+    .join('.*');
+  return `^${on.map((word) => `(?=.*${escapePattern(word)})`).join('')}(?:.* )?${title}$`;
+}
+
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');

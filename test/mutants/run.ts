@@ -1,0 +1,88 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Mutant, mutants } from './mutants.ts';
+import { resultsOf, runTests } from './run-tests.ts';
+import { findMutatedFile, findTestFile, readSources, readTestFiles } from './source-tree.ts';
+
+/**
+ * Plants each mistake of `mutants.ts` in a copy of this tree and runs the test that must notice it.
+ * Ends with 1 unless all of them are killed.
+ */
+const { values } = parseArgs({
+  options: {
+    /** Only the mutants of these ids. */
+    only: { type: 'string', multiple: true },
+    /** Print the list and run nothing. */
+    list: { type: 'boolean', default: false },
+  },
+});
+
+const { only } = values;
+const chosen = mutants.filter(({ id }) => only === undefined || only.includes(id));
+if (chosen.length < (only?.length ?? 1)) throw new Error(`Cannot run: --only must be an id that --list shows: ${only}`);
+
+if (values.list) for (const mutant of chosen) console.log(describe(mutant));
+else process.exitCode = runAll() ? 0 : 1;
+
+/** Runs the mutants one after the other; returns whether all were killed. */
+function runAll(): boolean {
+  const root = process.cwd();
+  const testFiles = readTestFiles(root);
+  for (const mutant of chosen) findTestFile(testFiles, mutant);
+  const copy = mkdtempSync(join(tmpdir(), 'subreport-mutants-'));
+  try {
+    copyTree(root, copy);
+    requirePassing(copy);
+    const survived = chosen.filter((mutant) => !isKilled(copy, mutant));
+    console.log(`${chosen.length - survived.length} killed, ${survived.length} survived`);
+    return survived.length === 0;
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+/** Copies everything that tests need; packages are shared. */
+function copyTree(root: string, copy: string): void {
+  const left = new Set(['node_modules', '.git', 'data']);
+  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(relative(root, path)) });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+}
+
+/** Throws unless each test passes in a tree without a mistake. */
+function requirePassing(copy: string): void {
+  const started = performance.now();
+  const results = runTests(copy, chosen);
+  const wrong = chosen.filter((mutant) => {
+    const own = resultsOf(mutant, results);
+    return own.length === 0 || own.some(({ passed }) => !passed);
+  });
+  if (wrong.length > 0)
+    throw new Error(`Cannot run: without a mistake these tests must run and pass:\n${wrong.map(describe).join('\n')}`);
+  console.log(`without a mistake all tests pass (${secondsSince(started)} s)`);
+}
+
+function isKilled(copy: string, mutant: Mutant): boolean {
+  const started = performance.now();
+  const { path, text } = findMutatedFile(readSources(copy), mutant);
+  writeFileSync(
+    path,
+    text.replace(mutant.search, () => mutant.replace),
+  );
+  const own = resultsOf(mutant, runTests(copy, [mutant]));
+  writeFileSync(path, text);
+  const killed = own.some(({ passed }) => !passed);
+  const outcome = killed ? 'killed' : own.length === 0 ? 'NOT RUN' : 'SURVIVED';
+  console.log(`${outcome.padEnd(8)} ${describe(mutant)} (${secondsSince(started)} s)`);
+  return killed;
+}
+
+function describe({ id, breaks, file, test, on = [] }: Mutant): string {
+  const place = on.length === 0 ? '' : ` [${on.join(', ')}]`;
+  return `${id.padEnd(28)} ${breaks}\n${' '.repeat(9)}${file}${place}: ${test}`;
+}
+
+function secondsSince(started: number): string {
+  return ((performance.now() - started) / 1000).toFixed(1);
+}
