@@ -1,6 +1,6 @@
 import type { ImportLock, LoadCounts, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { readImportMark } from '../storage/tables/import-mark.ts';
+import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { withImportLock } from './import-lock.ts';
 import { batchEnd, batchRows, createBatchLoader } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
@@ -71,17 +71,17 @@ async function loadRecords(
   lock: ImportLock,
 ): Promise<ImportSummary> {
   const digest = new SourceDigest();
-  const mark = options.resume === true ? await readImportMark(store, tenant) : undefined;
-  const resumption = createResumption(mark, options.format, digest);
-  const tally: Tally = { read: 0, rejected: mark?.rejected ?? 0 };
-  const begun = { read: mark?.read ?? 0, rejected: tally.rejected };
+  const resumePoint = options.resume === true ? await readResumePoint(store, tenant) : undefined;
+  const resumption = createResumption(resumePoint, options.format, digest);
+  const tally: Tally = { read: 0, rejected: resumePoint?.rejected ?? 0 };
+  const begun = { read: resumePoint?.read ?? 0, rejected: tally.rejected };
   let told: Promise<void> | undefined;
   /**
    * Once the source is known to be the one that is resumed, and before anything of what follows is
    * told.
    */
   const tellResume = () => (told ??= Promise.resolve(options.onResume?.(begun)));
-  const loader = createBatchLoader(store, tenant, lock, mark ?? { inserted: 0, updated: 0, unchanged: 0 });
+  const loader = createBatchLoader(store, tenant, lock, resumePoint ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
   // up to the last row of the batch
   let done = { read: tally.read, rejected: tally.rejected, bytes: 0 };

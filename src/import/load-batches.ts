@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
-import type { ImportLock, ImportMark, LoadCounts, Store, TenantId } from '../storage/store.ts';
+import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { requireHeld } from './import-lock.ts';
 
@@ -30,10 +30,8 @@ const attemptsMax = 3;
 /** Wait before the second attempt, in milliseconds; it grows with each. */
 const pauseMs = 200;
 
-/**
- * Where an import stands once some rows are in, the counts being those of the batches before them.
- */
-export type MarkImport = (counts: LoadCounts) => ImportMark | 'finished';
+/** The resume point after a batch; `counts` are those of the batches before it. */
+export type ResumePointAfter = (counts: LoadCounts) => ResumePoint | 'finished';
 
 /** Where rows go in batches, each durable once `counts` has it. */
 export interface BatchLoader {
@@ -43,7 +41,7 @@ export interface BatchLoader {
    * Loads a batch as soon as the one before it is done; resolves when that one is, so that the next
    * can be read meanwhile.
    */
-  load(rows: readonly SubscriptionRow[], mark: MarkImport): Promise<void>;
+  load(rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void>;
   /** Resolves when the last batch is done. */
   settle(): Promise<void>;
 }
@@ -52,16 +50,16 @@ export interface BatchLoader {
 export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLock, start: LoadCounts): BatchLoader {
   const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
   let underWay: Promise<void> = Promise.resolve();
-  const loadOne = async (rows: readonly SubscriptionRow[], mark: MarkImport): Promise<void> => {
+  const loadOne = async (rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
-    const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, mark(counts)));
+    const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, pointAfter(counts)));
     Object.assign(counts, sum(counts, loaded));
   };
   return {
     counts,
-    async load(rows, mark) {
+    async load(rows, pointAfter) {
       await underWay;
-      underWay = loadOne(rows, mark);
+      underWay = loadOne(rows, pointAfter);
       underWay.catch(() => undefined); // it is told to whoever waits for the batch next
     },
     settle: () => underWay,

@@ -1,4 +1,4 @@
-import type { ImportMark } from '../storage/store.ts';
+import type { ResumePoint } from '../storage/store.ts';
 import { ImportError } from './error.ts';
 import type { SourceDigest } from './source-digest.ts';
 
@@ -15,11 +15,15 @@ export interface Resumption {
   requireReached(rows: number): void;
 }
 
-/** Prepares to go on from a mark; from the beginning when there is none. */
-export function createResumption(mark: ImportMark | undefined, format: string, digest: SourceDigest): Resumption {
-  if (mark === undefined) return { rows: 0, isPast: () => false, requireReached: () => undefined };
-  if (mark.format !== format) throw otherSource(`its format was ${mark.format}, it is ${format} now`);
-  const { bytes, read, sha256 } = mark;
+/** Prepares to continue from a resume point, or from the beginning without one. */
+export function createResumption(
+  resumePoint: ResumePoint | undefined,
+  format: string,
+  digest: SourceDigest,
+): Resumption {
+  if (resumePoint === undefined) return { rows: 0, isPast: () => false, requireReached: () => undefined };
+  if (resumePoint.format !== format) throw otherSource(`its format was ${resumePoint.format}, it is ${format} now`);
+  const { bytes, read, sha256 } = resumePoint;
   return {
     rows: read,
     isPast(row, end) {

@@ -88,10 +88,9 @@ export interface LoadCounts {
 }
 
 /**
- * How far an import that has not finished came; committed in one transaction with the rows up to
- * there.
+ * Where an unfinished import can be resumed; committed in one transaction with the rows before it.
  */
-export interface ImportMark {
+export interface ResumePoint {
   /** Unpacked bytes of the source up to the end of its last row that is done. */
   readonly bytes: number;
   /** SHA-256 of these bytes, hexadecimal. */
@@ -180,13 +179,13 @@ export interface Store {
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a
-   * row equal to the stored one is left alone. `mark`, with what became of these rows added to its
-   * counts, is kept in the same transaction; `finished` removes the tenant's mark.
+   * row equal to the stored one is left alone. `resumePoint`, with the counts of these rows added to
+   * its own, is stored in the same transaction; `finished` removes the tenant's resume point.
    */
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
-    mark?: ImportMark | 'finished',
+    resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts>;
   /**
    * Opens what gathers all rows of a tenant; it must be closed. Whoever opens one has the right to

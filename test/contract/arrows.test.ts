@@ -76,7 +76,7 @@ const rightImports: readonly (readonly [room: string, specifier: string])[] = [
   ['src/http/operator', '../listener/base-server.ts'],
   ['src/storage', './order-key.ts'],
   ['src/storage/read', '../counts/range.ts'],
-  ['src/storage/sqlite', '../tables/import-mark.ts'],
+  ['src/storage/sqlite', '../tables/resume-point.ts'],
   ['src/storage/postgres', 'pg'],
   ['src/client', '../contract/operations.ts'],
   ['src/cli', '../storage/store.ts'],

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { csvColumns } from '../../src/import/csv-columns.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
-import { readImportMark } from '../../src/storage/tables/import-mark.ts';
+import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
@@ -80,7 +80,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     let marked = 0;
     for (let kills = 0; kills < 4; kills += 1) {
       const { child, ended } = run(killed, file, '--resume', '--errors', errors);
-      const rowsOf = async () => (await readImportMark(opened.store, tenant))?.read ?? 0;
+      const rowsOf = async () => (await readResumePoint(opened.store, tenant))?.read ?? 0;
       while ((await rowsOf()) <= marked && child.exitCode === null) await sleep(2);
       await sleep(randomInt(60));
       child.kill('SIGKILL');
@@ -95,7 +95,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     const { read, accepted, rejected, inserted, updated, unchanged } = whole.summary;
     expect(summary).toMatchObject({ read, accepted, rejected, inserted, updated, unchanged });
     expect(readFileSync(errors, 'utf8')).toBe(readFileSync(join(folder, 'whole.errors'), 'utf8'));
-    expect(await readImportMark(opened.store, tenant)).toBeUndefined();
+    expect(await readResumePoint(opened.store, tenant)).toBeUndefined();
     rmSync(errors);
   });
 
@@ -106,8 +106,8 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     const cut = join(folder, 'cut.ndjson.gz');
     writeFileSync(cut, gzipSync(ndjson).subarray(0, -2_000));
     expect((await finish('other', 'cut.ndjson.gz')).stderr).toContain('must be whole');
-    const mark = await readImportMark(opened.store, tenant);
-    expect(mark?.read).toBeGreaterThan(5_000);
+    const resumePoint = await readResumePoint(opened.store, tenant);
+    expect(resumePoint?.read).toBeGreaterThan(5_000);
     const errors = join(folder, 'kept.ndjson');
     const told = '{"line":1}\n'.repeat(50); // more than the import that is resumed had told
     writeFileSync(errors, told);
@@ -118,11 +118,11 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
       const { code, stderr } = await finish('other', file, '--resume', '--errors', errors);
       expect([code, stderr]).toEqual([1, expect.stringContaining('Cannot resume the import')]);
     }
-    expect(await readImportMark(opened.store, tenant)).toEqual(mark);
+    expect(await readResumePoint(opened.store, tenant)).toEqual(resumePoint);
     expect(readFileSync(errors, 'utf8')).toBe(told);
     expect((await finish('other', 'rows.ndjson', '--resume', '--dry-run')).code).toBe(2);
     const { summary } = await finish('other', 'rows.ndjson', '--resume');
-    expect(summary).toMatchObject({ resumed_from: mark?.read, read: lines.length });
+    expect(summary).toMatchObject({ resumed_from: resumePoint?.read, read: lines.length });
   });
 
   test('is resumed from standard input and past the end of whole reports', async () => {

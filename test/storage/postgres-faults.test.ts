@@ -6,7 +6,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { countMatching } from '../../src/storage/read/page.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { readImportMark } from '../../src/storage/tables/import-mark.ts';
+import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
@@ -173,7 +173,7 @@ describe('when PostgreSQL fails', () => {
 
   test('a load whose connection is killed half-way leaves nothing, and nothing else fails with it', async () => {
     const before = await revision();
-    const mark = {
+    const resumePoint = {
       bytes: 5,
       sha256: 'x',
       format: 'ndjson',
@@ -185,10 +185,10 @@ describe('when PostgreSQL fails', () => {
     };
     for (const table of ['subscription_span', 'subscription_import', 'subscription'])
       await killAt(table, 'subreport', () =>
-        opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'half' })], mark),
+        opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'half' })], resumePoint),
       );
     expect([await count(), await revision()]).toEqual([0, before]);
-    expect(await readImportMark(opened.store, tenant)).toBeUndefined();
+    expect(await readResumePoint(opened.store, tenant)).toBeUndefined();
   });
 
   test('a replacement whose connection is killed while it writes leaves everything as it was', async () => {

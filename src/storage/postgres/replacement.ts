@@ -4,7 +4,7 @@ import { toRowChange } from '../counts/replaced-row.ts';
 import { countedColumns } from '../counts/span.ts';
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { assignRowColumns, rowColumns, setRevision } from '../subscription-row.ts';
-import { removeImportMark } from '../tables/import-mark.ts';
+import { removeResumePoint } from '../tables/resume-point.ts';
 import { announceChange, begin, columnArrays, lockTenant } from './change-sql.ts';
 import { close } from './connections.ts';
 import { toStorageError, withAddress } from './error.ts';
@@ -85,7 +85,7 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
   if (dryRun) return counts;
   // what an import before this one had done is not what is there now
-  await run(removeImportMark, [tenant]);
+  await run(removeResumePoint, [tenant]);
   if (changed + removed === 0) return counts;
   await run(writeChanged, [tenant, revision]);
   for (const setting of ['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'])

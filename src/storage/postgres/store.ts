@@ -20,11 +20,11 @@ import type {
   TenantSnapshot,
   TenantStatement,
 } from '../store.ts';
-import { checkThat, type ImportMark, type LoadCounts, type StoreCheck } from '../store.ts';
+import { checkThat, type LoadCounts, type ResumePoint, type StoreCheck } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { setRevision, someTombstone } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
-import { addLoaded, markStatement } from '../tables/import-mark.ts';
+import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { type BatchStatement, runBatch } from './batch.ts';
 import {
@@ -72,7 +72,7 @@ interface Changed<T> {
   readonly changes: readonly RowChange[];
   readonly result: T;
   /** Where the import stands that made the change. */
-  readonly mark?: ImportMark | 'finished';
+  readonly resumePoint?: ResumePoint | 'finished';
 }
 
 /** What the views of one store on its requests (`within`) have in common. */
@@ -158,7 +158,7 @@ class PostgresStore implements Store {
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
-    mark?: ImportMark | 'finished',
+    resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
     const columns = columnArrays(rows);
     const sql = { change: upsertRows, values: columns, unbury: columns[0] };
@@ -172,7 +172,7 @@ class PostgresStore implements Store {
           return before === undefined ? { after } : { before, after };
         });
       const result = countLoaded(rows.length, changes);
-      return { changes, result, ...(mark !== undefined && { mark: addLoaded(mark, result) }) };
+      return { changes, result, ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }) };
     });
   }
 
@@ -238,11 +238,11 @@ class PostgresStore implements Store {
       ]);
       const revision = Number(locked?.revision ?? 0) + 1;
       const rows = await this.#query(client, change, [tenant, revision, ...values]);
-      const { changes, result, mark } = read(rows);
+      const { changes, result, resumePoint } = read(rows);
       const ask = (text: string, bound: readonly unknown[]) => this.#query(client, text, bound);
       const isUnburied = unbury !== undefined && buried.length > 0;
       await Promise.all([
-        ...(mark === undefined ? [] : [ask(...markStatement(tenant, mark))]),
+        ...(resumePoint === undefined ? [] : [ask(...resumePointStatement(tenant, resumePoint))]),
         ...(changes.length === 0
           ? []
           : [

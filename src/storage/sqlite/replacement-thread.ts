@@ -11,7 +11,7 @@ import {
   selectRevision,
   setRevision,
 } from '../subscription-row.ts';
-import { removeImportMark } from '../tables/import-mark.ts';
+import { removeResumePoint } from '../tables/resume-point.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import type { ReplacementRequest, ReplacementStart } from './replacement.ts';
 import { countOnSqlite } from './run-count.ts';
@@ -85,7 +85,7 @@ function readRevision(): number {
 
 function write({ inserted, updated, removed }: ReplaceCounts, revision: number): void {
   // what an import before this one had done is not what is there now
-  connection.change(removeImportMark, [tenant]);
+  connection.change(removeResumePoint, [tenant]);
   const changes = inserted + updated + removed;
   if (changes === 0) return;
   connection.change(writeChanged, [tenant, revision]);

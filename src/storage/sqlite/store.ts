@@ -12,11 +12,11 @@ import type {
   DirectorySql,
   DirectoryStatement,
   ImportLock,
-  ImportMark,
   LoadCounts,
   MigrationResult,
   ReadOptions,
   Replacement,
+  ResumePoint,
   Row,
   SqlValue,
   Store,
@@ -128,9 +128,9 @@ class SqliteStore implements Store {
   loadSubscriptions(
     tenant: TenantId,
     rows: readonly SubscriptionRow[],
-    mark?: ImportMark | 'finished',
+    resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
-    return this.#change({ kind: 'load', tenant, rows, mark });
+    return this.#change({ kind: 'load', tenant, rows, resumePoint });
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {

@@ -1,4 +1,4 @@
-import type { ImportMark, TenantId } from '../store.ts';
+import type { ResumePoint, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
 /** What the writer thread begins with. */
@@ -12,7 +12,7 @@ export type TenantChange =
       readonly kind: 'load';
       readonly tenant: TenantId;
       readonly rows: readonly SubscriptionRow[];
-      readonly mark: ImportMark | 'finished' | undefined;
+      readonly resumePoint: ResumePoint | 'finished' | undefined;
     }
   | { readonly kind: 'delete'; readonly tenant: TenantId; readonly ids: readonly string[] }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }

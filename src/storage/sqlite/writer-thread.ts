@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
 import { countedColumns, toCountedRow } from '../counts/span.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type { ImportMark, LoadCounts, TenantId } from '../store.ts';
+import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
 import {
   rowColumns,
   rowValues,
@@ -12,7 +12,7 @@ import {
   someTombstone,
 } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
-import { addLoaded, markStatement } from '../tables/import-mark.ts';
+import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
@@ -42,7 +42,7 @@ answerRequests<WriteRequest>((request) => {
 function change(request: TenantChange): LoadCounts | number | undefined {
   switch (request.kind) {
     case 'load':
-      return loadRows(request.tenant, request.rows, request.mark);
+      return loadRows(request.tenant, request.rows, request.resumePoint);
     case 'delete':
       return deleteRows(request.tenant, request.ids);
     case 'erase':
@@ -58,7 +58,7 @@ function change(request: TenantChange): LoadCounts | number | undefined {
 function loadRows(
   tenant: TenantId,
   rows: readonly SubscriptionRow[],
-  mark: ImportMark | 'finished' | undefined,
+  resumePoint: ResumePoint | 'finished' | undefined,
 ): LoadCounts {
   const revision = nextRevision(tenant);
   const [buried] = connection.all(someTombstone, [tenant]);
@@ -69,7 +69,7 @@ function loadRows(
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
   keepChanges(tenant, changes, revision);
   const counts = countLoaded(rows.length, changes);
-  if (mark !== undefined) connection.change(...markStatement(tenant, addLoaded(mark, counts)));
+  if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
   return counts;
 }
 
