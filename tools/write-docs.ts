@@ -7,6 +7,7 @@ import { changeParameters } from '../src/contract/change.ts';
 import { defaultPageLimits, reportParameters } from '../src/contract/query.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
+import { architecturePicture } from './architecture/architecture-picture.ts';
 
 /**
  * The parts of the documentation that are the code's own words, by file: each stands between two
@@ -78,6 +79,7 @@ function examplesOf(command: Command): string {
 }
 
 if (import.meta.main) {
+  writeFileSync(new URL('../docs/architecture.svg', import.meta.url), architecturePicture());
   for (const file of Object.keys(generatedParts)) {
     const url = new URL(`../${file}`, import.meta.url);
     writeFileSync(url, withGeneratedPart(file, readFileSync(url, 'utf8')));

@@ -6,6 +6,7 @@ import { readConfig, settings } from '../../src/cli/config.ts';
 import { errorTable } from '../../src/contract/error.ts';
 import { tokenErrorTable } from '../../src/contract/token.ts';
 import { csvColumns } from '../../src/import/csv-columns.ts';
+import { architecturePicture } from '../../tools/architecture/architecture-picture.ts';
 import { generatedParts, withGeneratedPart } from '../../tools/write-docs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -30,6 +31,10 @@ describe('documentation and code say the same', () => {
       expect(read(file)).toBe(withGeneratedPart(file, read(file)));
     },
   );
+
+  test('docs/architecture.svg shows the folders and imports of src/ (npm run docs draws it)', () => {
+    expect(read('docs/architecture.svg')).toBe(architecturePicture());
+  });
 
   test('docs/errors.md lists every error code with its status, and no other', () => {
     const tables: Record<string, { status: number }> = { ...errorTable, ...tokenErrorTable };
