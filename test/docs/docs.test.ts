@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/cli/config.ts';
@@ -132,22 +132,5 @@ describe('documentation and code say the same', () => {
     );
     expect([...new Set(named)].filter((name) => !(name in scripts))).toEqual([]);
     expect(named.length).toBeGreaterThan(5);
-  });
-
-  test('files that sources and documentation name exist', () => {
-    const broken = pages.flatMap((page) =>
-      [...read(page).matchAll(/\]\((?!https?:)([^)#]+)/g)]
-        .map(([, link = '']) => link)
-        .filter((link) => !existsSync(join(root, dirname(page), link)))
-        .map((link) => `${page}: ${link}`),
-    );
-    expect(broken).toEqual([]);
-    const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
-      file.endsWith('.ts'),
-    );
-    const mentioned = [...sources.map((file) => `src/${file}`), ...pages].flatMap((file) =>
-      [...read(file).matchAll(/docs\/[\w/-]+\.md/g)].map(([path]) => path),
-    );
-    expect(mentioned.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 });

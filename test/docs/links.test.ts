@@ -1,0 +1,62 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const pages = globSync(['*.md', '{docs,bench,examples,.github}/**/*.md'], { cwd: root });
+
+/** The text of a page without its blocks of code. */
+const proseOf = (page: string): string => read(page).replaceAll(/^```.*?^```/gms, '');
+
+/** Anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  const slugs = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return slugs.map((slug, index) => {
+    const before = slugs.slice(0, index).filter((other) => other === slug).length;
+    return before === 0 ? slug : `${slug}-${before}`;
+  });
+}
+
+/** Links and images of a page to files of the repository, and to anchors. */
+const linksOf = (page: string): string[] =>
+  [...proseOf(page).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+
+test('every relative link in a page leads to a file, and its anchor to a heading', () => {
+  const links = pages.flatMap((page) => linksOf(page).map((link) => ({ page, link })));
+  expect(links.length).toBeGreaterThan(100);
+  const broken = links.filter(({ page, link }) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? page : normalize(join(dirname(page), path));
+    if (!existsSync(join(root, target))) return true;
+    return anchor !== undefined && !(target.endsWith('.md') && anchorsOf(target).includes(anchor));
+  });
+  expect(broken).toEqual([]);
+});
+
+test('every page that sources and pages name is there', () => {
+  const files = [...pages, ...globSync('{src,test,tools,bench,console}/**/*.ts', { cwd: root })];
+  const named = files.flatMap((file) =>
+    [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => ({ file, path })),
+  );
+  expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test('every page of docs is linked from another page', () => {
+  const linked = new Set(
+    pages.flatMap((page) =>
+      linksOf(page)
+        .map((link) => normalize(join(dirname(page), link.split('#')[0] ?? '')))
+        .filter((target) => target !== page),
+    ),
+  );
+  const found = (page: string): boolean => linked.has(page) || linked.has(`${dirname(page)}/`);
+  expect(pages.filter((page) => page.startsWith('docs/') && !found(page))).toEqual([]);
+});
