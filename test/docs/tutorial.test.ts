@@ -1,0 +1,112 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compileCache } from '../support/compile-cache.ts';
+import { freePort } from '../support/postgres-server.ts';
+import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
+const hasTools = ['curl', 'jq'].every((tool) => spawnSync(tool, ['--version']).status === 0);
+const run = promisify(execFile);
+
+/** The blocks of commands in order, each with the output that the page shows for it. */
+const [start, ...steps] = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(
+  ([, commands = '', shown]) => ({ commands, shown }),
+);
+
+describe.runIf(hasTools)('docs/tutorial.md', () => {
+  let folder: string;
+  let service: RunningCommand;
+  let url: string;
+  const outputs: string[] = [];
+  const outputOf = (command: string): string =>
+    outputs[steps.findIndex(({ commands }) => commands.includes(command))] ?? '';
+  const synced = (): string => readFileSync(join(folder, 'nightly/subscriptions.csv'), 'utf8');
+  const sync = (credentials = 'acme-nightly.json') =>
+    run('examples/nightly-sync.sh', [url, credentials, 'nightly'], { cwd: folder });
+  const fetchAs = async (file: string, path: string): Promise<Response> => {
+    const { client_id, client_secret } = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret });
+    const { access_token } = await (await fetch(`${url}/oauth2/token`, { method: 'POST', body: form })).json();
+    return fetch(`${url}/connect-api/v1/subscription${path}`, { headers: { authorization: `Bearer ${access_token}` } });
+  };
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'subreport-tutorial-'));
+    cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
+    mkdirSync(join(folder, '.bin'));
+    symlinkSync(join(root, 'src/cli/subreport.mjs'), join(folder, '.bin/subreport'));
+    writeFileSync(join(folder, '.bin/npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 }); // npx itself takes a second
+    const port = String(await freePort());
+    url = `http://127.0.0.1:${port}`;
+    service = startCommand(['serve', '--demo'], { environment: { PORT: port }, cwd: folder });
+    await untilWritten(service, 'Paste this to read a report');
+  });
+  afterAll(async () => {
+    service.child.kill('SIGTERM');
+    await service.ended;
+    rmSync(folder, { recursive: true });
+  });
+
+  test('its commands run as they stand and print what the page shows', async () => {
+    expect(start?.commands).toBe('npm ci\nnpm start\n'); // the test of the README runs it
+    const script = ['set -eu', ...steps.map(({ commands }) => `${commands}printf '\\0'`)].join('\n');
+    const { HOME, PATH } = process.env;
+    const env = { HOME, PATH: `${join(folder, '.bin')}:${PATH}`, ...compileCache };
+    const { stdout } = await run('bash', ['-c', script.replaceAll('http://127.0.0.1:8080', url)], { cwd: folder, env });
+    outputs.push(...stdout.split('\0'));
+    for (const [index, { commands, shown }] of steps.entries())
+      if (shown !== undefined) expect([commands, outputs[index]]).toEqual([commands, shown]);
+  });
+
+  test('its loop over the pages reads as many records as X-Total-Count says', () => {
+    const [, total] = /^x-total-count: (\d+)/m.exec(outputOf('size=2')) ?? [];
+    expect(Number(total)).toBeGreaterThan(50);
+    expect(Number(outputOf('sort -u'))).toBe(Number(total));
+  });
+
+  test('the synced CSV has the cells of format=csv, formulas guarded', async () => {
+    const rows = readFileSync(join(folder, 'examples/subscriptions.csv'), 'utf8');
+    writeFileSync(join(folder, 'formulas.csv'), rows.replaceAll(/device-(\d+)/g, `"=+""'-@$1"`));
+    await runCommand(['import', 'formulas.csv', '--tenant', 'acme', '--replace'], { cwd: folder });
+    await sync();
+    const exported = await (await fetchAs('acme-nightly.json', '?all=true&format=csv')).text();
+    expect(parse(synced())).toEqual(parse(exported));
+    expect(synced()).toContain(`"'=+""'-@`);
+  });
+
+  test('the script removes a deleted record, and reads everything again when its copy is damaged', async () => {
+    const [header, first = '', ...rest] = synced().split('\n');
+    const [id = ''] = first.split(',');
+    await runCommand(['subscription', 'delete', '--tenant', 'acme', '--id', JSON.parse(id)], { cwd: folder });
+    await sync();
+    expect(synced()).toBe([header, ...rest].join('\n'));
+    writeFileSync(join(folder, 'nightly/copy.ndjson'), '{"id":"a copy that was cut off"}\n');
+    await sync();
+    expect(synced()).toBe([header, ...rest].join('\n'));
+  });
+
+  test('the script reads everything again when its change token is refused with RESYNC_REQUIRED', async () => {
+    const before = synced();
+    const { next } = await (await fetchAs('data/demo-client.json', '/changes?size=1')).json();
+    writeFileSync(join(folder, 'nightly/copy.ndjson'), `{"id":"of another tenant"}\n{"next":"${next}"}\n`);
+    await sync();
+    expect(synced()).toBe(before);
+  });
+
+  test('the script ends with 1 and keeps its files when its client is refused', async () => {
+    const before = synced();
+    writeFileSync(join(folder, 'wrong.json'), '{"client_id":"acme-nightly","client_secret":"wrong"}');
+    await expect(sync('wrong.json')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no access token, status 401'),
+    });
+    expect(synced()).toBe(before);
+  });
+});
