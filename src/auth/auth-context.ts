@@ -8,7 +8,7 @@ import type { KeyRing } from './key-ring.ts';
 export type Clock = () => number;
 
 /** What an operator may set about tokens; all times in seconds. */
-export interface AuthSettings {
+interface AuthSettings {
   /** The issuer: the public URL of the service, without a slash at its end (RFC 8414 §2). */
   readonly issuer: string;
   /** The audience of access tokens: the base URL of the API. */

@@ -6,7 +6,7 @@ import { clockToleranceSeconds } from './verify-token.ts';
 /**
  * A decision on a token: the one made before, if it still counts, and a way to remember a new one.
  */
-export interface Decision<T> {
+interface Decision<T> {
   readonly known: T | undefined;
   /** Remembers what was decided; `expiresAt` of the token in UTC epoch seconds. */
   readonly keep: (decision: T, expiresAt: number) => void;

@@ -10,14 +10,14 @@ import type { TokenClaims } from './verify-token.ts';
  *   client in `azp`, maybe in `client_id` too.
  */
 export const externalProfiles = ['rfc9068', 'keycloak'] as const;
-export type ExternalProfile = (typeof externalProfiles)[number];
+type ExternalProfile = (typeof externalProfiles)[number];
 
 /**
  * Claims that hold the client in the tokens of one issuer or another. The issuer itself fills them;
  * `sub` is not among them, as a user may own any.
  */
 export const clientIdClaims = ['client_id', 'azp', 'cid', 'appid'] as const;
-export type ClientIdClaim = (typeof clientIdClaims)[number];
+type ClientIdClaim = (typeof clientIdClaims)[number];
 
 /** Algorithms that an external issuer may sign with: asymmetric ones only (RFC 8725 §3.1). */
 export const externalAlgorithms = [

@@ -23,7 +23,7 @@ export interface ExternalIssuer {
 }
 
 /** What the check needs beside its settings. */
-export interface ExternalIssuerOptions {
+interface ExternalIssuerOptions {
   readonly now: Clock;
   /**
    * Seconds of a monotonic clock, that of the process without it: how long keys are kept must not

@@ -3,7 +3,7 @@ import { IssuerError } from './error.ts';
 import { isKeysUrlOf } from './secure-url.ts';
 
 /** The key set of an issuer, as it was read. */
-export interface FetchedKeys {
+interface FetchedKeys {
   readonly keys: JSONWebKeySet;
   /** How long the issuer says it may be kept, in seconds; `undefined` when it does not say. */
   readonly maxAgeSeconds: number | undefined;

@@ -6,7 +6,7 @@ import type { AuthContext } from './auth-context.ts';
  * The form fields of a token request that are left once the client is known; an empty one counts as
  * absent (RFC 6749 §3.2).
  */
-export interface GrantParameters {
+interface GrantParameters {
   readonly scope: string | undefined;
   readonly refreshToken: string | undefined;
 }

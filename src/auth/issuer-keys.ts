@@ -14,7 +14,7 @@ const freshSeconds = { min: 300, default: 600, max: 86_400 };
 const coolDownSeconds = 30;
 
 /** The keys of an external issuer, kept. */
-export interface IssuerKeys {
+interface IssuerKeys {
   /**
    * The key of a token. Fails with a `JOSEError` when the issuer has no such key, with
    * `IssuerError` when that cannot be known now.
@@ -27,7 +27,7 @@ export interface IssuerKeys {
 }
 
 /** What the keeper of the keys tells and needs. */
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   readonly issuer: string;
   /** Seconds of a monotonic clock. */
   readonly elapsedSeconds: () => number;

@@ -31,7 +31,7 @@ export interface KeyLifetimes {
 export type KeyState = 'next' | 'current' | 'retiring' | 'dead';
 
 /** A key with its place in time. */
-export interface ScheduledKey<T> {
+interface ScheduledKey<T> {
   readonly key: T;
   readonly state: KeyState;
   /**

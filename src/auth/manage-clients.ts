@@ -17,7 +17,7 @@ import { secretFault } from './secret-rule.ts';
  * A client that is to be made. What is left out is generated; without grants it may use all,
  * without scopes it has that of the report.
  */
-export interface NewClient {
+interface NewClient {
   readonly tenant: TenantId;
   readonly clientId?: string;
   /**
@@ -31,7 +31,7 @@ export interface NewClient {
 }
 
 /** The credentials of a client; the secret is told once and kept only as a hash. */
-export interface ClientCredentialsOnce {
+interface ClientCredentialsOnce {
   readonly client_id: string;
   readonly client_secret: string;
 }

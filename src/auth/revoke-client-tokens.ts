@@ -7,7 +7,7 @@ import { ClientError, unknownClient } from './manage-clients.ts';
  * Tokens that came from one token request of a client: a refresh family. Times are UTC epoch
  * seconds.
  */
-export interface ClientSession {
+interface ClientSession {
   readonly id: string;
   readonly scopes: readonly string[];
   /** `null` for one that began before this was kept. */

@@ -5,7 +5,7 @@ import { BoundedMap } from '../storage/bounded-map.ts';
 const bounds = { entriesMax: 10_000, bytesMax: 33_554_432 };
 
 /** A check of tokens that remembers those it found good. */
-export interface VerifiedTokens<T> {
+interface VerifiedTokens<T> {
   /** What a good token says; rejects as the check itself does. */
   readonly verify: (token: string) => Promise<T>;
   /** Forgets all verdicts: the keys they rest on are no longer the same. */
@@ -13,7 +13,7 @@ export interface VerifiedTokens<T> {
 }
 
 /** How good tokens are remembered. */
-export interface Remembering<T> {
+interface Remembering<T> {
   /** How long after its end a token still counts, as clocks differ. */
   readonly toleranceSeconds: number;
   readonly now: () => number;

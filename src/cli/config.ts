@@ -286,7 +286,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /** A setting as `subreport config` shows it. */
-export interface ShownSetting {
+interface ShownSetting {
   readonly name: string;
   readonly value: string;
   readonly origin: 'environment' | 'default';

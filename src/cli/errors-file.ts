@@ -4,7 +4,7 @@ import type { RejectedRow } from '../import/read-good-rows.ts';
 import { CommandError } from './error.ts';
 
 /** Where `--errors` writes rejected rows. */
-export interface ErrorsFile {
+interface ErrorsFile {
   /**
    * Keeps the first so many rows of an import that is resumed, and drops what it wrote behind them.
    */

@@ -8,7 +8,7 @@ const retryMs = 100;
 const lastWaitMs = 500;
 
 /** How a destination is bounded. */
-export interface LogDestinationOptions {
+interface LogDestinationOptions {
   readonly waitingBytesMax: number;
   /** The line that says how many lines were dropped. */
   readonly describeDropped: (count: number) => string;

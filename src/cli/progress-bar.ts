@@ -1,7 +1,7 @@
 import type { Output } from './output.ts';
 
 /** Shows how far a long command is. */
-export interface ProgressBar {
+interface ProgressBar {
   update(doneBytes: number, rows: number): void;
   /** The same where bytes are counted, not rows. */
   updateBytes(doneBytes: number, totalBytes?: number): void;

@@ -36,7 +36,7 @@ export interface RunningService {
 }
 
 /** How this process shares its work with others. */
-export interface ServeOptions {
+interface ServeOptions {
   readonly counters: Counters;
   /** Whether other processes may listen on the same port (`SO_REUSEPORT`). */
   readonly reusePort: boolean;

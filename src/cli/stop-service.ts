@@ -26,7 +26,7 @@ const acceptMsMax = 5_000;
 const idleMs = 100;
 
 /** What is to be stopped. */
-export interface ServedStore {
+interface ServedStore {
   readonly service: RunningService;
   readonly store: Store;
   readonly config: Config;

@@ -3,7 +3,7 @@ import { ConnectionError, TokenRequestError } from './error.ts';
 import { send, type Transport } from './send.ts';
 
 /** Where tokens come from, and who asks for them. */
-export interface TokenSourceOptions {
+interface TokenSourceOptions {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;

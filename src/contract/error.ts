@@ -1,5 +1,5 @@
 /** A kind of error: its HTTP status (RFC 9110) and the title that all its responses have. */
-export interface ErrorKind {
+interface ErrorKind {
   readonly status: number;
   readonly title: string;
 }

@@ -5,7 +5,7 @@ export interface FormPair {
 }
 
 /** Parsed `application/x-www-form-urlencoded` content. */
-export interface FormContent {
+interface FormContent {
   readonly pairs: readonly FormPair[];
   /** Parts that cannot be decoded, verbatim: an invalid `%` escape, or bytes that are not UTF-8. */
   readonly malformed: readonly string[];

@@ -13,7 +13,7 @@ import { summaryParameters } from './summary.ts';
 import { tokenErrorTable } from './token.ts';
 
 /** The values that differ between deployments. */
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly publicUrl: string;
   readonly version: string;
   readonly limits: PageLimits;

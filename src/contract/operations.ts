@@ -2,7 +2,7 @@
  * An operation. Contract, handler, client library, command line and documentation use the same
  * name.
  */
-export interface Operation {
+interface Operation {
   readonly method: 'GET' | 'POST';
   /** Absolute path; a `{name}` is a path parameter. */
   readonly path: string;

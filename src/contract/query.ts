@@ -22,7 +22,7 @@ export interface PageLimits {
 export const defaultPageLimits: PageLimits = { sizeDefault: 20, sizeMax: 1000, firstPage: 1 };
 
 /** The largest page number that a request may contain; it does not limit the report. */
-export const pageMax = 1_000_000_000;
+const pageMax = 1_000_000_000;
 
 /** Values of `date-field`, with the field of the record that each selects. */
 export const dateFields = {

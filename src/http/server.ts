@@ -18,7 +18,7 @@ import { addTokenManagementRoutes } from './oauth/token-management.ts';
 import { addSubscriptionRoutes, type SubscriptionRoutes } from './report/subscription.ts';
 
 /** Everything that the door opens to. */
-export interface ServerOptions
+interface ServerOptions
   extends Readiness,
     SubscriptionRoutes,
     Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs'> {

@@ -13,7 +13,7 @@ import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { type RowFault, shownMax, shownValue } from './source-row.ts';
 
 /** A row that can be loaded, or everything that is wrong with it. */
-export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
+type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
 Settings.Set({ maxErrors: 200 }); // of a row, all are told; a field has one or two
 const validator = Compile(Subscription);

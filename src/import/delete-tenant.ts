@@ -6,7 +6,7 @@ import { requireHeld, withWriteLock } from './import-lock.ts';
 const batchRows = 2_000;
 
 /** What a deletion removed; of one that was killed and run again, what the last run removed. */
-export interface DeletionSummary {
+interface DeletionSummary {
   readonly clients: number;
   /** Records, counts and tombstones. */
   readonly rows: number;

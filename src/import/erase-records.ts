@@ -5,7 +5,7 @@ import { requireHeld, withImportLock } from './import-lock.ts';
 const batchRows = 500;
 
 /** What became of the records that were to be erased. */
-export interface ErasureSummary {
+interface ErasureSummary {
   /** Ids that were given, each counted once. */
   readonly asked: number;
   readonly deleted: number;

@@ -10,7 +10,7 @@
  * - `TOO_LARGE`: the source is larger than one that may be kept to be read twice.
  * - `NO_ROOM`: there is no room now to keep the source.
  */
-export type ImportErrorCode =
+type ImportErrorCode =
   | 'UNREADABLE'
   | 'BAD_ROWS'
   | 'EMPTY'

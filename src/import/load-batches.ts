@@ -31,10 +31,10 @@ const attemptsMax = 3;
 const pauseMs = 200;
 
 /** The resume point after a batch; `counts` are those of the batches before it. */
-export type ResumePointAfter = (counts: LoadCounts) => ResumePoint | 'finished';
+type ResumePointAfter = (counts: LoadCounts) => ResumePoint | 'finished';
 
 /** Where rows go in batches, each durable once `counts` has it. */
-export interface BatchLoader {
+interface BatchLoader {
   /** What became of the rows of the batches that are done. */
   readonly counts: LoadCounts;
   /**

@@ -52,7 +52,7 @@ export interface Tally {
 }
 
 /** A row that can be loaded. */
-export interface GoodRow {
+interface GoodRow {
   readonly row: SubscriptionRow;
   /** How far the source was done before this row. */
   readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };

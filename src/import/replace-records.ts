@@ -7,7 +7,7 @@ import { batchRows } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
 
 /** How to replace. */
-export interface ReplaceOptions extends SourceOptions {
+interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
   readonly dryRun: boolean;
   /** Whether a source without rows may remove everything. */

@@ -6,7 +6,7 @@ import { ImportError } from './error.ts';
 const readBytes = 65_536;
 
 /** A source that is kept on disk. */
-export interface KeptSource {
+interface KeptSource {
   /** Reads it from its beginning. */
   open(): AsyncIterable<Buffer>;
   /** Removes it. */

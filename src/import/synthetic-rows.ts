@@ -3,7 +3,7 @@ import type { Product } from '../contract/product.ts';
 import type { Subscription } from '../contract/subscription.ts';
 
 /** What synthetic data to make. The same options always give the same rows. */
-export interface SyntheticOptions {
+interface SyntheticOptions {
   readonly count: number;
   readonly seed: number;
   /**

@@ -1,7 +1,7 @@
 import type { SummaryGroup } from '../contract/summary.ts';
 
 /** What time is cut into. */
-export type BucketUnit = 'day' | 'month';
+type BucketUnit = 'day' | 'month';
 
 /** The finest unit that is asked for. */
 export const bucketUnit = (by: readonly SummaryGroup[]): BucketUnit | undefined =>

@@ -15,7 +15,7 @@ export { StorageError } from '../storage/error.ts';
  * - `NOT_FOUND`: the tenant has no such subscription.
  * - `RESYNC_REQUIRED`: a token of changes is of another history than the tenant's in this store.
  */
-export type ReportErrorCode =
+type ReportErrorCode =
   | 'INVALID_HTTP_MESSAGE'
   | 'INVALID_REQUEST_PARAMS'
   | 'UNACCEPTABLE'

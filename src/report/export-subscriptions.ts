@@ -21,7 +21,7 @@ export interface ReportExport {
 }
 
 /** Some records of a report as they go on the wire. */
-export interface ExportPiece {
+interface ExportPiece {
   readonly text: string;
   readonly rows: number;
 }

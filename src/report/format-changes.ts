@@ -5,7 +5,7 @@ import type { ChangesQuery } from './changes-query.ts';
 import type { FormattedReport } from './format.ts';
 
 /** Some changes and where to go on. */
-export interface ChangesToWrite {
+interface ChangesToWrite {
   readonly changes: readonly SubscriptionChange[];
   readonly next: string;
   readonly hasMore: boolean;

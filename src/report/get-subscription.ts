@@ -7,7 +7,7 @@ import { ReportError } from './error.ts';
 import type { ReportContext } from './report-context.ts';
 
 /** One record, and the tenant's revision that it was read at. */
-export interface OneSubscription {
+interface OneSubscription {
   /** Its finished text. */
   readonly record: string;
   readonly revision: number;

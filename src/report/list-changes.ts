@@ -16,7 +16,7 @@ import { formatChanges } from './format-changes.ts';
 import type { ReportContext } from './report-context.ts';
 
 /** Some changes as they go on the wire, with how long each stage after the parsing took. */
-export interface TimedChanges extends FormattedReport {
+interface TimedChanges extends FormattedReport {
   /** The tenant's revision that they lead to. */
   readonly revision: number;
   /** Milliseconds by stage, in their order. */

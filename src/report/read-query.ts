@@ -18,7 +18,7 @@ import type { QueryContext, ReportQuery } from './report-query.ts';
  * The parameters of a request as texts, whichever way they came, and what is wrong with them so
  * far.
  */
-export interface QueryParts {
+interface QueryParts {
   readonly pairs: readonly FormPair[];
   readonly faults: readonly Fault[];
   /** Whether something could not be read at all. */

@@ -179,8 +179,8 @@ export interface Store {
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
   /**
    * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a
-   * row equal to the stored one is left alone. `resumePoint`, with the counts of these rows added to
-   * its own, is stored in the same transaction; `finished` removes the tenant's resume point.
+   * row equal to the stored one is left alone. `resumePoint`, with the counts of these rows added
+   * to its own, is stored in the same transaction; `finished` removes the tenant's resume point.
    */
   loadSubscriptions(
     tenant: TenantId,

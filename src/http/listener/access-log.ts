@@ -13,7 +13,7 @@ declare module 'fastify' {
  * What is written of an answer: who asked for which route, what became of it, how long it took.
  * Never a URL, a header or a body: they may hold e-mails, tokens and secrets.
  */
-export interface AccessLine {
+interface AccessLine {
   readonly method: string;
   /** The route's pattern; `null` where there is none. */
   readonly route: string | null;

@@ -7,7 +7,7 @@ import { correlationHeader } from './correlation.ts';
 import { retryAfterSeconds } from './send-error.ts';
 
 /** What Node's parser reports of bytes that are not a request. */
-export interface ClientError extends Error {
+interface ClientError extends Error {
   readonly code?: string | undefined;
   /** The bytes that were being parsed; a request may have begun in earlier ones. */
   readonly rawPacket?: unknown;

@@ -2,7 +2,7 @@ import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
 import { networkOf } from '../../auth/address-network.ts';
 
 /** How many connections one address may have. */
-export interface ConnectionLimit {
+interface ConnectionLimit {
   /** Most open connections of one address, or of one IPv6 network of 64 bits, to this process. */
   readonly max: number;
   /** Addresses and networks that any number may come from. */

@@ -28,7 +28,7 @@ export interface RepeatedRequests {
 }
 
 /** What repeated requests are judged by. */
-export interface RepeatedRequestsOptions {
+interface RepeatedRequestsOptions {
   /**
    * A number that differs once anything may have changed that an answer depends on; `undefined`
    * when that cannot be known.

@@ -1,7 +1,7 @@
 import { RequestError } from './error.ts';
 
 /** Bounds of work that each holds a connection of the store for as long as its client takes. */
-export interface SlotLimits {
+interface SlotLimits {
   /** Under way in this process at most. */
   readonly max: number;
   /** Under way for one client at most. */
@@ -32,7 +32,7 @@ const retryAfterSeconds = '10';
  * Takes a slot for a client of a tenant and returns the function that frees it; throws
  * `RequestError` when there is none.
  */
-export type TakeSlot = (clientId: string, tenant: string) => () => void;
+type TakeSlot = (clientId: string, tenant: string) => () => void;
 
 /**
  * Makes the slots of one process for work of one kind, a verb; `advice` is what else a client can

@@ -14,7 +14,7 @@ import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-to
 import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
 
 /** A form whose client is known. */
-export interface OauthRequest {
+interface OauthRequest {
   /** The context within the deadline of the request. */
   readonly context: AuthContext;
   readonly form: ReadonlyMap<string, string>;
@@ -24,7 +24,7 @@ export interface OauthRequest {
 }
 
 /** An endpoint that an OAuth client posts a form to. */
-export interface OauthRoute {
+interface OauthRoute {
   readonly path: string;
   /** Checks of the form that come before the client is authenticated. */
   readonly checkForm?: (form: ReadonlyMap<string, string>) => void;

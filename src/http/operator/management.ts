@@ -6,7 +6,7 @@ import { discardBody } from '../listener/read-body.ts';
 import { addLoadRoute, type LoadRoute, loadPath } from './load-subscriptions.ts';
 
 /** What the operator's own listener opens to. */
-export interface ManagementOptions
+interface ManagementOptions
   extends Readiness,
     LoadRoute,
     Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs'> {}

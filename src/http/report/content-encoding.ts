@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 
 /** The codings that answers can have (RFC 9110 §8.4.1, RFC 8878), best first. */
-export const contentCodings = ['zstd', 'br', 'gzip'] as const;
+const contentCodings = ['zstd', 'br', 'gzip'] as const;
 export type ContentCoding = (typeof contentCodings)[number];
 
 /**

@@ -9,7 +9,7 @@ export interface FinishedPage {
 }
 
 /** Finished pages by key, as many as fit; those used longest ago make room. */
-export interface PageCache {
+interface PageCache {
   get(key: string): FinishedPage | undefined;
   set(key: string, page: FinishedPage): void;
 }

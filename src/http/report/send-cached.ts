@@ -7,7 +7,7 @@ import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
 import { createPageCache, type FinishedPage } from './page-cache.ts';
 
 /** An answer as the report makes it. */
-export interface RevisionedAnswer {
+interface RevisionedAnswer {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The tenant's revision at the moment that it shows. */
@@ -17,7 +17,7 @@ export interface RevisionedAnswer {
 }
 
 /** An answer that may be had already. */
-export interface CachedAnswer {
+interface CachedAnswer {
   /** Everything that the answer depends on but the tenant and its revision. */
   readonly key: readonly unknown[];
   /** Whether another moment could give another answer of the same key and revision. */

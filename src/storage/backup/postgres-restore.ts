@@ -65,7 +65,7 @@ async function requireEmpty(client: pg.Client): Promise<void> {
 }
 
 /** Throws while sessions of ours are in the database; their names are visible to every role. */
-export async function requireAlone(client: pg.ClientBase): Promise<void> {
+async function requireAlone(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and application_name like 'subreport%' order by 1`,

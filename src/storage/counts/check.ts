@@ -12,7 +12,7 @@ import {
 } from './span.ts';
 
 /** What a check of one tenant's counts found. */
-export interface CountsCheck {
+interface CountsCheck {
   /** Records of the tenant, as they are. */
   readonly rows: number;
   /** Sentences, one for each span that does not count what is there; empty when all is well. */

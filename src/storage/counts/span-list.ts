@@ -1,7 +1,7 @@
 import { endKey, type OrderKey } from '../order-key.ts';
 
 /** A span, and the key that ends it. */
-export interface SpanBounds {
+interface SpanBounds {
   readonly from: OrderKey;
   readonly until: OrderKey;
 }

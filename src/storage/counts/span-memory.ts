@@ -4,7 +4,7 @@ import { spanRowsAimed } from './span.ts';
 import { SpanList } from './span-list.ts';
 
 /** Bounds of what is remembered. */
-export interface SpanMemoryOptions {
+interface SpanMemoryOptions {
   /**
    * How many spans may be loaded for each time that their series was asked for: about as many as
    * cost no more than the counts did that time.

@@ -4,7 +4,7 @@ import { compareKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 
 /** Runs one statement in the transaction that counts. */
-export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
 /**
  * Runs counting on PostgreSQL, inside a transaction that holds the lock of the tenant; what a step

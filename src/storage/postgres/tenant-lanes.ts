@@ -2,7 +2,7 @@ import { overdue } from '../deadline.ts';
 import type { TenantId } from '../store.ts';
 
 /** Gives the place back; `hung` says that the work on it did not end in time. */
-export type LeaveLane = (hung: boolean) => void;
+type LeaveLane = (hung: boolean) => void;
 
 /**
  * Shares out the pool's connections among tenants, so that a tenant whose shard or worker hangs

@@ -25,7 +25,7 @@ export type PageStart =
   | { readonly kind: 'step'; readonly steps: number; readonly span?: SpanSteps };
 
 /** Steps inside a span of `createdDate`, up from its first record or down from its last one. */
-export interface SpanSteps {
+interface SpanSteps {
   readonly from: OrderKey;
   readonly until: OrderKey;
   readonly down: boolean;

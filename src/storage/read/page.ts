@@ -45,7 +45,7 @@ export interface PageRecord extends OrderKey {
 }
 
 /** Records of one moment, and what is to be told beside them. */
-export interface Page {
+interface Page {
   /** In the order asked for. */
   readonly records: readonly PageRecord[];
   /** All records that the filter lets through. */

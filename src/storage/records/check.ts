@@ -3,7 +3,7 @@ import { readHistory } from '../tables/history.ts';
 import { recordColumns, unlikeColumns } from './record-columns.ts';
 
 /** What a check of one tenant's records found. */
-export interface RecordsCheck {
+interface RecordsCheck {
   /** Sentences, one for each record or tombstone at fault; at most `problemsMax`. */
   readonly problems: readonly string[];
 }

@@ -8,7 +8,7 @@ export interface ReaderSlot {
 }
 
 /** Bounds of the sharing. */
-export interface ReaderSlotLimits {
+interface ReaderSlotLimits {
   /**
    * Threads that one tenant's work may hold at once: fewer than there are, so that another tenant's
    * never waits for all of it.

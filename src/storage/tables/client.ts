@@ -32,12 +32,12 @@ export const isExternalClient = ({ grants }: Pick<ClientRow, 'grants'>): boolean
 export type RefreshTokenUse = 'rotate' | 'reuse';
 
 /** A client that is to be made. */
-export type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse'> & {
+type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse'> & {
   readonly refreshTokenUse?: RefreshTokenUse;
 };
 
 /** A hashed secret of a client; `expiresAt` in UTC epoch seconds, `null` when it has no end. */
-export interface ClientSecretRow {
+interface ClientSecretRow {
   readonly hash: string;
   readonly expiresAt: number | null;
 }

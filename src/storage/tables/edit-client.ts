@@ -2,7 +2,7 @@ import { directoryStatement, type Store } from '../store.ts';
 import { type RefreshTokenUse, revokeAll } from './client.ts';
 
 /** What of a client is to be changed; what is left out stays. */
-export interface ClientEdit {
+interface ClientEdit {
   readonly grants?: readonly string[];
   readonly scopes?: readonly string[];
   /** `null` for what the service does with the refresh tokens of all clients. */

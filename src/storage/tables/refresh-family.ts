@@ -26,7 +26,7 @@ export interface RefreshFamily {
 }
 
 /** Which refresh token is used, and when. Times are UTC epoch seconds. */
-export interface RefreshUse {
+interface RefreshUse {
   readonly clientId: string;
   readonly id: string;
   readonly generation: number;

@@ -2,7 +2,7 @@ import { directoryStatement, type Store, type TenantId, type TenantReader } from
 import { deleteClientsOf } from './delete-tenant.ts';
 
 /** A tenant: a customer of the operator. */
-export interface Tenant {
+interface Tenant {
   readonly tenant: TenantId;
   /** When it was made, in UTC epoch seconds. */
   readonly createdAt: number;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId } from '../store.ts';
 
 /** How long tombstones are kept. */
-export interface TombstoneRetention {
+interface TombstoneRetention {
   readonly nowSeconds: number;
   /** Whole days. */
   readonly days: number;
