@@ -17,6 +17,7 @@ const withTests = !process.argv.includes('--without-tests');
 const steps: readonly Step[] = [
   { name: 'format, lint and arrows (biome)', run: () => command('biome', ['ci', '--colors=off', '.']) },
   { name: 'comments of at most 100 columns', run: () => command('node', ['tools/check-comments.ts']) },
+  { name: 'every export of src/ is imported', run: () => command('node', ['tools/check-exports.ts']) },
   { name: 'types (tsc)', run: () => command('tsc', []) },
   {
     name: 'contract under spectral:oas and OWASP rules',

@@ -5,7 +5,7 @@ import type { Folder, FolderImports } from './read-folders.ts';
 const padding = 18;
 const titleHeight = 52;
 
-/** The pictures of GitHub follow the reader's colors; the page's own color makes them readable anywhere. */
+/** Colors for light and dark; a picture with a ground of its own is readable on any page. */
 const style = `
 :root { --page: #ffffff; --room: #f6f8fa; --wing: #ddf4ff; --edge: #d0d7de; --text: #1f2328; --soft: #59636e; --line: #8c959f; }
 @media (prefers-color-scheme: dark) {

@@ -215,7 +215,9 @@ function placeDown(layers: readonly Node[][]): number {
   return top - gap.layer;
 }
 
-/** Runs each line from the lower edge of its first box, straight through the layers that it passes. */
+/**
+ * Runs each line from the lower edge of its first box, straight through the layers that it passes.
+ */
 function routeLines(chains: readonly (readonly Node[])[]): readonly Point[][] {
   return chains.map((chain) =>
     chain.flatMap((node, at) => {

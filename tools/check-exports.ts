@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+
+// Refuses exports of src/ that no other file imports. `node tools/check-exports.ts` prints each.
+// With --tests it only lists those that nothing but tests imports.
+
+/** What users of the client library import. */
+const publicEntry = 'src/client/index.ts';
+
+/** The exports of src/, as `file#name`, that no other of the sources (texts by path) imports. */
+export function unusedExports(sources: ReadonlyMap<string, string>): readonly string[] {
+  const used = new Set([...sources].flatMap(([file, source]) => importsOf(file, source)));
+  return [...sources]
+    .filter(([file]) => file.startsWith('src/') && file !== publicEntry)
+    .flatMap(([file, source]) => (used.has(`${file}#*`) ? [] : exportsOf(source).map((name) => `${file}#${name}`)))
+    .filter((name) => !used.has(name));
+}
+
+function exportsOf(source: string): string[] {
+  const declarations = source.matchAll(
+    /^export (?:abstract |async )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm,
+  );
+  const lists = source.matchAll(/^export (?:type )?\{([^}]*)\}/gm);
+  return [
+    ...[...declarations].map(([, name = '']) => name),
+    ...[...lists].flatMap(([, list = '']) => namesIn(list, / as (\w+)$/)),
+  ];
+}
+
+/** What a file imports, or exports again, as `file#name`; `file#*` is all of a file. */
+function importsOf(file: string, source: string): string[] {
+  const named = source.matchAll(
+    /\b(?:import|export|const) (?:type )?\{([^}]*)\} (?:from |= await import\()'(\.[^']+)'/g,
+  );
+  const whole = source.matchAll(/(?:\* as \w+ from |export \* from |(?<!\} = await )import\()'(\.[^']+)'/g);
+  return [
+    ...[...named].flatMap(([, list = '', path = '']) =>
+      namesIn(list, /^(\w+)/).map((name) => `${join(dirname(file), path)}#${name}`),
+    ),
+    ...[...whole].map(([, path = '']) => `${join(dirname(file), path)}#*`),
+  ];
+}
+
+/** The names of a list in braces; `pick` finds one of the two of `a as b`. */
+function namesIn(list: string, pick: RegExp): string[] {
+  return list
+    .split(',')
+    .map((item) => item.trim().replace(/^type /, ''))
+    .filter((item) => item !== '')
+    .map((item) => pick.exec(item)?.[1] ?? item);
+}
+
+if (import.meta.main) {
+  const files = ['src', 'tools', 'bench', 'console', 'test'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true }).map((file) => join(folder, String(file).replaceAll('\\', '/'))),
+  );
+  const isTest = (file: string): boolean => file.startsWith('test/') || file.endsWith('.test.ts');
+  const isRead = process.argv.includes('--tests') ? (file: string) => !isTest(file) : () => true;
+  const sources = files.filter((file) => file.endsWith('.ts') && isRead(file));
+  for (const name of unusedExports(new Map(sources.map((file) => [file, readFileSync(file, 'utf8')])))) {
+    console.log(name);
+    process.exitCode = 1;
+  }
+}
