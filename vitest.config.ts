@@ -13,8 +13,10 @@ export default defineConfig({
       },
     ],
     globalSetup: 'test/support/global-setup.ts',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Only a test that hangs reaches these limits; a machine may be many times slower than ours.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 240_000, interval: 20 } },
     pool: 'forks',
     // the files of a process share its modules: importing them for each took most of the time
     isolate: false,

@@ -438,7 +438,8 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect(log.length).toBeGreaterThan(1_000);
       for (const secret of [client.client_secret, 'grant_type=', 'evil<script>', 'Basic '])
         expect(log).not.toContain(secret);
-      expect(log).not.toMatch(/eyJ[\w-]*\.eyJ/); // an access token; random ids may contain the first three letters
+      // An access token; a random id may contain its first three letters.
+      expect(log).not.toMatch(/eyJ[\w-]*\.eyJ/);
       expect(log).not.toMatch(/[\w-]{22}\.\d+\.[\w-]{43}/);
     });
   });

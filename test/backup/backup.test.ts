@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
+import { eventually } from '../support/eventually.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
 import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlace, withStore } from './stores.ts';
 
@@ -94,10 +95,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
       [file, ['--force']],
     ] as const) {
       const command = startCommand(['backup', target, ...args], { environment: place.environment });
-      await vi.waitFor(() => existsSync(`${target}.partial/store/subreport.db`) || expect.fail('not yet'), {
-        timeout: 30_000,
-        interval: 1,
-      });
+      await eventually(() => existsSync(`${target}.partial/store/subreport.db`) || expect.fail('not yet'));
       await sleep(Math.random() * 30);
       command.child.kill('SIGKILL');
       const { code } = await command.ended;

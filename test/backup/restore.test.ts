@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant, listTenants } from '../../src/storage/tables/tenant.ts';
+import { eventually } from '../support/eventually.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -68,7 +69,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
       before.get(path, token, { 'accept-encoding': 'identity', ...headers });
     const tokens = [((await (await read('/v1/subscription/changes?size=1000')).json()) as { next: string }).next];
     await before.store.loadSubscriptions(tenant, [change(tenant, 'lost')[0]]);
-    await vi.waitFor(async () => expect(await (await read('/v1/subscription?size=1000')).text()).toContain('lost'));
+    await eventually(async () => expect(await (await read('/v1/subscription?size=1000')).text()).toContain('lost'));
     for (const size of [3, 1_000]) {
       const page = (await (await read(`/v1/subscription/changes?size=${size}`)).json()) as { next: string };
       tokens.push(page.next);
@@ -138,10 +139,8 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot restore.*(stop the service|empty database)/)]);
     service.child.kill('SIGKILL');
     await service.ended;
-    await vi.waitFor(async () => expect(await restore(target, file, '--yes')).toMatchObject({ code: 0 }), {
-      timeout: 20_000,
-      interval: 500,
-    }); // PostgreSQL notices a dead session a moment later
+    // PostgreSQL notices a dead session a moment later.
+    await eventually(async () => expect(await restore(target, file, '--yes')).toMatchObject({ code: 0 }));
     expect(await countOf(target)).toBe(20);
     if (target !== place) await target.remove();
   });
@@ -168,10 +167,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
       if (count === 3_000) break;
     }
     if ((await countOf(place)) !== 3_000)
-      await vi.waitFor(async () => expect(await restore(place, file, '--yes')).toMatchObject({ code: 0 }), {
-        timeout: 20_000,
-        interval: 500,
-      });
+      await eventually(async () => expect(await restore(place, file, '--yes')).toMatchObject({ code: 0 }));
     expect(await countOf(place)).toBe(3_000);
     await source.remove();
   });

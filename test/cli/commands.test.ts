@@ -389,7 +389,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
         stdio: ['pipe', 'pipe', 'inherit'],
       });
       const childrenOf = () => readFileSync(`/proc/${importing.pid}/task/${importing.pid}/children`, 'utf8').trim();
-      await expect.poll(childrenOf, { timeout: 5_000 }).not.toBe('');
+      await expect.poll(childrenOf).not.toBe('');
       const [node, flag] = readFileSync(`/proc/${childrenOf()}/cmdline`, 'utf8').split('\0');
       expect([node, flag]).toEqual([process.execPath, '--max-semi-space-size=4']);
       importing.stdin.end(`${good}\n`);

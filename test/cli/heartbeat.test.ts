@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type RunningCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
@@ -48,7 +49,7 @@ const workerPids = (): number[] =>
 test('a worker whose event loop stands still is killed, replaced and logged (O5)', async () => {
   const [hung = 0] = workerPids();
   process.kill(hung, 'SIGSTOP');
-  await vi.waitFor(() => expect(workerPids()).toHaveLength(3), { timeout: 50_000 });
+  await eventually(() => expect(workerPids()).toHaveLength(3));
   const line = { level: 'error', pid: hung, msg: 'a worker does not answer any more; it is killed' };
   expect(log()).toContainEqual(expect.objectContaining(line));
   for (let n = 0; n < 10; n += 1) {

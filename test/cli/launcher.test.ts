@@ -4,7 +4,8 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { runCommand } from '../support/run-command.ts';
 
 const launcher = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
@@ -38,15 +39,13 @@ test.runIf(process.platform === 'linux')(
     const started = spawn(process.execPath, args, { env: environment, stdio: [source, 'ignore', 'ignore'] });
     const importOther = () =>
       runCommand(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input: '\n' });
-    await vi.waitFor(async () => expect((await importOther()).stderr).toContain('another one is running'), {
-      timeout: 40_000,
-    });
+    await eventually(async () => expect((await importOther()).stderr).toContain('another one is running'));
     const [running = 0] = childrenOf(started);
     expect(isAlive(running)).toBe(true);
     started.kill('SIGKILL');
     await once(started, 'exit');
     try {
-      await vi.waitFor(() => expect(isAlive(running)).toBe(false), { timeout: 15_000 });
+      await eventually(() => expect(isAlive(running)).toBe(false));
     } finally {
       if (isAlive(running)) process.kill(running, 'SIGKILL');
       closeSync(source);

@@ -5,7 +5,8 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/postgres-server.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -31,9 +32,7 @@ afterEach(async () => {
 async function startService(stdout: 'pipe' | number): Promise<ChildProcess> {
   const environment = { PATH: process.env.PATH, DATA_DIR: join(folder, 'data'), PORT: `${port}`, MANAGEMENT_PORT: '0' };
   child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', stdout, 'ignore'] });
-  await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200), {
-    timeout: 30_000,
-  });
+  await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200));
   return child;
 }
 
@@ -84,7 +83,7 @@ test('a log that is read late has every line, or says how many it dropped (O2)',
     rest = last;
     lines.push(...others.toReversed().map((line) => JSON.parse(line)));
   });
-  await vi.waitFor(() => expect(lines.some(({ dropped }) => dropped !== undefined)).toBe(true), { timeout: 30_000 });
+  await eventually(() => expect(lines.some(({ dropped }) => dropped !== undefined)).toBe(true));
   const written = lines.filter(({ correlation_id: id }) => id?.startsWith('xxx')).length;
   const dropped = lines.reduce((sum, line) => sum + (line.dropped ?? 0), 0);
   expect([written + dropped, dropped > 0]).toEqual([requests, true]);

@@ -24,7 +24,7 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
   /** Waits until every process answers a token so: connections go to any of them. */
   const untilAllAnswer = (token: string, status: number) =>
     expect
-      .poll(() => Promise.all(Array.from({ length: 8 }, () => statusOf(token))), { timeout: 20_000 })
+      .poll(() => Promise.all(Array.from({ length: 8 }, () => statusOf(token))))
       .toEqual(Array.from({ length: 8 }, () => status));
   const tokenStatus = async (credentials: { client_id: string; client_secret: string }) =>
     (await service.postToken({ grant_type: 'client_credentials', ...credentials })).status;
@@ -49,7 +49,7 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
     const { disabled, ...credentials } = await json('rotate', '--client-id', 'back');
     expect([disabled, await tokenStatus(credentials)]).toEqual([true, 401]);
     expect(await json('enable', '--client-id', 'back')).toEqual({ client_id: 'back', enabled: true });
-    await expect.poll(() => tokenStatus(credentials), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => tokenStatus(credentials)).toBe(200);
     await untilAllAnswer(await service.accessToken(credentials), 200);
     await untilAllAnswer(old, 401);
     expect((await run('enable', '--client-id', 'back')).stdout).toBe('The client back was not disabled.\n');

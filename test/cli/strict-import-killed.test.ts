@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 let folder: string;
@@ -35,7 +36,7 @@ test.runIf(process.platform === 'linux')(
     child.stdin.write(`${JSON.stringify({ email: 'ada@example.com' })}\n`.repeat(1_000));
     const used = () =>
       openFiles(child.pid).some((file) => /spool.*deleted/.test(file)) || readdirSync(temporary).length > 0;
-    await vi.waitFor(() => expect(used()).toBe(true), { timeout: 50_000, interval: 20 });
+    await eventually(() => expect(used()).toBe(true));
     child.kill('SIGKILL');
     await once(child, 'exit');
     expect(readdirSync(join(data, 'spool'))).toEqual([]);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/auth/manage-clients.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { openReadyStore } from '../../src/cli/store-session.ts';
@@ -10,6 +10,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
 import { currentSchema, makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';
 import { freePort } from '../support/postgres-server.ts';
@@ -83,7 +84,7 @@ test('a killed worker of the older version is replaced on the newer schema (O3)'
     expect((await runCommand(['migrate'], { environment, program: programOf(compatible) })).code).toBe(0);
     expect(pids()).toHaveLength(2);
     process.kill(pids()[0] ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(pids()).toHaveLength(3), { timeout: 30_000, interval: 50 });
+    await eventually(() => expect(pids()).toHaveLength(3));
     expect((await fetch(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
   } finally {
     command.child.kill('SIGTERM');

@@ -7,11 +7,12 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../src/auth/manage-clients.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
@@ -117,7 +118,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const isReport = ({ tenant: of, route }: Record<string, unknown>) => of === 'acme' && route !== '/oauth2/token';
-    await vi.waitFor(() => expect(workers.log().filter(isReport)).toHaveLength(120));
+    await eventually(() => expect(workers.log().filter(isReport)).toHaveLength(120));
     const lines = workers.log().filter(({ route }) => route !== undefined);
     expect(new Set(lines.map(({ worker }) => worker))).toEqual(new Set([1, 2, 3]));
     expect(new Set(lines.map(({ pid }) => pid))).toEqual(new Set(workers.pids()));
@@ -175,7 +176,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
       guesses.push((await fetch(`${workers.url}/oauth2/token`, guess)).status);
     }
     expect(guesses).toEqual([401, 401, 401, 401, 429, 429, 429, 429, 429, 429]);
-    await vi.waitFor(() => {
+    await eventually(() => {
       const asked = workers.log().filter(({ status }) => status === 429);
       expect(new Set(asked.map(({ pid }) => pid)).size).toBe(3);
     });
@@ -186,14 +187,14 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const headers = { authorization: `Bearer ${await workers.token()}` };
     const [victim = 0] = workers.pids();
     process.kill(victim, 'SIGKILL');
-    await vi.waitFor(() => expect(workers.command.stdout()).toContain('a worker ended'), { interval: 5 });
+    await eventually(() => expect(workers.command.stdout()).toContain('a worker ended'));
     const meanwhile = await Promise.all(Array.from({ length: 10 }, () => ask(workers.reportUrl, headers)));
     expect(meanwhile.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    await vi.waitFor(() => expect(workers.pids()).toHaveLength(3), { timeout: 15_000 });
+    await eventually(() => expect(workers.pids()).toHaveLength(3));
     expect(workers.log()).toContainEqual(expect.objectContaining({ level: 'warn', pid: victim, signal: 'SIGKILL' }));
     const after = await Promise.all(Array.from({ length: 40 }, () => ask(workers.reportUrl, headers)));
     expect(after.map(({ status }) => status)).toEqual(Array(40).fill(200));
-    await vi.waitFor(() => {
+    await eventually(() => {
       const recent = workers.log().slice(-40);
       expect(new Set(recent.map(({ pid }) => pid))).toEqual(new Set(workers.pids().slice(1)));
     });
@@ -204,7 +205,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
   test('kill -9 of all workers at once: all are replaced', async () => {
     const workers = await startWorkers(2);
     for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
-    await vi.waitFor(() => expect(workers.pids()).toHaveLength(4), { timeout: 15_000 });
+    await eventually(() => expect(workers.pids()).toHaveLength(4));
     expect((await ask(`${workers.url}/readyz`)).status).toBe(200);
   });
 
@@ -216,7 +217,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const [pid = 0] = workers.pids();
     process.kill(pid, 'SIGTERM');
     expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(underWay.map(() => 200));
-    await vi.waitFor(() => expect(workers.pids()).toHaveLength(3), { timeout: 15_000 });
+    await eventually(() => expect(workers.pids()).toHaveLength(3));
     expect(workers.log()).toContainEqual(expect.objectContaining({ pid, level: 'warn', code: 0 }));
   });
 
@@ -263,10 +264,10 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const workers = await startWorkers(2, { SHUTDOWN_DELAY_SECONDS: '60' });
     workers.command.child.kill('SIGTERM');
     await untilWritten(workers.command, '"stopping"');
-    await vi.waitFor(async () => expect((await ask(`${workers.url}/readyz`)).status).toBe(503));
+    await eventually(async () => expect((await ask(`${workers.url}/readyz`)).status).toBe(503));
     workers.command.child.kill('SIGTERM');
     expect((await workers.command.ended).code).toBe(1);
-    await vi.waitFor(() => expect(workers.pids().filter(isAlive)).toEqual([]), { timeout: 15_000 });
+    await eventually(() => expect(workers.pids().filter(isAlive)).toEqual([]));
   });
 
   test('a killed first process takes its workers with it', async () => {
@@ -274,7 +275,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const pids = workers.pids();
     expect(pids.filter(isAlive)).toHaveLength(2);
     workers.command.child.kill('SIGKILL');
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), { timeout: 15_000 });
+    await eventually(() => expect(pids.filter(isAlive)).toEqual([]));
     expect((await ask(`${workers.url}/readyz`)).status).toBe('ECONNREFUSED');
   });
 
@@ -361,7 +362,7 @@ describe('--workers', () => {
     expect(command.stdout().split('is running with demo data')).toHaveLength(2);
     expect((await ask(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
     const alone = value === '1' || availableParallelism() === 1;
-    await vi.waitFor(() => expect(command.stdout()).toContain('"/readyz"'));
+    await eventually(() => expect(command.stdout()).toContain('"/readyz"'));
     expect(command.stdout().includes('"worker":')).toBe(!alone);
     command.child.kill('SIGTERM');
     expect((await command.ended).code).toBe(0);

@@ -173,7 +173,7 @@ describe('the client library against a real service', () => {
     await client.getPage({});
     await disableClientById(service.store, Math.floor(Date.now() / 1000), other.client_id);
     await expect
-      .poll(async () => client.getPage({}).catch((error: { code?: string }) => error.code), { timeout: 5_000 })
+      .poll(async () => client.getPage({}).catch((error: { code?: string }) => error.code))
       .toBe('invalid_client');
   });
 

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Check } from 'typebox/value';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/postgres-server.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -47,7 +48,7 @@ describe('the commands of the README', () => {
     service.stdout?.on('data', (chunk) => {
       printed += chunk;
     });
-    await vi.waitFor(() => expect(printed).toContain('Paste this to read a report'), { timeout: 30_000 });
+    await eventually(() => expect(printed).toContain('Paste this to read a report'));
   });
 
   afterAll(async () => {

@@ -8,6 +8,7 @@ import { encodeChangeToken, historyMark } from '../../src/report/change-token.ts
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { servicesOnEngines, startService, type TestService } from '../support/service.ts';
@@ -106,7 +107,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     expect(await read(`?since=${last}`)).toEqual({ changes: [], next: last, has_more: false });
     await service.store.deleteSubscriptions(tenant, [rows[5]?.id ?? '']);
     const removed = { changes: [{ id: rows[5]?.id, removed: true }], has_more: false };
-    await vi.waitFor(async () => expect(await read(`?since=${last}`)).toMatchObject(removed), { timeout: 1_000 });
+    await eventually(async () => expect(await read(`?since=${last}`)).toMatchObject(removed));
   });
 
   test('by NDJSON: a change on each line, and the token on the last one', async () => {
@@ -159,7 +160,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     await service.store.deleteSubscriptions(tenant, [rows[5]?.id ?? '']);
     const later = async () => (await get(query, { 'if-none-match': tag })).status;
     if (engine === 'sqlite') expect(await later()).toBe(200);
-    else await expect.poll(later, { timeout: 900, interval: 5 }).toBe(200);
+    else await expect.poll(later).toBe(200);
   });
 
   test('answers for another form, size, token or tenant have other tags', async () => {
@@ -274,13 +275,10 @@ describe.each(servicesOnEngines)('following over HTTP, $service on $engine', ({ 
       since = `&since=${next}`;
     };
     for (let round = 0; round < 40; round += 1) await Promise.all([change(round), follow()]);
-    await vi.waitFor(
-      async () => {
-        await follow();
-        expect([...copy].sort()).toEqual([...model].sort());
-      },
-      { timeout: 2_000, interval: 5 },
-    );
+    await eventually(async () => {
+      await follow();
+      expect([...copy].sort()).toEqual([...model].sort());
+    });
     expect(new Set(service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker)).size).toBe(
       processes,
     );

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { consoleIsBuilt } from '../../src/http/console.ts';
 import { engines } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -36,7 +37,7 @@ test('an address with too many open connections gets 429 for the next one, until
   expect(answer.toLowerCase()).toContain('retry-after: ');
   expect(service.log).toContainEqual(expect.objectContaining({ msg: 'connection refused', address: '127.0.0.1' }));
   first.socket.destroy();
-  await vi.waitFor(async () => expect((await fetch(`${service.url}/healthz`)).status).toBe(200));
+  await eventually(async () => expect((await fetch(`${service.url}/healthz`)).status).toBe(200));
 });
 
 test('a trusted proxy may have any number of connections, and keeps idle ones for longer than it waits itself (S15)', async () => {

@@ -55,7 +55,7 @@ describe('a service whose PostgreSQL hangs', () => {
     expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
     thaw();
     const status = async () => (await service.get('/v1/subscription', await service.accessToken(client))).status;
-    await expect.poll(() => status().catch(() => 503), { timeout: 30_000 }).toBe(200);
+    await expect.poll(() => status().catch(() => 503)).toBe(200);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
   });
 });

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { finishExport, openExport } from '../support/read-export.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -52,7 +53,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
     expect((await expectProblem(fourth, 'TOO_MANY_REQUESTS')).messages[0]).toContain('of a tenant together');
     expect((await finishExport(await begin(tokenOfOther))).trailers['x-export-rows']).toBe('1');
     for (const response of open) response.destroy();
-    await vi.waitFor(() => expect(ended()).toHaveLength(4), { timeout: 20_000 });
+    await eventually(() => expect(ended()).toHaveLength(4));
   });
 
   test('a reader that reads on, but slower than the least rate, is aborted (S10)', async () => {

@@ -63,5 +63,4 @@ test.skipIf(process.platform !== 'linux').each(engines)(
       await opened.close();
     }
   },
-  120_000,
 );

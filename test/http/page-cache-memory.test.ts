@@ -13,5 +13,4 @@ test.each(['short pages', 'long keys and links', 'compressed pages', 'pages of a
     expect(Number(stdout)).toBeLessThan(16 * 1.2);
     expect(Number(stdout)).toBeGreaterThan(16 * 0.5); // it is used, too
   },
-  60_000,
 );

@@ -12,4 +12,4 @@ test('a remembered request keeps no token in memory, and nothing at all once its
     living: { token: false, response: true },
     ended: { token: false, response: false },
   });
-}, 60_000);
+});

@@ -39,7 +39,7 @@ describe.each(engines)('responses of a revision on $engine', ({ openTestStore })
       const expected = Number(before) + 1;
       const changed = async () => totalOf(await get(headers));
       // on PostgreSQL once it is notified
-      await expect.poll(changed, { timeout: 10_000 }).toEqual([String(expected), expected]);
+      await expect.poll(changed).toEqual([String(expected), expected]);
     },
   );
 

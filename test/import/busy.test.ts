@@ -1,8 +1,9 @@
 import pg from 'pg';
-import { expect, inject, test, vi } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { createBatchLoader } from '../../src/import/load-batches.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
@@ -28,7 +29,7 @@ test('an import repeats a batch that lost a deadlock, and has every row once (C1
       () => 'finished',
     );
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await vi.waitFor(async () => expect((await other.query(waiting)).rows).not.toEqual([]), { timeout: 30_000 });
+    await eventually(async () => expect((await other.query(waiting)).rows).not.toEqual([]));
     // the import holds it: one of both must give way
     await other.query("select 1 from tenant where id = 'acme' for update");
     await other.query('commit');

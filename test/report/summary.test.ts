@@ -167,7 +167,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     store = opened.store;
     await newTenant(rowsOf(3_000, 400, 1)); // another tenant's rows are in no answer
     largeTenant = await newTenant(large);
-  }, 120_000);
+  });
   afterAll(() => opened.close());
 
   test('is what counting row by row gives, of a large tenant (property)', async () => {
@@ -177,7 +177,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       }),
       { numRuns: 150 },
     );
-  }, 240_000);
+  });
 
   test('is what counting row by row gives, of few records and of none (property)', async () => {
     await fc.assert(
@@ -193,7 +193,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       ),
       { numRuns: 60 },
     );
-  }, 120_000);
+  });
 
   test.each([
     {},
@@ -377,5 +377,5 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     }
     await load;
     expect(totals.size).toBeGreaterThan(2); // else nothing was loaded meanwhile
-  }, 60_000);
+  });
 });

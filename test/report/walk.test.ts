@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatInstant } from '../../src/contract/instant.ts';
 import { defaultPageLimits } from '../../src/contract/query.ts';
 import { listSubscriptions as answerQuery } from '../../src/report/list-subscriptions.ts';
@@ -10,6 +10,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';
 
@@ -433,7 +434,7 @@ describe.each(servicesOnEngines)('walking over HTTP, $service on $engine', (vari
     for (let total = 1; total <= 15; total += 1) {
       await service.store.loadSubscriptions(own, [subscriptionRow({ id: `grown${total}`, createdDate: total })]);
       const allSee = async () => expect(await readTotals()).toEqual(Array(6).fill(total));
-      await (engine === 'sqlite' ? allSee() : vi.waitFor(allSee, { timeout: 1_000, interval: 10 }));
+      await (engine === 'sqlite' ? allSee() : eventually(allSee));
     }
   });
 

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Subscription } from '../../src/contract/subscription.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { importRecords } from '../../src/import/import-records.ts';
@@ -112,10 +112,13 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
   };
 
   beforeAll(async () => {
-    service = await startService(await openTestStore());
+    // The default lifetime, which is tested here.
+    service = await startService(await openTestStore(), { ACCESS_TOKEN_SECONDS: '' });
     acme = await service.createTenant('acme');
     client = await service.createClient(acme);
     expect(await load(service, acme, sources)).toEqual([]);
+  });
+  beforeEach(async () => {
     token = await service.accessToken(client);
   });
   afterAll(() => service.close());

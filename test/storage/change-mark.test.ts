@@ -8,7 +8,7 @@ import { subscriptionRow } from '../support/rows.ts';
 /** Waits until the mark is known, or is another one than before. */
 const markOf = (store: Store, other?: number): Promise<number> =>
   expect
-    .poll(() => store.changeMark(), { timeout: 5_000, interval: 10 })
+    .poll(() => store.changeMark())
     .toSatisfy((mark: number | undefined) => mark !== undefined && mark !== other)
     .then(() => store.changeMark() ?? 0);
 
@@ -67,7 +67,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-listen' and datname = current_database()",
       );
       expect(rowCount).toBe(1);
-      await expect.poll(() => opened.store.changeMark(), { interval: 5 }).toBeUndefined();
+      await expect.poll(() => opened.store.changeMark(), { interval: 1 }).toBeUndefined();
       // a new connection has another mark: what changed meanwhile was not heard
       await markOf(opened.store, first);
       await admin.end();

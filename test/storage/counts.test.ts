@@ -198,7 +198,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
       await store.deleteSubscriptions(tenant, removed.slice(start, start + 5_000));
     expect(await problemsOf(tenant)).toEqual([]);
     expect((await spansOf(tenant, 0)).length).toBeLessThan(leaves.length * 0.6);
-  }, 240_000);
+  });
 
   test('of a tenant whose records are all gone nothing is left', async () => {
     const tenant = await newTenant();

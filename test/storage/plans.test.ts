@@ -319,7 +319,7 @@ describe('statements of pages on postgres', () => {
     ({ opened, client } = await openWithoutStatistics(['subscription', 'subscription_span']));
     tenant = await fill(opened);
     await client.query('set app.tenant = large');
-  }, 120_000);
+  });
   afterAll(async () => {
     await client.end();
     await opened.close();

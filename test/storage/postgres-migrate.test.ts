@@ -1,8 +1,9 @@
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TenantId } from '../../src/storage/store.ts';
 import { insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
 import { makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -37,10 +38,7 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
     });
     const waiting = `select 1 from pg_locks where not granted and relation is not null
       and database = (select oid from pg_database where datname = current_database())`;
-    await vi.waitFor(async () => expect((await user.query(waiting)).rows).toHaveLength(1), {
-      timeout: 30_000,
-      interval: 10,
-    });
+    await eventually(async () => expect((await user.query(waiting)).rows).toHaveLength(1));
     return migrating;
   }
 

@@ -33,7 +33,7 @@ const imported: TestClient = {
 
 /** Starts a service with what the interoperability tests need. */
 export async function startInteropService(opened: TestStore): Promise<InteropService> {
-  const service = await startService(opened);
+  const service = await startService(opened, { ACCESS_TOKEN_SECONDS: '300' });
   const tenant = await service.createTenant('acme');
   const generated = await service.createClient(tenant);
   await service.createClient(tenant, { clientId: imported.client_id, secret: imported.client_secret });

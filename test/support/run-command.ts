@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { vi } from 'vitest';
 import { compileCache } from './compile-cache.ts';
+import { eventually } from './eventually.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -78,11 +78,8 @@ export async function untilWritten(command: RunningCommand, text: string): Promi
   void command.ended.then((ended) => {
     result = ended;
   });
-  await vi.waitFor(
-    () => {
-      if (!command.stdout().includes(text) && result === undefined) throw new Error(`'${text}' is not there yet`);
-    },
-    { timeout: 30_000, interval: 20 },
-  );
+  await eventually(() => {
+    if (!command.stdout().includes(text) && result === undefined) throw new Error(`'${text}' is not there yet`);
+  });
   if (!command.stdout().includes(text)) throw new Error(`the command ended: ${JSON.stringify(result)}`);
 }

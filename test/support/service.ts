@@ -39,6 +39,9 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** Limits of time that a slow machine would reach in tests of something else. */
+const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60' };
+
 /** Starts a service over a store; `environment` holds further settings. */
 export async function startService(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
   const { store } = opened;
@@ -50,7 +53,13 @@ export async function startService(opened: TestStore, environment: Record<string
       done();
     },
   });
-  const config = readConfig({ ...opened.environment, PORT: String(port), MANAGEMENT_PORT: '0', ...environment });
+  const config = readConfig({
+    ...opened.environment,
+    PORT: String(port),
+    MANAGEMENT_PORT: '0',
+    ...patient,
+    ...environment,
+  });
   const { app, management } = await serve(config, store, pino({ level: 'trace' }, sink));
   return serviceAt(port, store, {
     logText: () => lines.join(''),
@@ -65,7 +74,7 @@ export async function startService(opened: TestStore, environment: Record<string
 export async function startWorkers(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
   const port = await freePort();
   const command = startCommand(['serve', '--workers', '2'], {
-    environment: { ...opened.environment, PORT: String(port), LOG_LEVEL: 'trace', ...environment },
+    environment: { ...opened.environment, PORT: String(port), LOG_LEVEL: 'trace', ...patient, ...environment },
   });
   await untilWritten(command, '"serving"');
   return serviceAt(port, opened.store, {
