@@ -1,12 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compileCache } from '../support/compile-cache.ts';
+import { makeCommandFolder } from '../support/command-folder.ts';
 import { freePort } from '../support/postgres-server.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
@@ -22,6 +21,7 @@ const [start, ...steps] = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?
 
 describe.runIf(hasTools)('docs/tutorial.md', () => {
   let folder: string;
+  let environment: NodeJS.ProcessEnv;
   let service: RunningCommand;
   let url: string;
   const outputs: string[] = [];
@@ -38,11 +38,10 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
   };
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'subreport-tutorial-'));
+    const made = makeCommandFolder();
+    folder = made.folder;
+    environment = made.environment;
     cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
-    mkdirSync(join(folder, '.bin'));
-    symlinkSync(join(root, 'src/cli/subreport.mjs'), join(folder, '.bin/subreport'));
-    writeFileSync(join(folder, '.bin/npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 }); // npx itself takes a second
     const port = String(await freePort());
     url = `http://127.0.0.1:${port}`;
     service = startCommand(['serve', '--demo'], { environment: { PORT: port }, cwd: folder });
@@ -57,9 +56,10 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
   test('its commands run as they stand and print what the page shows', async () => {
     expect(start?.commands).toBe('npm ci\nnpm start\n'); // the test of the README runs it
     const script = ['set -eu', ...steps.map(({ commands }) => `${commands}printf '\\0'`)].join('\n');
-    const { HOME, PATH } = process.env;
-    const env = { HOME, PATH: `${join(folder, '.bin')}:${PATH}`, ...compileCache };
-    const { stdout } = await run('bash', ['-c', script.replaceAll('http://127.0.0.1:8080', url)], { cwd: folder, env });
+    const { stdout } = await run('bash', ['-c', script.replaceAll('http://127.0.0.1:8080', url)], {
+      cwd: folder,
+      env: environment,
+    });
     outputs.push(...stdout.split('\0'));
     for (const [index, { commands, shown }] of steps.entries())
       if (shown !== undefined) expect([commands, outputs[index]]).toEqual([commands, shown]);

@@ -1,0 +1,20 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compileCache } from './compile-cache.ts';
+
+/** The blocks of code of a page in one language, in order. */
+export const blocksOf = (page: string, language: string): string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, text = '']) => text);
+
+/** A temporary folder in which `npx subreport` runs the sources, and the environment for it. */
+export function makeCommandFolder(): { readonly folder: string; readonly environment: NodeJS.ProcessEnv } {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-docs-'));
+  const bin = join(folder, '.bin');
+  mkdirSync(bin);
+  symlinkSync(fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url)), join(bin, 'subreport'));
+  writeFileSync(join(bin, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 }); // npx itself takes a second
+  const { HOME, PATH } = process.env;
+  return { folder, environment: { HOME, PATH: `${bin}:${PATH}`, ...compileCache } };
+}
