@@ -88,15 +88,16 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   await run(removeResumePoint, [tenant]);
   if (changed + removed === 0) return counts;
   await run(writeChanged, [tenant, revision]);
-  for (const setting of ['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'])
-    await run(`set local ${setting}`); // from here on few rows are looked up by their keys
+  // Rows are looked up by key from here on. Both sides of each join have an index, so that the cost
+  // stays n log n where the planner takes the tenant for a small one: without them, removing 25,000
+  // rows took 170 s of scans instead of 1 s.
+  for (const setting of lookUpByKey) await run(`set local ${setting}`);
   if (removed > 0) {
     await run(removeRows, [tenant]);
     await run(buryRemoved, [tenant, revision]);
   }
   if (inserted > 0) await run(unburyInserted, [tenant]);
-  for (const setting of ['enable_seqscan = off', 'enable_bitmapscan = off', 'enable_hashjoin = on'])
-    await run(`set local ${setting}`); // as the statements that count have it elsewhere
+  await run('set local enable_hashjoin = on'); // the planner's settings for counts in other places
   const work =
     changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
   await countOnPostgres(run, tenant, work);
@@ -105,12 +106,17 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   return counts;
 }
 
+const lookUpByKey = [
+  ...['enable_nestloop = on', 'enable_hashjoin = off', 'enable_mergejoin = off'],
+  ...['enable_seqscan = off', 'enable_bitmapscan = off'],
+];
+
 const createTables = [
   `create temp table staged (id text collate "C" not null primary key, created_date bigint, activation_date bigint, expiration_date bigint,
      status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) on commit drop`,
   `create temp table kept (id text collate "C" not null, created_date bigint, product_id text, status text, email text, digest bytea) on commit drop`,
-  `create temp table changed (id text collate "C" not null, is_new boolean not null, created_date bigint, product_id text, status text) on commit drop`,
-  `create temp table removed (id text collate "C" not null, created_date bigint, product_id text, status text) on commit drop`,
+  `create temp table changed (id text collate "C" not null primary key, is_new boolean not null, created_date bigint, product_id text, status text) on commit drop`,
+  `create temp table removed (id text collate "C" not null primary key, created_date bigint, product_id text, status text) on commit drop`,
 ];
 
 const stageRows = `insert into staged (${rowColumns})
