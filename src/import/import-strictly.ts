@@ -3,7 +3,7 @@ import type { ImportOptions, ImportSummary } from './import-records.ts';
 import type { RejectedRow } from './read-good-rows.ts';
 
 /** How to import strictly. */
-export interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
+interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
   /** What the source is called in messages, such as its file name. */
   readonly sourceName?: string;
   /** Reads the source from its beginning and imports it. */
@@ -11,13 +11,13 @@ export interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejecte
 }
 
 /** What a strict import did; `refused` says why it loaded nothing. */
-export interface StrictSummary extends ImportSummary {
+interface StrictSummary extends ImportSummary {
   readonly refused?: ImportError;
 }
 
 /**
- * Imports a source only if every row is valid: reads it once to check it, then again to load it. The
- * caller makes sure that no other import is running before the first pass (`requireNoImport`).
+ * Imports a source only if every row is valid: reads it once to check it, then again to load it.
+ * The caller makes sure that no other import is running before the first pass (`requireNoImport`).
  * Throws `ImportError` `BAD_ROWS` if the source changed between the passes.
  */
 export async function importStrictly({
