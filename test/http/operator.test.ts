@@ -134,6 +134,17 @@ describe.each(servicesOnEngines)(
       expect((await service.get('/v1/subscription', token)).status).toBe(403);
     });
 
+    test('refuses an access token without the scope of writing, although its client has that scope', async () => {
+      await begin();
+      const scopes = ['subscription:read', 'subscription:write'] as const;
+      const client = await service.createClient(tenant, { scopes });
+      const narrow = { grant_type: 'client_credentials', scope: 'subscription:read', ...client };
+      const { access_token } = (await (await service.postToken(narrow)).json()) as { access_token: string };
+      const response = await put(ndjson(rows.slice(0, 1)), '', { authorization: `Bearer ${access_token}` });
+      expect(response.status).toBe(403);
+      expect((await stateOf()).ids).toEqual([]);
+    });
+
     test('is on the management listener alone, which also tells of health and nothing else', async () => {
       await begin();
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
