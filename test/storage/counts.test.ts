@@ -214,6 +214,15 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 5, problems: [] });
   });
 
+  test('a record whose status alone changes is counted under its new status', async () => {
+    const tenant = await newTenant();
+    for (const status of ['ACTIVE', 'EXPIRED']) await load(tenant, [subscriptionRow({ id: 'a', status })]);
+    const countOf = (status: string) =>
+      store.readTenant(tenant, (reader) => countMatching(reader, { dateColumn: 'created_date', statuses: [status] }));
+    expect([await countOf('ACTIVE'), await countOf('EXPIRED')]).toEqual([0, 1]);
+    expect(await problemsOf(tenant)).toEqual([]);
+  });
+
   test('two loads of one tenant at once, and of two tenants, count every row once', async () => {
     const [one, two] = [await newTenant(), await newTenant()];
     const other = opened.openAgain();
