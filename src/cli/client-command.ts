@@ -13,7 +13,7 @@ import {
 } from '../contract/token.ts';
 import { findClient, listClients } from '../storage/tables/client.ts';
 import { addClientDeleteCommands } from './client-delete-command.ts';
-import { addOneClientCommand, clientIdOption, jsonOption, parseList, withOwnClient } from './client-options.ts';
+import { clientIdOption, jsonOption, ownerOption, parseList, requireOwnClient } from './client-options.ts';
 import { addClientShowCommand } from './client-show-command.ts';
 import { addClientTokenCommands } from './client-tokens-command.ts';
 import { addClientUpdateCommand } from './client-update-command.ts';
@@ -161,8 +161,11 @@ function addList(client: Command, output: Output): void {
 }
 
 function addRotate(client: Command, output: Output): void {
-  addOneClientCommand(client, 'rotate')
+  client
+    .command('rotate')
     .description('give a client a new secret and print it once; the old one stays good for a while')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .addOption(ownerOption())
     .addOption(secretOption())
     .option('--overlap-hours <hours>', 'how long the old secret stays good; 0 ends it at once', parseHours, 24)
     .option('--revoke-tokens', 'revoke every token that the client has now')
@@ -181,7 +184,8 @@ function addRotate(client: Command, output: Output): void {
         json?: boolean;
       }) => {
         const secret = options.secretStdin === true ? await readSecret() : undefined;
-        const { credentials: rotated, disabled } = await withOwnClient(options, async (store) => {
+        const { credentials: rotated, disabled } = await withStore(readConfig(), async (store) => {
+          await requireOwnClient(store, options);
           const credentials = await rotateClientSecret(store, nowSeconds(), options.clientId, {
             overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
             ...(secret !== undefined && { secret }),
@@ -204,12 +208,16 @@ function addRotate(client: Command, output: Output): void {
 }
 
 function addDisable(client: Command, output: Output): void {
-  addOneClientCommand(client, 'disable')
+  client
+    .command('disable')
     .description('shut a client out: no new token, and its access tokens end within a second')
+    .addOption(clientIdOption().makeOptionMandatory())
+    .addOption(ownerOption())
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
     .action(async (options: { clientId: string; tenant?: string; json?: boolean }) => {
-      await withOwnClient(options, async (store) => {
+      await withStore(readConfig(), async (store) => {
+        await requireOwnClient(store, options);
         await disableClientById(store, nowSeconds(), options.clientId);
       });
       writeResult(

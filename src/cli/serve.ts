@@ -6,7 +6,6 @@ import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
-import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
 import { apiPath, operations } from '../contract/operations.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
 import { buildManagementServer } from '../http/operator/management.ts';
@@ -110,13 +109,11 @@ export async function serve(
   const management =
     config.MANAGEMENT_PORT === 0
       ? undefined
-      : await buildManagementServer({
+      : buildManagementServer({
           ...shared,
-          store,
           spool,
           authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
           bodyStallMs,
-          openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
         });
   try {
     await listen(app, config, '', 'listening', reusePort);

@@ -2,11 +2,11 @@
  * An operation. Contract, handler, client library, command line and documentation use the same
  * name.
  */
-export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PUT';
+interface Operation {
+  readonly method: 'GET' | 'POST';
   /** Absolute path; a `{name}` is a path parameter. */
   readonly path: string;
-  readonly tag: 'report' | 'auth' | 'records' | 'service';
+  readonly tag: 'report' | 'auth' | 'service';
   readonly summary: string;
   readonly description: string;
 }

@@ -25,8 +25,11 @@ export interface ImportOptions extends SourceOptions {
    * Go on where an import of the same source, that did not finish, left off; its counts go on too.
    */
   readonly resume?: boolean;
-  /** Most rows of one transaction, for a process that also serves requests. */
-  readonly batchRowsMax?: number | undefined;
+  /**
+   * Rows of one transaction at most; a store that works in this process keeps it from everything
+   * else for so long.
+   */
+  readonly batchRowsMax?: number;
   /**
    * Told before the first row that is rejected how many rows, and rejected ones among them, were
    * done by the import that is resumed.

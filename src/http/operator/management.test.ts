@@ -11,9 +11,8 @@ import { buildManagementServer } from './management.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 const store = openSqliteStore(folder);
-const app = await buildManagementServer({
-  store,
-  openApi: {},
+const app = buildManagementServer({
+  report: { store },
   spool: new Spool(join(folder, 'spool'), 1_000),
   bodyStallMs: 300,
   requestMs: 5_000,

@@ -87,7 +87,6 @@ interface SharedParts {
 
 class PostgresStore implements Store {
   readonly engine = 'postgres';
-  readonly servingBatchRowsMax = undefined;
   readonly #shared: SharedParts;
   readonly #deadline: number | undefined;
 
