@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 // The whole gate but the tests: format, lint and arrows, types, the contract's rules, the client's
 // build and a consumer's types. `npm run ok` runs the tests as well;
@@ -9,54 +11,73 @@ import { join } from 'node:path';
 
 interface Step {
   readonly name: string;
-  readonly run: () => string | undefined;
+  /** Resolves with what went wrong, if anything. */
+  readonly run: () => Promise<string | undefined>;
 }
 
 const withTests = !process.argv.includes('--without-tests');
 
-const steps: readonly Step[] = [
+/** Steps that do not depend on each other; the tests come after them. */
+const checks: readonly Step[] = [
   { name: 'format, lint and arrows (biome)', run: () => command('biome', ['ci', '--colors=off', '.']) },
   { name: 'comments of at most 100 columns', run: () => command('node', ['tools/check-comments.ts']) },
   { name: 'every export of src/ is imported', run: () => command('node', ['tools/check-exports.ts']) },
   { name: 'types (tsc)', run: () => command('tsc', []) },
   {
     name: 'contract under spectral:oas and OWASP rules',
-    run: () => command('spectral', ['lint', 'openapi.json', '-r', 'tools/spectral.yaml', '--fail-severity=hint']),
+    run: () =>
+      command('spectral', [
+        'lint',
+        'openapi.json',
+        'openapi-operator.json',
+        '-r',
+        'tools/spectral.yaml',
+        '--fail-severity=hint',
+      ]),
   },
-  { name: 'client and console build (tsc)', run: () => command('tsc', ['-p', 'tsconfig.build.json']) },
-  { name: "a consumer's types against the built client", run: checkConsumer },
-  ...(withTests ? [{ name: 'tests (vitest)', run: () => command('vitest', ['run']) }] : []),
+  {
+    name: "client and console build (tsc), and a consumer's types against the built client",
+    run: async () => (await command('tsc', ['-p', 'tsconfig.build.json'])) ?? (await checkConsumer()),
+  },
 ];
+const tests: readonly Step[] = withTests ? [{ name: 'tests (vitest)', run: () => command('vitest', ['run']) }] : [];
 
-let failed = 0;
-for (const { name, run } of steps) {
-  const started = performance.now();
-  const output = run();
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(`${output === undefined ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
-  if (output !== undefined) {
-    failed += 1;
-    console.log(output);
-  }
-}
-console.log(`ok: ${steps.length - failed} passed, ${failed} failed`);
+const results = [...(await Promise.all(checks.map(runStep))), ...(await Promise.all(tests.map(runStep)))];
+const failed = results.filter((passed) => !passed).length;
+console.log(`ok: ${results.length - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
+/** Runs a step, prints how it ended, and resolves with whether it passed. */
+async function runStep({ name, run }: Step): Promise<boolean> {
+  const started = performance.now();
+  const output = await run();
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${output === undefined ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
+  if (output !== undefined) console.log(output);
+  return output === undefined;
+}
+
 /** What a command printed when it failed, or nothing. */
-function command(name: string, args: readonly string[], cwd = '.'): string | undefined {
-  const { status, stdout, stderr, error } = spawnSync(name, [...args], {
+async function command(name: string, args: readonly string[], cwd = '.'): Promise<string | undefined> {
+  const child = spawn(name, [...args], {
     cwd,
-    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
   });
-  return status === 0 ? undefined : `${stdout}${stderr}${error?.message ?? ''}`;
+  const output = Promise.all([text(child.stdout), text(child.stderr)]);
+  try {
+    const [status] = await once(child, 'close');
+    return status === 0 ? undefined : (await output).join('');
+  } catch (error) {
+    return String(error);
+  }
 }
 
 /**
  * Type-checks a program that uses the built client as a stranger would: strict, without Node's
  * types, without our sources.
  */
-function checkConsumer(): string | undefined {
+async function checkConsumer(): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-consumer-'));
   try {
     const client = join(process.cwd(), 'dist/src/client/index.js');
@@ -74,7 +95,7 @@ function checkConsumer(): string | undefined {
       '--types',
       '',
     ];
-    return command(join(process.cwd(), 'node_modules/.bin/tsc'), [...flags, join(folder, 'consumer.ts')], folder);
+    return await command(join(process.cwd(), 'node_modules/.bin/tsc'), [...flags, join(folder, 'consumer.ts')], folder);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,19 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { packageVersion } from '../src/cli/package-version.ts';
 import { buildOpenApi } from '../src/contract/openapi.ts';
+import { buildOperatorOpenApi } from '../src/contract/openapi-operator.ts';
 import { defaultPageLimits } from '../src/contract/query.ts';
 
-/**
- * The committed contract: as a service without settings would mean it, under a name of
- * documentation.
- */
-export function committedContract(): string {
-  const document = buildOpenApi({
-    publicUrl: 'https://reports.example.com',
-    version: packageVersion,
-    limits: defaultPageLimits,
-  });
-  return `${JSON.stringify(document, null, 2)}\n`;
+/** The committed documents by file name, with default settings and an example URL. */
+export function committedContracts(): Readonly<Record<string, string>> {
+  const options = { publicUrl: 'https://reports.example.com', version: packageVersion, limits: defaultPageLimits };
+  const text = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
+  return {
+    'openapi.json': text(buildOpenApi(options)),
+    'openapi-operator.json': text(buildOperatorOpenApi(options)),
+  };
 }
 
-if (import.meta.main) writeFileSync(new URL('../openapi.json', import.meta.url), committedContract());
+if (import.meta.main) {
+  for (const [file, text] of Object.entries(committedContracts()))
+    writeFileSync(new URL(`../${file}`, import.meta.url), text);
+}

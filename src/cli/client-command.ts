@@ -13,7 +13,7 @@ import {
 } from '../contract/token.ts';
 import { findClient, listClients } from '../storage/tables/client.ts';
 import { addClientDeleteCommands } from './client-delete-command.ts';
-import { clientIdOption, jsonOption, ownerOption, parseList, requireOwnClient } from './client-options.ts';
+import { addOneClientCommand, clientIdOption, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { addClientShowCommand } from './client-show-command.ts';
 import { addClientTokenCommands } from './client-tokens-command.ts';
 import { addClientUpdateCommand } from './client-update-command.ts';
@@ -161,11 +161,8 @@ function addList(client: Command, output: Output): void {
 }
 
 function addRotate(client: Command, output: Output): void {
-  client
-    .command('rotate')
+  addOneClientCommand(client, 'rotate')
     .description('give a client a new secret and print it once; the old one stays good for a while')
-    .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(ownerOption())
     .addOption(secretOption())
     .option('--overlap-hours <hours>', 'how long the old secret stays good; 0 ends it at once', parseHours, 24)
     .option('--revoke-tokens', 'revoke every token that the client has now')
@@ -184,8 +181,7 @@ function addRotate(client: Command, output: Output): void {
         json?: boolean;
       }) => {
         const secret = options.secretStdin === true ? await readSecret() : undefined;
-        const { credentials: rotated, disabled } = await withStore(readConfig(), async (store) => {
-          await requireOwnClient(store, options);
+        const { credentials: rotated, disabled } = await withOwnClient(options, async (store) => {
           const credentials = await rotateClientSecret(store, nowSeconds(), options.clientId, {
             overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
             ...(secret !== undefined && { secret }),
@@ -208,16 +204,12 @@ function addRotate(client: Command, output: Output): void {
 }
 
 function addDisable(client: Command, output: Output): void {
-  client
-    .command('disable')
+  addOneClientCommand(client, 'disable')
     .description('shut a client out: no new token, and its access tokens end within a second')
-    .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(ownerOption())
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
     .action(async (options: { clientId: string; tenant?: string; json?: boolean }) => {
-      await withStore(readConfig(), async (store) => {
-        await requireOwnClient(store, options);
+      await withOwnClient(options, async (store) => {
         await disableClientById(store, nowSeconds(), options.clientId);
       });
       writeResult(

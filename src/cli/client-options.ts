@@ -1,13 +1,19 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Store } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';
+import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
-import { requireTenant } from './store-session.ts';
+import { requireTenant, withStore } from './store-session.ts';
 
-/** Options that several commands about clients have. */
 export const clientIdOption = () => new Option('--client-id <id>', 'id of the client');
-export const ownerOption = () => new Option('--tenant <tenant>', 'the tenant it must belong to');
 export const jsonOption = () => new Option('--json', 'print JSON');
+
+/** Adds a command about one client, whose options are at least those of `ClientChoice`. */
+export const addOneClientCommand = (client: Command, name: string): Command =>
+  client
+    .command(name)
+    .addOption(clientIdOption().makeOptionMandatory())
+    .addOption(new Option('--tenant <tenant>', 'the tenant it must belong to'));
 
 /** Which client a command is about, and whose it must be. */
 export interface ClientChoice {
@@ -15,8 +21,18 @@ export interface ClientChoice {
   readonly tenant?: string;
 }
 
-/** Makes sure that a client belongs to the tenant that was named with it, if any. */
-export async function requireOwnClient(store: Store, { clientId, tenant }: ClientChoice): Promise<void> {
+/**
+ * Runs the work of a command about one client with an open store. Throws `UsageError` when the
+ * client does not belong to the tenant given with it.
+ */
+export function withOwnClient<T>(choice: ClientChoice, work: (store: Store) => Promise<T>): Promise<T> {
+  return withStore(readConfig(), async (store) => {
+    await requireOwnClient(store, choice);
+    return work(store);
+  });
+}
+
+async function requireOwnClient(store: Store, { clientId, tenant }: ClientChoice): Promise<void> {
   if (tenant === undefined) return;
   const owner = await requireTenant(store, tenant);
   if ((await findClient(store, clientId))?.tenant !== owner) {

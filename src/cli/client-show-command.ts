@@ -2,23 +2,18 @@ import type { Command } from 'commander';
 import { type DescribedClient, describeClient } from '../auth/edit-client.ts';
 import { formatInstant } from '../contract/instant.ts';
 import { isExternalClient } from '../storage/tables/client.ts';
-import { type ClientChoice, clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
-import { readConfig } from './config.ts';
+import { addOneClientCommand, type ClientChoice, jsonOption, withOwnClient } from './client-options.ts';
 import { type Output, writeResult } from './output.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import { nowSeconds } from './store-session.ts';
 
 /** `subreport client show`. */
 export function addClientShowCommand(client: Command, output: Output): void {
-  client
-    .command('show')
+  addOneClientCommand(client, 'show')
     .description('show what is known of a client; its secrets are not')
-    .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(ownerOption())
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client show --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {
-      const described = await withStore(readConfig(), async (store) => {
-        await requireOwnClient(store, options);
+      const described = await withOwnClient(options, async (store) => {
         return describeClient(store, nowSeconds(), options.clientId);
       });
       writeClient(output, options.json ?? false, described);

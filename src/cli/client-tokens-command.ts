@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { listClientSessions, revokeSession, revokeTokens } from '../auth/revoke-client-tokens.ts';
 import { formatInstant } from '../contract/instant.ts';
-import { type ClientChoice, clientIdOption, jsonOption, ownerOption, requireOwnClient } from './client-options.ts';
-import { readConfig } from './config.ts';
+import { addOneClientCommand, type ClientChoice, jsonOption, withOwnClient } from './client-options.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import { nowSeconds } from './store-session.ts';
 
 /** `subreport client sessions|revoke-tokens`. */
 export function addClientTokenCommands(client: Command, output: Output): void {
@@ -13,16 +12,12 @@ export function addClientTokenCommands(client: Command, output: Output): void {
 }
 
 function addSessions(client: Command, output: Output): void {
-  client
-    .command('sessions')
+  addOneClientCommand(client, 'sessions')
     .description('list the sessions of a client: each is a refresh token and all tokens that came from it')
-    .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(ownerOption())
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client sessions --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {
-      const sessions = await withStore(readConfig(), async (store) => {
-        await requireOwnClient(store, options);
+      const sessions = await withOwnClient(options, async (store) => {
         return listClientSessions(store, nowSeconds(), options.clientId);
       });
       const rows = sessions.map((session) => ({
@@ -49,11 +44,8 @@ function addSessions(client: Command, output: Output): void {
 }
 
 function addRevokeTokens(client: Command, output: Output): void {
-  client
-    .command('revoke-tokens')
+  addOneClientCommand(client, 'revoke-tokens')
     .description('revoke every token that a client has now; its secret stays valid, so that it can get new ones')
-    .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(ownerOption())
     .option('--session <id>', "only the tokens of one session that 'client sessions' lists")
     .addOption(jsonOption())
     .addHelpText(
@@ -62,8 +54,7 @@ function addRevokeTokens(client: Command, output: Output): void {
     )
     .action(async (options: ClientChoice & { session?: string; json?: boolean }) => {
       const { clientId, session } = options;
-      await withStore(readConfig(), async (store) => {
-        await requireOwnClient(store, options);
+      await withOwnClient(options, async (store) => {
         if (session === undefined) await revokeTokens(store, nowSeconds(), clientId);
         else await revokeSession(store, nowSeconds(), clientId, session);
       });

@@ -1,19 +1,11 @@
 import { type Command, Option } from 'commander';
 import { editClient, type WantedEdit } from '../auth/edit-client.ts';
 import { grantTypes, scopes as knownScopes, type RefreshTokenUse, refreshTokenUses } from '../contract/token.ts';
-import {
-  type ClientChoice,
-  clientIdOption,
-  jsonOption,
-  ownerOption,
-  parseList,
-  requireOwnClient,
-} from './client-options.ts';
+import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { writeClient } from './client-show-command.ts';
-import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import type { Output } from './output.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import { nowSeconds } from './store-session.ts';
 
 type UpdateOptions = ClientChoice &
   Omit<WantedEdit, 'refreshTokenUse'> & {
@@ -23,11 +15,8 @@ type UpdateOptions = ClientChoice &
 
 /** `subreport client update`. */
 export function addClientUpdateCommand(client: Command, output: Output): void {
-  client
-    .command('update')
+  addOneClientCommand(client, 'update')
     .description('change what a client may do, from its next request on; what is not named stays')
-    .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(ownerOption())
     .addOption(
       new Option('--grants <list>', `all grants it may use, separated by commas: ${grantTypes.join(',')}`).argParser(
         (list: string) => parseList(list, grantTypes),
@@ -62,8 +51,7 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
           'Cannot update the client: at least one of --grants, --scopes, --refresh-token-use and --external must be given',
         );
       }
-      const edited = await withStore(readConfig(), async (store) => {
-        await requireOwnClient(store, options);
+      const edited = await withOwnClient(options, async (store) => {
         return editClient(store, nowSeconds(), clientId, {
           ...(grants !== undefined && { grants }),
           ...(scopes !== undefined && { scopes }),

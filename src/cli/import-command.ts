@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ImportError } from '../import/error.ts';
 import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
+import { importStrictly } from '../import/import-strictly.ts';
 import { type ImportFormat, importFormats, type RejectedRow, unpackedGibMax } from '../import/read-good-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
@@ -114,9 +114,9 @@ async function runImport(
   const { format } = source;
   const read = (work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<ReplaceSummary>) =>
     readSource(source, work, output);
-  const pass = (dry: boolean, report: ImportOptions['onRejected']) =>
+  const importOnce = (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) =>
     read(async (bytes, onProgress) => {
-      const how = { format, dryRun: dry, resume, onResume, onRejected: report, onProgress, unpackedBytesMax };
+      const how = { format, ...pass, resume, onResume, onProgress, unpackedBytesMax };
       return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
     });
   const replace = () =>
@@ -131,20 +131,14 @@ async function runImport(
         unpackedBytesMax,
       });
     });
+  const load = async (): Promise<ReplaceSummary> => {
+    if (options.replace === true) return replace();
+    if (!strict) return importOnce({ dryRun, onRejected });
+    return { ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce })), removed: 0 };
+  };
   try {
     if (strict && !dryRun) await requireNoImport(store, tenant); // before the first pass
-    let { refused, ...summary } = options.replace === true ? await replace() : await pass(dryRun || strict, onRejected);
-    if (strict && summary.rejected > 0) {
-      refused = new ImportError(
-        'BAD_ROWS',
-        `Cannot import '${source.name}' strictly: every row must be right: ${summary.rejected} of ${summary.read} are not; nothing was loaded`,
-      );
-    }
-    if (strict && refused === undefined && !dryRun) {
-      const { read } = summary;
-      summary = await pass(false, failOnChange);
-      if (summary.read !== read) throw changedWhileRead(`it had ${read} rows, then ${summary.read}`);
-    }
+    const { refused, ...summary } = await load();
     const seconds = (performance.now() - started) / 1000;
     if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
     const { removed, ...others } = summary;
@@ -193,17 +187,6 @@ async function readSource<T>(
     bar.end();
   }
 }
-
-/** For the second pass of a strict import, whose rows were all right in the first. */
-function failOnChange({ line }: RejectedRow): never {
-  throw changedWhileRead(`line ${line} was right before`);
-}
-
-const changedWhileRead = (difference: string): ImportError =>
-  new ImportError(
-    'BAD_ROWS',
-    `Cannot go on with the strict import: the source must not change while it is read: ${difference}`,
-  );
 
 function rejectedText({ line, errors }: RejectedRow): string {
   const faults = errors.map(({ field, value, rule }) => {

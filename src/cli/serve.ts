@@ -6,6 +6,7 @@ import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
+import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
 import { apiPath, operations } from '../contract/operations.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
 import { buildManagementServer } from '../http/operator/management.ts';
@@ -109,11 +110,13 @@ export async function serve(
   const management =
     config.MANAGEMENT_PORT === 0
       ? undefined
-      : buildManagementServer({
+      : await buildManagementServer({
           ...shared,
+          store,
           spool,
           authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
           bodyStallMs,
+          openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
         });
   try {
     await listen(app, config, '', 'listening', reusePort);

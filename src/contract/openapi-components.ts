@@ -1,4 +1,6 @@
 import { RemovedSubscription } from './change.ts';
+import { LoadSummary, RejectedRow } from './load.ts';
+import type { Json } from './openapi-responses.ts';
 import { Fault, Problem } from './problem.ts';
 import { Product } from './product.ts';
 import { printableAscii } from './schema.ts';
@@ -6,9 +8,7 @@ import { Subscription } from './subscription.ts';
 import { SubscriptionSummary } from './summary.ts';
 import { IntrospectionResponse, TokenErrorBody, TokenQuery, TokenRequest, TokenResponse } from './token.ts';
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** The named schemas of the document. Other schemas refer to them with `$ref`. */
+/** The named schemas of the documents. Other schemas refer to them with `$ref`. */
 const named: Readonly<Record<string, object>> = {
   Subscription,
   SubscriptionSummary,
@@ -21,22 +21,56 @@ const named: Readonly<Record<string, object>> = {
   TokenErrorBody,
   TokenQuery,
   IntrospectionResponse,
+  LoadSummary,
+  RejectedRow,
 };
 
-/** `components` of the OpenAPI document (OpenAPI 3.1 §4.8.7). */
-export function openApiComponents(publicUrl: string): Json {
-  return {
-    securitySchemes: securitySchemes(publicUrl),
-    parameters,
-    headers,
-    schemas: {
-      ...Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, referring(schema, name)])),
-      ...documents,
-    },
+/**
+ * The components (OpenAPI 3.1 §4.8.7) that the paths of a document refer to, directly or through
+ * other components.
+ */
+export function usedComponents(paths: Json): Json {
+  const used = new Set<string>();
+  const follow = (json: unknown): void => {
+    for (const [, kind = '', name = ''] of JSON.stringify(json).matchAll(reference)) {
+      if (used.has(`${kind} ${name}`)) continue;
+      used.add(`${kind} ${name}`);
+      follow(components()[kind]?.[name]);
+    }
   };
+  follow(paths);
+  return Object.fromEntries(
+    Object.entries(components()).map(([kind, members]) => [
+      kind,
+      Object.fromEntries(Object.entries(members).filter(([name]) => used.has(`${kind} ${name}`))),
+    ]),
+  );
 }
 
-const securitySchemes = (publicUrl: string): Json => ({
+const reference = /"#\/components\/(\w+)\/([^"]+)"/g;
+
+const components = (): Readonly<Record<string, Json>> => ({
+  parameters,
+  headers,
+  schemas: {
+    ...Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, referring(schema, name)])),
+    ...documents,
+  },
+});
+
+/** Authentication on the management listener, which has no token endpoint. */
+export const operatorSecuritySchemes: Json = {
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'An access token with the scope subscription:write, issued by the token endpoint of the public listener (RFC 6750). The token is a JWT that follows RFC8725.',
+  },
+};
+
+/** Authentication on the public listener. */
+export const securitySchemes = (publicUrl: string): Json => ({
   accessToken: {
     type: 'oauth2',
     description:

@@ -1,9 +1,15 @@
-import type { TSchema } from 'typebox';
 import { changeParameters, changesPage } from './change.ts';
 import { recordColumns } from './csv.ts';
-import { errorTable } from './error.ts';
-import { openApiComponents, referring } from './openapi-components.ts';
-import { apiPath, type OperationId, operations } from './operations.ts';
+import { referring, securitySchemes, usedComponents } from './openapi-components.ts';
+import {
+  createResponses,
+  type Json,
+  queryParameterObjects,
+  requestHeaders,
+  schemaRef,
+  statusHeaders,
+} from './openapi-responses.ts';
+import { apiPath, type Operation, type OperationId, operations } from './operations.ts';
 import { type PageLimits, reportParameters } from './query.ts';
 import { reportFormats } from './report-format.ts';
 import { descriptionOf, exampleOf } from './schema.ts';
@@ -13,22 +19,15 @@ import { summaryParameters } from './summary.ts';
 import { tokenErrorTable } from './token.ts';
 
 /** The values that differ between deployments. */
-interface OpenApiOptions {
+export interface OpenApiOptions {
   readonly publicUrl: string;
   readonly version: string;
   readonly limits: PageLimits;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** Builds the OpenAPI 3.1 document from the contract. */
 export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Json {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const [operationId, { method, path, tag, summary, description }] of Object.entries(operations)) {
-    const details = describeOperation(operationId as OperationId, limits);
-    const item = { operationId, tags: [tag], summary, description, ...details };
-    paths[path] = { ...paths[path], [method.toLowerCase()]: item };
-  }
+  const paths = openApiPaths(operations, (operationId) => describeOperation(operationId, limits));
   return {
     openapi: '3.1.0',
     info: {
@@ -45,9 +44,29 @@ export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Js
       { name: 'service', description: 'Health and description of the service' },
     ],
     paths,
-    components: openApiComponents(publicUrl),
+    components: { securitySchemes: securitySchemes(publicUrl), ...usedComponents(paths) },
   };
 }
+
+/** Builds `paths` of a document from its operations. */
+export function openApiPaths<Id extends string>(
+  table: Readonly<Record<Id, Operation>>,
+  describe: (operationId: Id) => Json,
+): Json {
+  const paths: Record<string, Json> = {};
+  for (const [operationId, operation] of Object.entries<Operation>(table)) {
+    const { method, path, tag, summary, description } = operation;
+    const item = { operationId, tags: [tag], summary, description, ...describe(operationId as Id) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: item };
+  }
+  return paths;
+}
+
+const { headerRefs, response, problems, publicDocument } = createResponses([
+  'X-Correlation-ID',
+  'RateLimit',
+  'RateLimit-Policy',
+]);
 
 function describeOperation(operationId: OperationId, limits: PageLimits): Json {
   switch (operationId) {
@@ -96,7 +115,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
           ifNoneMatch,
         ],
         responses: {
-          200: response('The subscription', ref('Subscription'), ['ETag', 'Server-Timing']),
+          200: response('The subscription', schemaRef('Subscription'), ['ETag', 'Server-Timing']),
           304: notModified,
           ...problems(400, 401, 403, 404, 406, 414, 429, 431, 500, 503),
         },
@@ -108,30 +127,30 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'issueToken':
       return {
         ...formOperation('The token request', 'TokenRequest'),
-        responses: { 200: response('The tokens', ref('TokenResponse')), ...tokenErrors() },
+        responses: { 200: response('The tokens', schemaRef('TokenResponse')), ...tokenErrors() },
       };
     case 'revokeToken':
       return {
         ...formOperation('The token to revoke', 'TokenQuery'),
         responses: {
-          200: { description: 'The token is revoked, or was not valid', headers: headerRefs(everyHeader) },
+          200: { description: 'The token is revoked, or was not valid', headers: headerRefs() },
           ...tokenErrors(),
         },
       };
     case 'introspectToken':
       return {
         ...formOperation('The token to introspect', 'TokenQuery'),
-        responses: { 200: response('The introspection result', ref('IntrospectionResponse')), ...tokenErrors() },
+        responses: { 200: response('The introspection result', schemaRef('IntrospectionResponse')), ...tokenErrors() },
       };
     case 'getKeySet':
-      return publicDocument('The key set', ref('KeySet'));
+      return publicDocument('The key set', schemaRef('KeySet'));
     case 'getAuthorizationServerMetadata':
     case 'getOpenidConfiguration':
-      return publicDocument('The server metadata', ref('ServerMetadata'));
+      return publicDocument('The server metadata', schemaRef('ServerMetadata'));
     case 'getHealth':
-      return publicDocument('The process is running', ref('Health'));
+      return publicDocument('The process is running', schemaRef('Health'));
     case 'getReadiness':
-      return publicDocument('The service can serve reports', ref('Health'), 503);
+      return publicDocument('The service can serve reports', schemaRef('Health'), 503);
     case 'getOpenapi':
       return publicDocument('The OpenAPI document', { type: 'object', description: 'An OpenAPI 3.1 document' });
   }
@@ -142,7 +161,7 @@ function describeSummary(): Json {
     security: bearer,
     parameters: [...queryParameterObjects(summaryParameters), ...requestHeaders, ifNoneMatch],
     responses: {
-      200: response('The counts', ref('SubscriptionSummary'), summaryHeaders),
+      200: response('The counts', schemaRef('SubscriptionSummary'), summaryHeaders),
       304: notModified,
       ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
     },
@@ -158,13 +177,13 @@ const formOperation = (description: string, schema: string): Json => ({
   requestBody: {
     required: true,
     description,
-    content: { 'application/x-www-form-urlencoded': { schema: ref(schema) } },
+    content: { 'application/x-www-form-urlencoded': { schema: schemaRef(schema) } },
   },
 });
 
 /** One page of the report, with the headers that lead to other pages. */
 function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json {
-  const records = { type: 'array', maxItems: limits.sizeMax, items: ref('Subscription') };
+  const records = { type: 'array', maxItems: limits.sizeMax, items: schemaRef('Subscription') };
   const { content, ...rest } = response('One page of the report, or the whole report if all=true', records, [
     ...pagingHeaders,
     ...pageHeaders,
@@ -211,11 +230,6 @@ const describeServer = (publicUrl: string): string => (publicUrl.startsWith('htt
 
 const bearer = [{ accessToken: ['subscription:read'] }];
 
-/** Optional headers of every request (`spec.md` "Request headers"). */
-const requestHeaders = ['X-Correlation-ID', 'Cache-Control'].map((name) => ({
-  $ref: `#/components/parameters/${name}`,
-}));
-
 const linkHeaders = ['X-Next-Page', 'X-Previous-Page', 'Link'];
 
 const cursorHeaders = ['X-Next-Cursor', 'X-Previous-Cursor'];
@@ -235,52 +249,11 @@ const pageHeaders = [
 
 const summaryHeaders = ['X-Total-Count', 'X-Applied-Filters', 'ETag', 'Server-Timing'];
 
-const everyHeader = ['X-Correlation-ID', 'RateLimit', 'RateLimit-Policy'];
-
-const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
-
-const headerRefs = (names: readonly string[]): Json =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
-function response(description: string, schema: Json, headers: readonly string[] = []): Json {
-  return {
-    description,
-    headers: headerRefs([...everyHeader, ...headers]),
-    content: { 'application/json': { schema } },
-  };
-}
-
 /** For conditional requests: the client has a cached response. */
 const ifNoneMatch = { $ref: '#/components/parameters/If-None-Match' };
 const notModified: Json = {
   description: 'Not modified: the cached response is still valid',
-  headers: headerRefs([...everyHeader, 'ETag']),
-};
-
-/** The problem responses of an operation by status; all codes of a status share one description. */
-function problems(...statuses: readonly number[]): Json {
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const kinds = Object.entries(errorTable).filter(([, kind]) => kind.status === status);
-      const description = kinds.map(([code, { title }]) => `${code}: ${title}`).join('. ');
-      const headers = [...everyHeader, ...(statusHeaders[status] ?? [])];
-      return [
-        status,
-        {
-          description,
-          headers: headerRefs(headers),
-          content: { 'application/problem+json': { schema: ref('Problem') } },
-        },
-      ];
-    }),
-  );
-}
-
-const statusHeaders: Readonly<Record<number, readonly string[]>> = {
-  401: ['WWW-Authenticate'],
-  403: ['WWW-Authenticate'],
-  429: ['Retry-After'],
-  503: ['Retry-After'],
+  headers: headerRefs(['ETag']),
 };
 
 function tokenErrors(): Json {
@@ -288,33 +261,14 @@ function tokenErrors(): Json {
   return Object.fromEntries(
     statuses.map((status) => {
       const codes = Object.entries(tokenErrorTable).filter(([, kind]) => kind.status === status);
-      const headers = [...everyHeader, ...(statusHeaders[status] ?? [])];
       return [
         status,
         {
           description: codes.map(([code]) => code).join(', '),
-          headers: headerRefs(headers),
-          content: { 'application/json': { schema: ref('TokenErrorBody') } },
+          headers: headerRefs(statusHeaders[status]),
+          content: { 'application/json': { schema: schemaRef('TokenErrorBody') } },
         },
       ];
     }),
   );
-}
-
-/** A document that needs no authentication. */
-function publicDocument(description: string, schema: Json, ...otherStatuses: readonly number[]): Json {
-  return {
-    security: [],
-    responses: { 200: response(description, schema), ...problems(400, 429, 431, 500, ...otherStatuses) },
-  };
-}
-
-function queryParameterObjects(schemas: Readonly<Record<string, TSchema>>): Json[] {
-  return Object.entries(schemas).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    description: descriptionOf(schema),
-    schema,
-  }));
 }

@@ -2,11 +2,11 @@
  * An operation. Contract, handler, client library, command line and documentation use the same
  * name.
  */
-interface Operation {
-  readonly method: 'GET' | 'POST';
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PUT';
   /** Absolute path; a `{name}` is a path parameter. */
   readonly path: string;
-  readonly tag: 'report' | 'auth' | 'service';
+  readonly tag: 'report' | 'auth' | 'records' | 'service';
   readonly summary: string;
   readonly description: string;
 }

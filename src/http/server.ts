@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
 import { addConsoleRoutes } from './console.ts';
-import { addDocsRoutes } from './docs.ts';
 import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
+import { addDocsRoutes } from './listener/docs.ts';
 import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { answerUnrouted } from './listener/method-not-allowed.ts';
@@ -56,7 +56,8 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
   if (options.hasConsole) await addConsoleRoutes(app);
-  await addDocsRoutes(app, options.openApi, options.publicUrl);
+  const { openApi, publicUrl } = options;
+  await addDocsRoutes(app, { openApi, title: 'subreport: the interface', origins: [new URL(publicUrl).origin] });
   return app;
 }
 

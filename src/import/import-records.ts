@@ -25,11 +25,8 @@ export interface ImportOptions extends SourceOptions {
    * Go on where an import of the same source, that did not finish, left off; its counts go on too.
    */
   readonly resume?: boolean;
-  /**
-   * Rows of one transaction at most; a store that works in this process keeps it from everything
-   * else for so long.
-   */
-  readonly batchRowsMax?: number;
+  /** Most rows of one transaction, for a process that also serves requests. */
+  readonly batchRowsMax?: number | undefined;
   /**
    * Told before the first row that is rejected how many rows, and rejected ones among them, were
    * done by the import that is resumed.

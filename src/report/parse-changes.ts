@@ -1,12 +1,12 @@
 import { changeParameters } from '../contract/change.ts';
 import { parseForm } from '../contract/form.ts';
+import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
 import { reportFormats } from '../contract/report-format.ts';
 import { readWholeNumber, ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
 import { decodeChangeToken } from './change-token.ts';
 import { type ChangeFormat, type ChangesQuery, changeFormats } from './changes-query.ts';
 import { ReportError } from './error.ts';
-import { malformedFault, nameFaults } from './parse.ts';
 import { refuse } from './refuse.ts';
 import type { QueryContext } from './report-query.ts';
 

@@ -1,11 +1,11 @@
 import type { FormPair } from '../contract/form.ts';
+import { nameFaults } from '../contract/parameter-faults.ts';
 import type { Fault } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import { ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
 import { ReportError } from './error.ts';
-import { nameFaults } from './parse.ts';
 import { readQuery } from './read-query.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 

@@ -1,4 +1,5 @@
 import { type FormPair, parseForm } from '../contract/form.ts';
+import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
 import type { Fault } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
@@ -11,7 +12,6 @@ import {
   summaryParameters,
 } from '../contract/summary.ts';
 import { daySeconds } from './bucket.ts';
-import { malformedFault, nameFaults } from './parse.ts';
 import { dateColumns, planFilter } from './plan.ts';
 import { readQuery } from './read-query.ts';
 import { refuse } from './refuse.ts';

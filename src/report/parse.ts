@@ -1,9 +1,8 @@
-import { type FormPair, parseForm, repeatedNames } from '../contract/form.ts';
-import type { Fault } from '../contract/problem.ts';
+import { parseForm } from '../contract/form.ts';
+import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
 import { reportParameters } from '../contract/query.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import { shorten } from '../contract/shorten.ts';
-import { didYouMean } from '../contract/suggest.ts';
 import { readQuery } from './read-query.ts';
 import { refuse } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
@@ -36,28 +35,3 @@ export function parseNoParameters(queryString: string, why = 'this operation has
   ];
   refuse(faults, malformed.length > 0);
 }
-
-/**
- * What is wrong with the names of parameters: unknown ones, with what was probably meant, and those
- * that stand twice.
- */
-export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: readonly string[]): Fault[] {
-  const names = new Set(pairs.map(({ name }) => name));
-  const unknown = [...names].filter((name) => !known.includes(name));
-  const repeated = [...repeatedNames(pairs)].filter((name) => known.includes(name));
-  return [
-    ...unknown.map((name) => ({
-      parameter: shorten(name),
-      value: null,
-      rule: `one of ${known.join(', ')}${didYouMean(name, known)}`,
-    })),
-    ...repeated.map((name) => ({ parameter: name, value: null, rule: 'given only once' })),
-  ];
-}
-
-/** What cannot be decoded is not shown: whether it is personal cannot be told. */
-export const malformedFault = (part: string): Fault => ({
-  parameter: shorten(part.split('=', 1)[0] ?? ''),
-  value: null,
-  rule: 'UTF-8 in percent-encoding, such as %2B for +',
-});

@@ -152,6 +152,11 @@ export interface StoreCheck {
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
   /**
+   * Most rows of one load in a process that also serves requests, whose writes wait for it;
+   * `undefined` where they do not.
+   */
+  readonly servingBatchRowsMax: number | undefined;
+  /**
    * The same store for one request: whatever an operation waits for (a connection, a lock, a
    * statement, the commit), it ends by `deadline`, a time of `performance.now()`, or rejects with
    * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has a time of its own.

@@ -1,23 +1,23 @@
 import type { ErrorCode } from '../../contract/error.ts';
+import type { Fault } from '../../contract/problem.ts';
+import { ProblemError } from '../../contract/problem-error.ts';
 
-/** A request that is refused before any room is asked. The message is shown to the client. */
-export class RequestError extends Error {
+/** What a refused request is told besides its first message. */
+interface RequestErrorDetails {
+  /** Header fields of the response. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further messages. */
+  readonly more?: readonly string[];
+  readonly faults?: readonly Fault[];
+}
+
+/** A request that the HTTP layer itself refuses. The messages are shown to the client. */
+export class RequestError extends ProblemError {
   override readonly name = 'RequestError';
-  readonly code: ErrorCode;
-  /** Header fields of the answer. */
   readonly headers: Readonly<Record<string, string>>;
-  /** All that is wrong, a sentence each; `message` is the first. */
-  readonly messages: readonly string[];
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    headers: Readonly<Record<string, string>> = {},
-    more: readonly string[] = [],
-  ) {
-    super(message);
-    this.messages = [message, ...more];
-    this.code = code;
+  constructor(code: ErrorCode, message: string, { headers = {}, more = [], faults = [] }: RequestErrorDetails = {}) {
+    super({ code, messages: [message, ...more], faults });
     this.headers = headers;
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
-import { StorageError } from '../../report/error.ts';
+import { StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 import { retryAfterSeconds } from './send-error.ts';
 
@@ -38,4 +38,6 @@ const storeRule = (error: unknown): string =>
     : 'its store must be reachable and up to date';
 
 const notReady = (reason: string) =>
-  new RequestError('UNAVAILABLE', `Cannot answer reports now: ${reason}`, { 'retry-after': retryAfterSeconds });
+  new RequestError('UNAVAILABLE', `Cannot answer reports now: ${reason}`, {
+    headers: { 'retry-after': retryAfterSeconds },
+  });

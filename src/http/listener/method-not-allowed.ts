@@ -1,12 +1,36 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { operations } from '../../contract/operations.ts';
+import { type Operation, operations } from '../../contract/operations.ts';
 import { RequestError } from './error.ts';
 import { unknownPath } from './send-error.ts';
 
-/** Path patterns of the operations with the methods that each allows. */
-const allowedByPath = (() => {
+/** Responds to a request that no route handles. */
+type UnroutedHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/**
+ * Makes the handler of requests that no route handles: `OPTIONS` of a known path gets the methods
+ * that it allows, another method gets 405 with `Allow` (RFC 9110 §15.5.6), an unknown path gets 404
+ * with the message `notFound`.
+ */
+export function createUnroutedHandler(table: Readonly<Record<string, Operation>>, notFound: string): UnroutedHandler {
+  const allowed = allowedMethods(table);
+  return async (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allow = allowed.find(({ pattern }) => pattern.test(path))?.allow;
+    if (allow === undefined) throw new RequestError('NOT_FOUND', notFound);
+    if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
+    throw new RequestError('METHOD_NOT_ALLOWED', `Cannot use this method here: it must be one of ${allow}`, {
+      headers: { allow },
+    });
+  };
+}
+
+/** The unrouted requests of the public listener. */
+export const answerUnrouted = createUnroutedHandler(operations, unknownPath);
+
+/** The methods that each path allows, by the pattern of the path. */
+function allowedMethods(table: Readonly<Record<string, Operation>>) {
   const byPath = new Map<string, Set<string>>();
-  for (const { method, path } of Object.values(operations)) {
+  for (const { method, path } of Object.values(table)) {
     const methods = byPath.get(path) ?? new Set<string>(['OPTIONS']);
     byPath.set(path, methods.add(method));
     if (method === 'GET') methods.add('HEAD');
@@ -17,18 +41,4 @@ const allowedByPath = (() => {
     pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
     allow: [...methods].sort().join(', '),
   }));
-})();
-
-/**
- * Answers what no route takes: `OPTIONS` of a known path with what is allowed there, another method
- * with 405 and `Allow` (RFC 9110 §15.5.6), an unknown path with 404.
- */
-export async function answerUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const path = request.url.split('?', 1)[0] ?? '';
-  const allow = allowedByPath.find(({ pattern }) => pattern.test(path))?.allow;
-  if (allow === undefined) {
-    throw new RequestError('NOT_FOUND', unknownPath);
-  }
-  if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
-  throw new RequestError('METHOD_NOT_ALLOWED', `Cannot use this method here: it must be one of ${allow}`, { allow });
 }

@@ -27,7 +27,7 @@ export function rateLimitOptions(perMinute: number, requests: RequestCounter): R
       new RequestError(
         'TOO_MANY_REQUESTS',
         `Cannot answer now: a client must send at most ${max} requests a minute; wait as long as Retry-After says`,
-        { 'retry-after': String(Math.ceil(ttl / 1000)) },
+        { headers: { 'retry-after': String(Math.ceil(ttl / 1000)) } },
       ),
   };
 }

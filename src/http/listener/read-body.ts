@@ -46,7 +46,7 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
         new RequestError(
           'REQUEST_TIMEOUT',
           `Cannot wait for the body any longer: its next bytes must arrive within ${ms / 1000} s`,
-          { connection: 'close' },
+          { headers: { connection: 'close' } },
         ),
       );
     }, ms);

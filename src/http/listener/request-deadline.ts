@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { AuthContext } from '../../auth/auth-context.ts';
-import { StorageError } from '../../report/error.ts';
-import type { ReportContext } from '../../report/report-context.ts';
+import { StorageError } from '../../storage/error.ts';
+import type { Store } from '../../storage/store.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,6 +38,6 @@ export function liftDeadline(request: FastifyRequest): void {
 }
 
 /** A context whose store ends what it does by the deadline of a request. */
-export function withinRequest<C extends AuthContext | ReportContext>(context: C, { deadline }: FastifyRequest): C {
+export function withinRequest<C extends { readonly store: Store }>(context: C, { deadline }: FastifyRequest): C {
   return { ...context, store: context.store.within(deadline) };
 }

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AccessError, type AccessErrorCode, IssuerError } from '../../auth/error.ts';
 import { type ErrorCode, errorTable } from '../../contract/error.ts';
 import { buildProblem, type ProblemReport } from '../../contract/problem.ts';
-import { ReportError, StorageError } from '../../report/error.ts';
+import { ProblemError } from '../../contract/problem-error.ts';
+import { StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 
 /** An error as it will be answered. */
@@ -38,11 +39,8 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 const ofAnswers = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
 
 function describeError(error: unknown): ErrorAnswer {
-  if (error instanceof ReportError) {
-    return { report: { code: error.code, messages: error.messages, faults: error.faults }, headers: {} };
-  }
-  if (error instanceof RequestError) {
-    return { report: { code: error.code, messages: error.messages }, headers: error.headers };
+  if (error instanceof ProblemError) {
+    return { report: error, headers: error instanceof RequestError ? error.headers : {} };
   }
   if (error instanceof AccessError) return describeAccessError(error);
   if (error instanceof IssuerError) {

@@ -49,7 +49,7 @@ export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice 
   const requireFree = (key: string, keyMax: number, code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', rule: string): void => {
     if ((taken.get(key) ?? 0) < keyMax) return;
     throw new RequestError(code, `Cannot ${verb} now: ${rule}; wait as long as Retry-After says${advice}`, {
-      'retry-after': retryAfterSeconds,
+      headers: { 'retry-after': retryAfterSeconds },
     });
   };
   return (clientId, tenant) => {

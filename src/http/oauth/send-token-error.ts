@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TokenError } from '../../auth/error.ts';
 import { type TokenErrorBody, type TokenErrorCode, tokenErrorTable } from '../../contract/token.ts';
-import { StorageError } from '../../report/error.ts';
+import { StorageError } from '../../storage/error.ts';
 import { RequestError } from '../listener/error.ts';
 import { retryAfterSeconds as storeRetrySeconds } from '../listener/send-error.ts';
 import { createThrottledLog } from '../listener/throttled-log.ts';

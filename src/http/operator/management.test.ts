@@ -11,8 +11,9 @@ import { buildManagementServer } from './management.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 const store = openSqliteStore(folder);
-const app = buildManagementServer({
-  report: { store },
+const app = await buildManagementServer({
+  store,
+  openApi: {},
   spool: new Spool(join(folder, 'spool'), 1_000),
   bodyStallMs: 300,
   requestMs: 5_000,

@@ -87,6 +87,7 @@ interface SharedParts {
 
 class PostgresStore implements Store {
   readonly engine = 'postgres';
+  readonly servingBatchRowsMax = undefined;
   readonly #shared: SharedParts;
   readonly #deadline: number | undefined;
 

@@ -88,6 +88,8 @@ function openShared(file: string, operationMs: number, use: UseLock): SharedConn
 
 class SqliteStore implements Store {
   readonly engine = 'sqlite';
+  /** Some ten milliseconds, for which other writes, such as those of a token, wait. */
+  readonly servingBatchRowsMax = 500;
   readonly #shared: SharedConnections;
   readonly #deadline: number | undefined;
   readonly #connection: SqliteConnection;

@@ -1,0 +1,111 @@
+import Type, { type Static, type TSchema } from 'typebox';
+import { plainText, printableAscii } from './schema.ts';
+
+/** A query parameter that is `true` or `false`; absent means `false`. */
+const flag = (description: string) =>
+  Type.String({
+    enum: ['true', 'false'],
+    maxLength: 5,
+    default: 'false',
+    description,
+    'x-rule': 'true or false',
+    examples: ['true'],
+  });
+
+/** The query parameters of `loadSubscriptions`. All are optional. */
+export const loadParameters = {
+  replace: flag(
+    'If true, the body replaces all records of the tenant in one transaction; records that are not in it are removed. An invalid row or an incomplete body changes nothing',
+  ),
+  strict: flag('If true, an invalid row means that nothing is loaded'),
+  'dry-run': flag(
+    'If true, every row is checked and nothing is changed. With replace, the counts say what would change',
+  ),
+  'allow-empty': flag('If true, a body without rows may remove all records. Valid only with replace=true'),
+} as const satisfies Record<string, TSchema>;
+
+/** Name of a query parameter of `loadSubscriptions`. */
+export type LoadParameter = keyof typeof loadParameters;
+
+/** Most rejected rows that a response lists. */
+export const rejectedRowsShown = 100;
+
+const fieldFault = Type.Object(
+  {
+    field: Type.String({
+      maxLength: 256,
+      pattern: plainText,
+      description: 'Name of the field; empty if the row as a whole is invalid',
+      examples: ['iccid'],
+    }),
+    value: Type.Union([Type.String({ maxLength: 1024 }), Type.Null()], {
+      description: 'The value as JSON, shortened; null if there is none, or if it is personal data',
+      examples: ['"89445"'],
+    }),
+    rule: Type.String({
+      maxLength: 1024,
+      description: 'The rule that the value breaks, with a valid example',
+      examples: ['15 to 22 digits, such as 8944500102198304826'],
+    }),
+  },
+  { additionalProperties: false, description: 'One fault of a row' },
+);
+
+/** A row that was not loaded. */
+export const RejectedRow = Type.Object(
+  {
+    line: Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      format: 'int64',
+      description: 'Line of the body, from 1',
+      examples: [2],
+    }),
+    errors: Type.Array(fieldFault, { maxItems: 256, description: 'Every fault of the row' }),
+  },
+  { additionalProperties: false, description: 'A row that was not loaded' },
+);
+export type RejectedRow = Static<typeof RejectedRow>;
+
+const rowCount = (description: string, example: number) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'int64',
+    description,
+    examples: [example],
+  });
+
+/** What a load did. */
+export const LoadSummary = Type.Object(
+  {
+    tenant: Type.String({ maxLength: 256, pattern: plainText, description: 'The tenant', examples: ['acme'] }),
+    dry_run: Type.Boolean({ description: 'Whether nothing was changed because of dry-run=true' }),
+    read: rowCount('Rows of the body', 3),
+    accepted: rowCount('Valid rows', 2),
+    rejected: rowCount('Invalid rows', 1),
+    inserted: rowCount('Records that were added', 2),
+    updated: rowCount('Records that were changed', 0),
+    unchanged: rowCount('Rows that equal the stored record', 0),
+    removed: Type.Optional(rowCount('Records that were removed; present only with replace=true', 0)),
+    seconds: Type.Number({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      format: 'double',
+      description: 'Duration of the load in seconds',
+      examples: [0.011],
+    }),
+    errors: Type.Array(RejectedRow, {
+      maxItems: rejectedRowsShown,
+      description: `The first ${rejectedRowsShown} rejected rows`,
+    }),
+    correlation_id: Type.String({
+      maxLength: 256,
+      pattern: printableAscii,
+      description: 'The X-Correlation-ID of the request, or a generated one',
+      examples: ['9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10'],
+    }),
+  },
+  { additionalProperties: false, description: 'What a load did' },
+);
+export type LoadSummary = Static<typeof LoadSummary>;

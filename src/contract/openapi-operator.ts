@@ -1,0 +1,81 @@
+import { LoadSummary, loadParameters } from './load.ts';
+import { type OpenApiOptions, openApiPaths } from './openapi.ts';
+import { operatorSecuritySchemes, referring, usedComponents } from './openapi-components.ts';
+import { createResponses, type Json, queryParameterObjects, requestHeaders, schemaRef } from './openapi-responses.ts';
+import { type OperatorOperationId, operatorOperations } from './operator-operations.ts';
+
+/** Builds the OpenAPI 3.1 document of the management listener from the contract. */
+export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions, 'limits'>): Json {
+  const paths = openApiPaths(operatorOperations, describeOperation);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'subreport: the operator',
+      version,
+      description: `The management listener of the subscription reporting service at ${publicUrl}: it loads records. Keep it on a private network.`,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'The operator of this service', url: publicUrl },
+    },
+    // its address depends on MANAGEMENT_HOST and MANAGEMENT_PORT, and on what stands before it
+    servers: [{ url: '/', description: 'The management listener, in production and local', 'x-internal': true }],
+    tags: [
+      { name: 'records', description: 'Load records' },
+      { name: 'service', description: 'Health and description of the service' },
+    ],
+    paths,
+    components: { securitySchemes: operatorSecuritySchemes, ...usedComponents(paths) },
+  };
+}
+
+const { response, problems, publicDocument } = createResponses(['X-Correlation-ID']);
+
+function describeOperation(operationId: OperatorOperationId): Json {
+  switch (operationId) {
+    case 'loadSubscriptions':
+      return {
+        security: [{ accessToken: [] }],
+        parameters: [tenantParameter, ...queryParameterObjects(loadParameters), contentEncoding, ...requestHeaders],
+        requestBody: {
+          required: true,
+          description: 'The records as NDJSON: one JSON object per line, of at most 1 MiB. See docs/import.md',
+          content: { 'application/x-ndjson': { schema: recordLines, example: exampleLine } },
+        },
+        responses: {
+          200: response('What was loaded', referring(LoadSummary) as Json),
+          ...problems(400, 401, 403, 404, 408, 413, 414, 415, 429, 431, 500, 503),
+        },
+      };
+    case 'getHealth':
+      return publicDocument('The process is alive', schemaRef('Health'));
+    case 'getReadiness':
+      return publicDocument('Reports can be served', schemaRef('Health'), 503);
+    case 'getOpenapi':
+      return publicDocument('The document', { type: 'object', description: 'An OpenAPI 3.1 document' });
+  }
+}
+
+const tenantParameter = {
+  name: 'tenant',
+  in: 'path',
+  required: true,
+  description: 'The tenant of the client that the access token was issued to',
+  schema: LoadSummary.properties.tenant,
+  example: 'acme',
+};
+
+const contentEncoding = {
+  name: 'Content-Encoding',
+  in: 'header',
+  description: 'Compression of the body (RFC 9110 §8.4)',
+  schema: { type: 'string', enum: ['gzip', 'zstd'], maxLength: 4, examples: ['gzip'] },
+};
+
+const exampleLine =
+  '{"id":"c3ViMQ","status":"ACTIVE","activationDate":"2024-05-01T08:00:04Z","expirationDate":"2024-05-31T08:00:04Z","createdDate":"2024-05-01T08:00:00Z","product":{"id":"p30","name":"Europe 5 GB, 30 days","period":30,"period_unit":"DAYS","plan_id":"eu"},"iccid":"8944500102198304826","device_id":"device-000417","auto_renew":"true","email":"ada@example.com"}\n';
+
+const recordLines = {
+  type: 'string',
+  description: 'One record per line, as in the report, with an optional email',
+  pattern: '^([{]|$)',
+  maxLength: Number.MAX_SAFE_INTEGER,
+};

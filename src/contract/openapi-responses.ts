@@ -1,0 +1,72 @@
+import type { TSchema } from 'typebox';
+import { errorTable } from './error.ts';
+import { descriptionOf } from './schema.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A reference to a named schema of the document. */
+export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+/** Optional headers of every request (`spec.md` "Request headers"). */
+export const requestHeaders = ['X-Correlation-ID', 'Cache-Control'].map((name) => ({
+  $ref: `#/components/parameters/${name}`,
+}));
+
+/** Headers of the error responses with a status. */
+export const statusHeaders: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+/** Describes query parameters, all of them optional. */
+export function queryParameterObjects(schemas: Readonly<Record<string, TSchema>>): Json[] {
+  return Object.entries(schemas).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description: descriptionOf(schema),
+    schema,
+  }));
+}
+
+/**
+ * Makes the functions that describe the responses of one listener; each of its responses has
+ * `commonHeaders`.
+ */
+export function createResponses(commonHeaders: readonly string[]) {
+  const headerRefs = (names: readonly string[] = []): Json =>
+    Object.fromEntries([...commonHeaders, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+  /** A response with a JSON body. */
+  const response = (description: string, schema: Json, headers?: readonly string[]): Json => ({
+    description,
+    headers: headerRefs(headers),
+    content: { 'application/json': { schema } },
+  });
+
+  /** The problem responses of an operation; all codes of a status share one description. */
+  const problems = (...statuses: readonly number[]): Json =>
+    Object.fromEntries(
+      statuses.map((status) => {
+        const kinds = Object.entries(errorTable).filter(([, kind]) => kind.status === status);
+        return [
+          status,
+          {
+            description: kinds.map(([code, { title }]) => `${code}: ${title}`).join('. '),
+            headers: headerRefs(statusHeaders[status]),
+            content: { 'application/problem+json': { schema: schemaRef('Problem') } },
+          },
+        ];
+      }),
+    );
+
+  /** A document that needs no authentication. */
+  const publicDocument = (description: string, schema: Json, ...otherStatuses: readonly number[]): Json => ({
+    security: [],
+    responses: { 200: response(description, schema), ...problems(400, 429, 431, 500, ...otherStatuses) },
+  });
+
+  return { headerRefs, response, problems, publicDocument };
+}

@@ -1,0 +1,19 @@
+import { type Operation, operations } from './operations.ts';
+
+/** Every operation of the management listener by name. */
+export const operatorOperations = {
+  loadSubscriptions: {
+    method: 'PUT',
+    path: '/operator/v1/tenants/{tenant}/subscriptions',
+    tag: 'records',
+    summary: 'Load the records of a tenant',
+    description:
+      'Requires the scope subscription:write. Validates and loads the NDJSON records of the body, one JSON object per line, plain or compressed with gzip or zstd. By default, valid rows are loaded in batches and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.',
+  },
+  getHealth: operations.getHealth,
+  getReadiness: operations.getReadiness,
+  getOpenapi: operations.getOpenapi,
+} as const satisfies Record<string, Operation>;
+
+/** Name of an operation of the management listener. */
+export type OperatorOperationId = keyof typeof operatorOperations;

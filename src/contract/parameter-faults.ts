@@ -1,0 +1,51 @@
+import { type FormPair, repeatedNames } from './form.ts';
+import { type Fault, faultSentence, type ProblemReport } from './problem.ts';
+import { shorten } from './shorten.ts';
+import { didYouMean } from './suggest.ts';
+
+/** Returns a fault for each unknown name, with a suggestion, and for each repeated one. */
+export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: readonly string[]): Fault[] {
+  const names = new Set(pairs.map(({ name }) => name));
+  const unknown = [...names].filter((name) => !known.includes(name));
+  const repeated = [...repeatedNames(pairs)].filter((name) => known.includes(name));
+  return [
+    ...unknown.map((name) => ({
+      parameter: shorten(name),
+      value: null,
+      rule: `one of ${known.join(', ')}${didYouMean(name, known)}`,
+    })),
+    ...repeated.map((name) => ({ parameter: name, value: null, rule: 'given only once' })),
+  ];
+}
+
+/**
+ * Returns the fault of a part of a query string that cannot be decoded. It leaves the value out: it
+ * may be personal data.
+ */
+export const malformedFault = (part: string): Fault => ({
+  parameter: shorten(part.split('=', 1)[0] ?? ''),
+  value: null,
+  rule: 'UTF-8 in percent-encoding, such as %2B for +',
+});
+
+/**
+ * The most faults that one response lists: each takes up to 1 KB, and 8 KB of query string can hold
+ * 2,000.
+ */
+const faultsMax = 32;
+
+/**
+ * Describes the faults of a request, at least one; `unreadable` when a value cannot be read at all,
+ * rather than breaking its rule.
+ */
+export function describeFaults(faults: readonly Fault[], unreadable: boolean) {
+  const listed = faults.slice(0, faultsMax);
+  return {
+    code: unreadable ? 'INVALID_HTTP_MESSAGE' : 'INVALID_REQUEST_PARAMS',
+    messages: [...listed.map(faultSentence), ...describeRest(faults.length)],
+    faults: listed,
+  } as const satisfies ProblemReport;
+}
+
+const describeRest = (count: number): string[] =>
+  count > faultsMax ? [`Cannot list every fault: at most ${faultsMax} are listed: current value is ${count}`] : [];

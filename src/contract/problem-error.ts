@@ -1,0 +1,17 @@
+import type { ErrorCode } from './error.ts';
+import type { Fault, ProblemReport } from './problem.ts';
+
+/** A request that gets a problem response. The messages are shown to the client. */
+export class ProblemError extends Error implements ProblemReport {
+  override readonly name: string = 'ProblemError';
+  readonly code: ErrorCode;
+  readonly messages: readonly string[];
+  readonly faults: readonly Fault[];
+
+  constructor({ code, messages, faults = [] }: ProblemReport) {
+    super(messages.join('; '));
+    this.code = code;
+    this.messages = messages;
+    this.faults = faults;
+  }
+}

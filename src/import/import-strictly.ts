@@ -1,0 +1,53 @@
+import { ImportError } from './error.ts';
+import type { ImportOptions, ImportSummary } from './import-records.ts';
+import type { RejectedRow } from './read-good-rows.ts';
+
+/** How to import strictly. */
+interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
+  /** What the source is called in messages, such as its file name. */
+  readonly sourceName?: string;
+  /** Reads the source from its beginning and imports it. */
+  readonly importOnce: (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) => Promise<ImportSummary>;
+}
+
+/** What a strict import did; `refused` says why it loaded nothing. */
+interface StrictSummary extends ImportSummary {
+  readonly refused?: ImportError;
+}
+
+/**
+ * Imports a source only if every row is valid: reads it once to check it, then again to load it.
+ * The caller makes sure that no other import is running before the first pass (`requireNoImport`).
+ * Throws `ImportError` `BAD_ROWS` if the source changed between the passes.
+ */
+export async function importStrictly({
+  sourceName,
+  dryRun,
+  onRejected,
+  importOnce,
+}: StrictOptions): Promise<StrictSummary> {
+  const checked = await importOnce({ dryRun: true, onRejected });
+  if (checked.rejected > 0) {
+    const source = sourceName === undefined ? '' : ` '${sourceName}'`;
+    const refused = new ImportError(
+      'BAD_ROWS',
+      `Cannot import${source} strictly: every row must be right: ${checked.rejected} of ${checked.read} are not; nothing was loaded`,
+    );
+    return { ...checked, refused };
+  }
+  if (dryRun) return checked;
+  const loaded = await importOnce({ dryRun: false, onRejected: failOnChange });
+  if (loaded.read !== checked.read) throw changedWhileRead(`it had ${checked.read} rows, then ${loaded.read}`);
+  return loaded;
+}
+
+/** Every row was valid in the first pass. */
+function failOnChange({ line }: RejectedRow): never {
+  throw changedWhileRead(`line ${line} was right before`);
+}
+
+const changedWhileRead = (difference: string): ImportError =>
+  new ImportError(
+    'BAD_ROWS',
+    `Cannot go on with the strict import: the source must not change while it is read: ${difference}`,
+  );
