@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../src/storage/open-store.ts';
-import { startPostgres } from '../test/support/postgres-server.ts';
 import { dumpPostgres, dumpSqlite } from './dump-schema.ts';
+import { startPostgres } from './postgres-server.ts';
 
 // Writes the schemas that the migrations lead to: src/storage/schema.sqlite.sql and
 // schema.postgres.sql.

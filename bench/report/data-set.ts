@@ -6,7 +6,7 @@ import pg from 'pg';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
-import { startPostgres } from '../../test/support/postgres-server.ts';
+import { startPostgres } from '../../tools/postgres-server.ts';
 
 /**
  * How large a data set is to be. The first tenant has a fifth of all records, the others share the

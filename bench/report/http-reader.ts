@@ -5,7 +5,7 @@ import { createClient } from '../../src/auth/manage-clients.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { serve } from '../../src/cli/serve.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { freePort } from '../../test/support/postgres-server.ts';
+import { freePort } from '../../tools/free-port.ts';
 
 /** Asks a service in this process over a kept connection, with a valid token. */
 export interface HttpReader {

@@ -1,4 +1,4 @@
-import type { TestClient } from '../../test/support/service.ts';
+import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
 
 /** Kinds of requests with their share of all, in percent; the last one takes the rest. */
 const shares = { page: 50, notModified: 25, token: 18, summary: 5, export: 2 } as const;
@@ -20,14 +20,14 @@ export type Tally = Map<string, number>;
  */
 export class SoakClient {
   readonly #origin: string;
-  readonly #credentials: TestClient;
+  readonly #credentials: ClientCredentialsOnce;
   readonly #pages: number;
   readonly #tally: Tally;
   #token: { readonly access: string; readonly refresh: string; readonly since: number } | undefined;
   #etag: string | undefined;
 
   /** `pages` is how many pages of 50 records its tenant has. */
-  constructor(origin: string, credentials: TestClient, pages: number, tally: Tally) {
+  constructor(origin: string, credentials: ClientCredentialsOnce, pages: number, tally: Tally) {
     this.#origin = origin;
     this.#credentials = credentials;
     this.#pages = pages;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { startPostgres } from '../../test/support/postgres-server.ts';
+import { startPostgres } from '../../tools/postgres-server.ts';
 
 /** A migrated, empty store of its own, and what selects it for a service. */
 export interface BenchStore {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../test/support/postgres-server.ts';
+import { freePort } from '../../tools/free-port.ts';
 
 /** A server in a process of its own. */
 export interface ServerProcess {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
-import { startPostgres } from '../../test/support/postgres-server.ts';
+import { startPostgres } from '../../tools/postgres-server.ts';
 import { Connection } from './connection.ts';
 import { formatResults } from './format-results.ts';
 import { clientCredentialsLoad, pageLoad, refreshLoad, takeTurns, tokenRequest, tokensOf } from './loads.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import pg from 'pg';
-import { freePort } from '../../test/support/postgres-server.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { announceServer } from './announce-server.ts';
 import { clientCount, poolSize } from './plan.ts';
 import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts';

@@ -31,7 +31,7 @@ interface NewClient {
 }
 
 /** The credentials of a client; the secret is told once and kept only as a hash. */
-interface ClientCredentialsOnce {
+export interface ClientCredentialsOnce {
   readonly client_id: string;
   readonly client_secret: string;
 }

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
+import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { type RunningCommand, startCommand } from '../support/run-command.ts';
 
 let running: RunningCommand | undefined;

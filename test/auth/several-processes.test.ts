@@ -5,8 +5,8 @@ import { createClient } from '../../src/auth/manage-clients.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { engines, type TestStore } from '../support/engines.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 import type { TestClient } from '../support/service.ts';
 

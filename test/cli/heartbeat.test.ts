@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../tools/free-port.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { type RunningCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
 const script = fileURLToPath(new URL('../support/impatient-workers.ts', import.meta.url));

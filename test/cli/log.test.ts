@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../tools/free-port.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/postgres-server.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** More lines than wait for a reader: each is about 500 bytes. */

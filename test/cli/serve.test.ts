@@ -9,9 +9,9 @@ import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { engines, openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
-import { freePort } from '../support/postgres-server.ts';
 import {
   type CommandOptions,
   type RunningCommand,

@@ -8,12 +8,12 @@ import { openReadyStore } from '../../src/cli/store-session.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
 import { currentSchema, makeNewerVersion, type NewerVersion } from '../support/newer-version.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 

@@ -11,9 +11,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { createClient } from '../../src/auth/manage-clients.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 

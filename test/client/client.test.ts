@@ -11,8 +11,8 @@ import {
 import type { Subscription } from '../../src/contract/subscription.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LoadSummary, loadParameters } from '../../src/contract/load.ts';
 import { operatorOperations } from '../../src/contract/operator-operations.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { committedContracts } from '../../tools/write-contract.ts';
 import { engines } from '../support/engines.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 interface OpenApi {

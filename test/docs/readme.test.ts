@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/postgres-server.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');

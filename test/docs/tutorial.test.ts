@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../tools/free-port.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

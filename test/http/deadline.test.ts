@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
+import { freezePostgres, type PostgresServer, startPostgres } from '../../tools/postgres-server.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
-import { freezePostgres, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 describe('a service whose PostgreSQL hangs', () => {

@@ -5,8 +5,8 @@ import { createClient } from '../../src/auth/manage-clients.ts';
 import { checkRow } from '../../src/import/check-row.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { finishExport, openExport } from '../support/read-export.ts';
 import { startCommand, untilWritten } from '../support/run-command.ts';
 

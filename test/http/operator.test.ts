@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { freePort } from '../support/postgres-server.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 12, until: 1_767_225_600 })];

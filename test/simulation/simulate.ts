@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../support/postgres-server.ts';
+import { startPostgres } from '../../tools/postgres-server.ts';
 import { type History, makeHistory } from './history.ts';
 import { Random } from './random.ts';
 import { runHistory } from './run-history.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { freePort } from '../../tools/free-port.ts';
 import { compileCache } from '../support/compile-cache.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { Difference } from './failure.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));

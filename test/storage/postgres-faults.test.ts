@@ -8,9 +8,9 @@ import { countMatching } from '../../src/storage/read/page.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
-import { freePort } from '../support/postgres-server.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const all = { dateColumn: 'created_date' } as const;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from './postgres-server.ts';
+import { freePort } from '../../tools/free-port.ts';
 import type { MeasuredTurns } from './turn-meter.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));

@@ -6,8 +6,8 @@ import { serve } from '../../src/cli/serve.ts';
 import type { GrantType, Scope } from '../../src/contract/token.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { engines, type TestStore } from './engines.ts';
-import { freePort } from './postgres-server.ts';
 import { startCommand, untilWritten } from './run-command.ts';
 
 /** Credentials of a client made for a test. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
 import { type MutableToken, OAuth2Server } from 'oauth2-mock-server';
-import { freePort } from '../../support/postgres-server.ts';
+import { freePort } from '../../../tools/free-port.ts';
 
 /** A key of an issuer, with which tests sign what the issuer itself would not. */
 export interface IssuerKey {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startMeteredService } from '../test/support/metered-service.ts';
-import { openProbedTenant } from '../test/support/probed-tenant.ts';
-import { type ActivityTurns, measureActivities } from '../test/support/turn-activities.ts';
+import { startMeteredService } from '../support/metered-service.ts';
+import { openProbedTenant } from '../support/probed-tenant.ts';
+import { type ActivityTurns, measureActivities } from '../support/turn-activities.ts';
 
 // The longest turn of the event loop of a service on the embedded store, by what it does, in CPU
 // milliseconds of the main thread.

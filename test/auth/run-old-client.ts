@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createClient } from '../src/auth/manage-clients.ts';
-import { refreshTokenUses } from '../src/contract/token.ts';
-import { openStore } from '../src/storage/open-store.ts';
-import { findTenant, insertTenant } from '../src/storage/tables/tenant.ts';
-import { OldClient, type OldClientOptions } from '../test/support/old-client.ts';
+import { createClient } from '../../src/auth/manage-clients.ts';
+import { refreshTokenUses } from '../../src/contract/token.ts';
+import { openStore } from '../../src/storage/open-store.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { OldClient, type OldClientOptions } from '../support/old-client.ts';
 
 /**
  * Runs a client of the published v1 against a real service, with tokens that live seconds instead
@@ -52,7 +52,7 @@ async function startService(use: string): Promise<Running> {
     REFRESH_GRACE_SECONDS: '1',
     REFRESH_TOKEN_USE: use,
   };
-  const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
   const child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
   const url = `http://127.0.0.1:${port}`;
   while (child.exitCode === null) {
@@ -61,15 +61,6 @@ async function startService(use: string): Promise<Running> {
     await sleep(100);
   }
   throw new Error(`Cannot run the old client: the service must start: it ended with ${child.exitCode}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 async function makeClient(dataDir: string) {

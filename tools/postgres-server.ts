@@ -12,11 +12,11 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 
 /** A PostgreSQL server of its own for the tests. */
 export interface PostgresServer {
@@ -138,15 +138,4 @@ async function waitUntilReady(url: string, isOver: () => boolean, log: () => str
       await client.end().catch(() => undefined);
     }
   }
-}
-
-/** A loopback port that nothing listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new TypeError('Cannot find a free port');
-  return address.port;
 }
