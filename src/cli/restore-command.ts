@@ -6,7 +6,7 @@ import { replaceStore, requireStoreFile, settleStore } from '../storage/backup/s
 import { StorageError } from '../storage/error.ts';
 import { openStore } from '../storage/open-store.ts';
 import { prepareFolder } from '../storage/sqlite/folder.ts';
-import { lockWhole } from '../storage/sqlite/use-lock.ts';
+import { lockExclusive } from '../storage/sqlite/use-lock.ts';
 import type { Store } from '../storage/store.ts';
 import { beginHistory } from '../storage/tables/history.ts';
 import { type Config, readConfig } from './config.ts';
@@ -78,7 +78,7 @@ type Restored = Pick<RestoreResult, 'tenants' | 'records'>;
 async function restoreFile({ DATA_DIR }: Config, backup: string, yes: boolean): Promise<RestoreResult> {
   requireBackup(backup);
   const file = prepareFolder(DATA_DIR);
-  const lock = lockWhole(file);
+  const lock = lockExclusive(file);
   if (lock === undefined) throw storeInUse(file);
   try {
     const isEmpty = statSync(file).size === 0;
@@ -146,7 +146,7 @@ async function checkStaged(store: Store, backup: string, newest: number): Promis
 async function renewHistory(config: Config): Promise<void> {
   if (config.DATABASE_URL === undefined) {
     const file = prepareFolder(config.DATA_DIR);
-    const lock = lockWhole(file);
+    const lock = lockExclusive(file);
     if (lock === undefined) throw storeInUse(file);
     lock.release();
   }

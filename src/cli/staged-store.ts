@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
-import { lockWhole } from '../storage/sqlite/use-lock.ts';
+import { lockExclusive } from '../storage/sqlite/use-lock.ts';
 import type { Store } from '../storage/store.ts';
 import { CommandError } from './error.ts';
 import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
@@ -25,7 +25,7 @@ export interface StagedStore {
  */
 export async function withStagedStore<T>(folder: string, work: (staged: StagedStore) => Promise<T>): Promise<T> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const lock = lockWhole(join(folder, 'staging'));
+  const lock = lockExclusive(join(folder, 'staging'));
   if (lock === undefined) {
     throw new CommandError(
       `Cannot begin: one backup or restore at a time may write to '${folder}', and another one is running`,

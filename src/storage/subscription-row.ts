@@ -57,4 +57,4 @@ export const selectRevision = 'select revision from tenant where id = $1';
 
 export const setRevision = 'update tenant set revision = $2 where id = $1';
 
-export const someTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';
+export const selectAnyTombstone = 'select 1 as found from subscription_tombstone where tenant_id = $1 limit 1';

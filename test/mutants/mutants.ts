@@ -399,7 +399,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'deletion-without-tombstone',
     breaks: 'A deletion on SQLite leaves no tombstone.',
-    search: 'for (const { id } of removed) connection.change(buryRow, [tenant, String(id), revision]);',
+    search: 'for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), revision]);',
     replace: '',
     file: 'changes.test.ts',
     test: 'an old copy of any age, brought up to date from the beginning, loses what was removed',

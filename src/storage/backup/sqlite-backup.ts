@@ -3,7 +3,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { toStorageError, translated } from '../sqlite/error.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
-import { lockUse } from '../sqlite/use-lock.ts';
+import { lockShared } from '../sqlite/use-lock.ts';
 import { syncFile } from './sync-file.ts';
 
 /** Told how much of a copy is done; `totalBytes` where it is known. */
@@ -19,7 +19,7 @@ const stepPages = 2_000;
  */
 export async function copySqliteStore(folder: string, target: string, onCopied: OnCopied): Promise<void> {
   const file = prepareFolder(folder);
-  const use = lockUse(file);
+  const use = lockShared(file);
   const source = translated(() => new DatabaseSync(file, { timeout: 5_000 }), file);
   try {
     translated(() => source.exec('begin; select count(*) from sqlite_master'), file);

@@ -94,9 +94,9 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   for (const setting of lookUpByKey) await run(`set local ${setting}`);
   if (removed > 0) {
     await run(removeRows, [tenant]);
-    await run(buryRemoved, [tenant, revision]);
+    await run(insertTombstones, [tenant, revision]);
   }
-  if (inserted > 0) await run(unburyInserted, [tenant]);
+  if (inserted > 0) await run(removeTombstonesOfInserted, [tenant]);
   await run('set local enable_hashjoin = on'); // the planner's settings for counts in other places
   const work =
     changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
@@ -145,10 +145,10 @@ const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumn
 
 const removeRows = 'delete from subscription as s using removed as r where s.tenant_id = $1 and s.id = r.id';
 
-const buryRemoved = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
+const insertTombstones = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2::bigint from removed
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
-const unburyInserted =
+const removeTombstonesOfInserted =
   'delete from subscription_tombstone as t using changed as c where t.tenant_id = $1 and t.id = c.id and c.is_new';
 
 const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product_id, c.status, true as stays,

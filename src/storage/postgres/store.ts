@@ -22,7 +22,7 @@ import type {
 } from '../store.ts';
 import { checkThat, type LoadCounts, type ResumePoint, type StoreCheck } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
-import { setRevision, someTombstone } from '../subscription-row.ts';
+import { selectAnyTombstone, setRevision } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
 import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
@@ -235,7 +235,7 @@ class PostgresStore implements Store {
     return this.#change(tenant, async (client) => {
       const [[locked], buried] = await Promise.all([
         this.#query(client, lockTenant, [tenant]),
-        this.#query(client, someTombstone, [tenant]),
+        this.#query(client, selectAnyTombstone, [tenant]),
       ]);
       const revision = Number(locked?.revision ?? 0) + 1;
       const rows = await this.#query(client, change, [tenant, revision, ...values]);

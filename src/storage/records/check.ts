@@ -1,30 +1,29 @@
 import type { Row, TenantReader } from '../store.ts';
 import { readHistory } from '../tables/history.ts';
-import { recordColumns, unlikeColumns } from './record-columns.ts';
+import { differingColumns, recordColumns } from './record-columns.ts';
 
-/** What a check of one tenant's records found. */
+/** The result of checking one tenant's records. */
 interface RecordsCheck {
-  /** Sentences, one for each record or tombstone at fault; at most `problemsMax`. */
+  /** One sentence for each faulty record or tombstone; at most `problemsMax`. */
   readonly problems: readonly string[];
 }
 
-/** Problems that are looked for at most. */
+/** Maximum number of problems reported. */
 const problemsMax = 1_000;
 
-/** Rows of one statement. */
+/** Maximum rows read by one statement. */
 export const checkedRows = 1_000;
 
 /**
- * Compares the text of each record of a tenant with the columns beside it, and its revisions and
- * tombstones with each other: no revision is above the tenant's, and no record that is there has a
- * tombstone.
+ * Compares each record's JSON with the columns that repeat its fields, and the revisions with the
+ * tombstones: no revision exceeds the tenant's, and no stored record has a tombstone.
  */
 export async function checkRecords(reader: TenantReader): Promise<RecordsCheck> {
   const { revision, sweptRevision } = await readHistory(reader);
   const problems: string[] = [];
   if (sweptRevision > revision)
     problems.push(`Tombstones are swept up to ${sweptRevision}, the tenant is at ${revision}`);
-  for (const { id } of await reader.all(selectBuried, [problemsMax]))
+  for (const { id } of await reader.all(selectLiveTombstones, [problemsMax]))
     problems.push(`Record '${id}' has a tombstone, although it is there`);
   for (const [kind, sql] of [
     ['Record', recordsAhead],
@@ -42,16 +41,18 @@ export async function checkRecords(reader: TenantReader): Promise<RecordsCheck> 
 }
 
 function problemOf(row: Row): string[] {
-  const unlike = unlikeColumns(row);
-  if (unlike === undefined) return [`The text of record '${row.id}' is no whole record`];
-  return unlike.length === 0 ? [] : [`Record '${row.id}' differs from its columns in ${unlike.join(', ')}`];
+  const differing = differingColumns(row);
+  if (differing === undefined) return [`The text of record '${row.id}' is no whole record`];
+  return differing.length === 0 ? [] : [`Record '${row.id}' differs from its columns in ${differing.join(', ')}`];
 }
 
-/** The records behind an id with what is compared, in the order of their ids. */
+/**
+ * The records with an id greater than `$2`, in the order of their ids, with the columns to compare.
+ */
 export const selectRecords = `select ${recordColumns.join(', ')}, record from subscription
   where tenant_id = $1 and id > $2 order by id limit $3` as const;
 
-const selectBuried = `select id from subscription_tombstone as t where tenant_id = $1
+const selectLiveTombstones = `select id from subscription_tombstone as t where tenant_id = $1
   and exists (select 1 from subscription as s where s.tenant_id = t.tenant_id and s.id = t.id) order by id limit $2`;
 
 const recordsAhead =

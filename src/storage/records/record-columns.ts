@@ -1,6 +1,6 @@
 import type { Row, SqlValue } from '../store.ts';
 
-/** The columns that repeat a field of the record's text, and how each is read from the text. */
+/** The columns that repeat a field of the record, and how each value is read from its JSON. */
 const fields: Readonly<Record<string, (record: WireRecord) => unknown>> = {
   id: ({ id }) => id,
   created_date: ({ createdDate }) => secondsOf(createdDate),
@@ -19,22 +19,22 @@ type WireRecord = Readonly<Record<string, unknown>> & { readonly product?: Reado
 /** The names of these columns, in a fixed order. */
 export const recordColumns = Object.keys(fields);
 
-/** The columns as the text of a record has them; `undefined` when the text is no whole record. */
+/** The column values that a record's JSON requires; `undefined` if it is not a complete record. */
 export function columnsOfRecord(text: string): readonly SqlValue[] | undefined {
   try {
     const record = JSON.parse(text) as WireRecord;
     const values = Object.values(fields).map((read) => read(record));
     return values.every(isStorable) ? values : undefined;
   } catch {
-    return undefined; // no JSON, or no object
+    return undefined; // not JSON, or not an object
   }
 }
 
 /**
- * The names of the columns in which a row differs from the text of its record; `undefined` when the
- * text is no whole record.
+ * The names of the columns that differ from the record's JSON; `undefined` if it is not a complete
+ * record.
  */
-export function unlikeColumns(row: Row): readonly string[] | undefined {
+export function differingColumns(row: Row): readonly string[] | undefined {
   const expected = columnsOfRecord(String(row.record));
   return expected && recordColumns.filter((name, index) => row[name] !== expected[index]);
 }

@@ -4,19 +4,20 @@ import type { Row, SqlValue } from '../store.ts';
 import { translated } from './error.ts';
 
 /**
- * Statements kept prepared by one connection; beyond it they are all let go, which no real mix of
- * queries reaches.
+ * Maximum prepared statements per connection. Beyond it, all are discarded; no real mix of queries
+ * gets there.
  */
 const preparedMax = 512;
 
 /**
- * What a connection that writes begins with. Removed rows are overwritten where their page is
+ * Settings of a connection that writes. `fast` overwrites deleted content only in pages that are
  * written anyway.
  */
 export const writerPragmas = 'pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = fast';
 
 /**
- * One connection to the embedded store: prepared statements by their text, SQLite's errors as ours.
+ * A connection to the embedded store: caches prepared statements by their SQL and translates
+ * SQLite's errors to `StorageError`.
  */
 export class SqliteConnection {
   readonly #file: string;
@@ -24,25 +25,25 @@ export class SqliteConnection {
   readonly #prepared = new Map<string, StatementSync>();
 
   /**
-   * `busyTimeoutMs` is how long SQLite itself waits for another process's lock, blocking this one
-   * meanwhile.
+   * @param busyTimeoutMs how long SQLite waits for another process's lock; it blocks this thread
+   * meanwhile
    */
   constructor(file: string, busyTimeoutMs: number) {
     this.#file = file;
     this.#database = this.#translated(() => new DatabaseSync(file, { timeout: busyTimeoutMs }));
   }
 
-  /** Runs statements that return nothing. */
+  /** Runs SQL that returns no rows. */
   run(sql: string): void {
     this.#translated(() => this.#database.exec(sql));
   }
 
-  /** The rows of a statement; `$1`, `$2` … are bound by their number. */
+  /** Returns the rows of a statement; `$1`, `$2` … are bound by number. */
   all(sql: string, values: readonly SqlValue[]): readonly Row[] {
     return this.#translated(() => this.#prepare(sql).all(...values)) as readonly Row[];
   }
 
-  /** The rows of a statement in batches, each read when it is asked for. */
+  /** Yields the rows of a statement in batches, each read on demand. */
   *batches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly Row[]> {
     const rows = this.#translated(() => this.#prepare(sql).iterate(...values)) as Iterator<Row>;
     for (let batch: Row[] = []; ; batch = []) {
@@ -55,19 +56,19 @@ export class SqliteConnection {
     }
   }
 
-  /** Makes a function that statements can call; it is called anew for each row. */
+  /** Defines an SQL function; SQLite calls it once per row. */
   define(name: string, work: () => SqlValue): void {
     this.#database.function(name, { deterministic: false, directOnly: true }, work);
   }
 
-  /** Runs a writing statement and counts the rows it changed. */
+  /** Runs a writing statement and returns the number of rows it changed. */
   change(sql: string, values: readonly SqlValue[]): number {
     return Number(this.#translated(() => this.#prepare(sql).run(...values)).changes);
   }
 
   /**
-   * Begins a writing transaction and tells whether the lock was free; throws when it is not and the
-   * deadline, a time of `performance.now()`, has passed.
+   * Begins a writing transaction and returns whether the lock was free. Throws if it was not and
+   * the deadline (a time of `performance.now()`) has passed.
    */
   beginWriting(deadline: number): boolean {
     try {
@@ -81,8 +82,7 @@ export class SqliteConnection {
   }
 
   /**
-   * Runs the work of the transaction that has begun, and commits it; rolls it back when either
-   * throws.
+   * Runs `work` inside the transaction that has begun and commits it; rolls back if either throws.
    */
   commitAfter<T>(work: () => T): T {
     try {
@@ -99,8 +99,8 @@ export class SqliteConnection {
     try {
       this.run('rollback');
     } catch {
-      // SQLite has rolled back by itself already (a full disk, say); the error that led here is the
-      // one to report
+      // SQLite may already have rolled back (when the disk is full, for example); the first error
+      // is the one to report
     }
   }
 
@@ -117,7 +117,7 @@ export class SqliteConnection {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
     if (this.#prepared.size >= preparedMax) this.#prepared.clear();
-    // $n would be a name to SQLite, ?n is a number
+    // SQLite reads $n as a named parameter and ?n as a numbered one
     const statement = this.#database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));
     this.#prepared.set(sql, statement);
     return statement;

@@ -2,10 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { StorageError, type StorageErrorCode } from '../error.ts';
 import { noteDamage } from './damage.ts';
 
-/**
- * What SQLite's result code says of the store, and the sentence that tells its operator what must
- * hold and what to do.
- */
+/** Our error code and the operator's error message for a result code of SQLite. */
 interface Meaning {
   readonly code: StorageErrorCode;
   readonly must: string;
@@ -54,8 +51,8 @@ const meanings: Readonly<Record<number, Meaning>> = {
 };
 
 /**
- * Runs work on a database file; throws SQLite's errors as `StorageError`, any other one, a defect,
- * as it is.
+ * Runs work on a database file and throws SQLite's errors as `StorageError`; other errors are
+ * defects and are rethrown unchanged.
  */
 export function translated<T>(work: () => T, file: string): T {
   try {
@@ -65,7 +62,10 @@ export function translated<T>(work: () => T, file: string): T {
   }
 }
 
-/** SQLite's error as ours; any other one, a defect, as it is. */
+/**
+ * Converts an error of SQLite to `StorageError`; other errors are defects and are returned
+ * unchanged.
+ */
 export function toStorageError(error: unknown, file: string): unknown {
   const { errcode, message } = error as { errcode?: number; message?: string };
   const known = errcode === undefined ? undefined : meanings[errcode & 0xff];

@@ -6,12 +6,12 @@ import { createFile } from './create-file.ts';
 const databaseFile = 'subreport.db';
 
 /**
- * Makes sure that a folder can hold the embedded store and that nobody else can read it: folder
- * 0700, database file 0600 (SQLite gives its side files the mode of the database). Returns the path
- * of the database file.
+ * Prepares a folder for the embedded store so that only its owner can read it: folder 0700,
+ * database file 0600 (SQLite gives its side files the mode of the database). Returns the path of
+ * the database file.
  *
- * A folder that others can read is closed to them when it is empty or already ours; any other is
- * refused rather than changed.
+ * A folder that other users can read is restricted to its owner if it is empty or already holds a
+ * store; otherwise it is refused and left unchanged.
  */
 export function prepareFolder(folder: string): string {
   const path = resolve(folder);

@@ -5,9 +5,9 @@ import type { ImportLock, TenantId } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
 
 /**
- * Takes the right to import into a tenant of the embedded store: an exclusive lock on an empty
- * database of its own beside the store, which the operating system releases when the process ends.
- * `undefined` when another process has it.
+ * Locks the imports into a tenant of the embedded store: an exclusive lock on an empty database
+ * file of its own next to the store, which the operating system releases when the process exits.
+ * Returns `undefined` if another process holds it.
  */
 export function lockImportOnSqlite(databaseFile: string, tenant: TenantId): ImportLock | undefined {
   const name = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
@@ -27,7 +27,7 @@ export function lockImportOnSqlite(databaseFile: string, tenant: TenantId): Impo
   }
 }
 
-/** Locks the whole database; what kept it from that, if anything did. */
+/** Locks the whole database; returns the error if that fails. */
 function lock(connection: SqliteConnection): unknown {
   try {
     connection.run('begin exclusive');
@@ -38,8 +38,8 @@ function lock(connection: SqliteConnection): unknown {
 }
 
 /**
- * Makes the file, for its user alone, unless it is there. It must not be opened: closing it again
- * would end a lock that this process has on it.
+ * Creates the file with mode 0600 unless it exists. An existing file must not be opened: closing it
+ * would release a lock that this process holds on it.
  */
 function makeFile(file: string): BigIntStats | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
@@ -53,8 +53,8 @@ function makeFile(file: string): BigIntStats | undefined {
 }
 
 /**
- * Whether two looks at a name saw the same file; a new file may get the number of a removed one,
- * not its time of birth too.
+ * Whether two results of `stat` refer to the same file. A new file may reuse the inode of a removed
+ * one, but not its birth time as well.
  */
 const isSameFile = (a: BigIntStats | undefined, b: BigIntStats | undefined): boolean =>
   a !== undefined && b !== undefined && a.ino === b.ino && a.birthtimeNs === b.birthtimeNs;
@@ -66,7 +66,7 @@ function heldLock(connection: SqliteConnection, file: string): ImportLock {
     release: async () => {
       if (!held) return;
       held = false;
-      // while it is locked; Windows keeps the name of an open file
+      // removed while it is locked; Windows cannot remove an open file
       if (process.platform !== 'win32') rmSync(file, { force: true });
       connection.close();
     },

@@ -2,12 +2,12 @@ import { SqliteConnection } from './connection.ts';
 import { sqliteOpenWaitMs } from './read-request.ts';
 
 /**
- * Connections at once; each holds one snapshot, and all run on the main thread, so more would only
+ * Maximum connections. Each holds one snapshot, and all run on the main thread, so more would only
  * wait for each other.
  */
 const connectionsMax = 8;
 
-/** The connections for reads on the main thread: those that cost no more than a page. */
+/** The connections for reads on the main thread: reads that cost no more than a page. */
 export class SqlitePageReaders {
   readonly #file: string;
   readonly #idle: SqliteConnection[] = [];
@@ -18,7 +18,7 @@ export class SqlitePageReaders {
     this.#file = file;
   }
 
-  /** Runs work with a connection of its own. */
+  /** Runs work with a connection that nothing else uses meanwhile. */
   async use<T>(work: (connection: SqliteConnection) => T | Promise<T>): Promise<T> {
     const connection = await this.#take();
     try {
@@ -30,7 +30,9 @@ export class SqlitePageReaders {
     }
   }
 
-  /** Runs work with a connection whose statements see one moment: that of the first one. */
+  /**
+   * Runs work with a connection whose statements share one snapshot, taken by the first of them.
+   */
   useSnapshot<T>(work: (connection: SqliteConnection) => Promise<T>): Promise<T> {
     return this.use(async (connection) => {
       connection.run('begin');

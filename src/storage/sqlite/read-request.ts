@@ -1,18 +1,18 @@
 import type { SqlValue, TenantStatement } from '../store.ts';
 
-/** Longest wait for another process while a connection opens, in milliseconds. */
+/** How long opening a connection waits for another process's lock, in milliseconds. */
 export const sqliteOpenWaitMs = 5_000;
 
-/** What a reader thread begins with. */
+/** The start data of a reader thread. */
 export interface ReaderStart {
   readonly file: string;
-  /** Shared with the main thread: not 0 when the statement under way must end. */
+  /** Shared with the main thread; nonzero when the running statement must be aborted. */
   readonly interrupted: Int32Array<SharedArrayBuffer>;
 }
 
 /**
- * What a reader thread is asked for; `$1` is bound in `values` already. A session is one moment of
- * the store.
+ * A request to a reader thread; `values` already include the tenant for `$1`. A session is one
+ * snapshot of the store.
  */
 export type ReadRequest =
   | { readonly kind: 'once'; readonly statements: readonly TenantStatement[] }

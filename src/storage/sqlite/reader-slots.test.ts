@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
 
-/** A slot that notes what happens to it. */
+/** A slot that records whether it is interrupted. */
 class NotedSlot implements ReaderSlot {
   isInterrupted = false;
   readonly name: string;
@@ -33,7 +33,7 @@ describe('reader slots', () => {
     gates = new Map();
   });
 
-  /** Runs work that notes its start and ends when it is let. */
+  /** Runs work that records its start and finishes when `end` is called with its name. */
   const run = (
     tenant: string,
     name: string,
@@ -56,7 +56,7 @@ describe('reader slots', () => {
     await nextTurn();
   };
 
-  test('one tenant never holds all threads, so another one starts at once (O6)', async () => {
+  test('one tenant never holds all threads, so another tenant starts at once (O6)', async () => {
     const [first, second] = [run('a', 'a1'), run('a', 'a2')];
     const other = run('b', 'b1');
     await nextTurn();
@@ -67,7 +67,7 @@ describe('reader slots', () => {
     expect(await Promise.all([first, second, other])).toEqual(['one', 'one', 'two']);
   });
 
-  test('tenants whose work waits take turns, however much one of them has asked for (O6)', async () => {
+  test('tenants with waiting work take turns, however much one of them has requested (O6)', async () => {
     const all = [run('a', 'a1'), run('b', 'b1'), run('c', 'c1'), run('c', 'c2'), run('c', 'c3'), run('d', 'd1')];
     await nextTurn();
     expect(started).toEqual(['a1', 'b1']);
@@ -79,7 +79,7 @@ describe('reader slots', () => {
     expect(started).toEqual(['a1', 'b1', 'c1', 'd1', 'c2', 'c3']);
   });
 
-  test('more work of one tenant than may wait is rejected as BUSY', async () => {
+  test('work of one tenant beyond the waiting limit is rejected as BUSY', async () => {
     const accepted = ['a1', 'a2', 'a3', 'a4'].map((name) => run('a', name));
     await expect(run('a', 'a5')).rejects.toMatchObject({ code: 'BUSY' });
     for (const name of ['a1', 'a2', 'a3', 'a4']) await end(name);
@@ -97,7 +97,7 @@ describe('reader slots', () => {
     expect(started).toEqual(['a1']);
   });
 
-  test('work that is aborted while it runs rejects at once, and interrupts its thread until it has ended', async () => {
+  test('work that is aborted while it runs rejects at once and interrupts its thread until it finishes', async () => {
     const abort = new AbortController();
     const first = run('a', 'a1', { signal: abort.signal });
     await nextTurn();
@@ -106,14 +106,14 @@ describe('reader slots', () => {
     expect(threads.map(({ isInterrupted }) => isInterrupted)).toEqual([true, false]);
     const next = run('a', 'a2');
     await nextTurn();
-    expect(started).toEqual(['a1']); // it still holds its thread
+    expect(started).toEqual(['a1']); // the aborted work still holds its thread
     await end('a1');
     expect(threads[0]?.isInterrupted).toBe(false);
     await end('a2');
     expect(await next).toBe('one');
   });
 
-  test('work that is bound to a thread waits for that one while the other is free', async () => {
+  test('work pinned to a thread waits for that thread while another is free', async () => {
     const first = run('a', 'a1');
     const bound = run('b', 'b1', { pinned: threads[0] as NotedSlot });
     await nextTurn();

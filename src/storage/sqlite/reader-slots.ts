@@ -1,40 +1,40 @@
 import { StorageError } from '../error.ts';
 
-/** One reader thread, as far as the sharing of them knows it. */
+/** The part of a reader thread that the scheduler needs. */
 export interface ReaderSlot {
-  /** Makes the statement under way fail soon, and those that follow it, until `resume`. */
+  /** Makes the running statement fail soon, and later ones too, until `resume`. */
   interrupt(): void;
   resume(): void;
 }
 
-/** Bounds of the sharing. */
+/** Limits of the scheduler. */
 interface ReaderSlotLimits {
   /**
-   * Threads that one tenant's work may hold at once: fewer than there are, so that another tenant's
-   * never waits for all of it.
+   * Maximum threads that one tenant's work holds at once: fewer than there are, so that one tenant
+   * cannot block the others.
    */
   readonly perTenantMax: number;
-  /** Work of one tenant that may wait. */
+  /** Maximum waiting jobs per tenant. */
   readonly waitingMax: number;
 }
 
 interface Job<S> {
   readonly tenant: string;
-  /** The only slot that the work may run on. */
+  /** The only slot that may run the work. */
   readonly pinned: S | undefined;
   readonly start: (slot: S) => void;
 }
 
 /**
- * Shares reader threads between tenants. Each thread does one piece of work at a time; tenants
- * whose work waits take turns, and none holds all threads. Work waits, and runs, for as long as its
- * signal says.
+ * Schedules reader threads fairly between tenants. Each thread runs one job at a time; tenants with
+ * waiting jobs take turns, and none holds all threads. A job is cancelled when its signal aborts,
+ * whether it waits or runs.
  */
 export class ReaderSlots<S extends ReaderSlot> {
   readonly #slots: readonly S[];
   readonly #limits: ReaderSlotLimits;
   readonly #idle: Set<S>;
-  /** Work that waits, by tenant; the tenant whose turn is next comes first. */
+  /** Waiting jobs by tenant; the tenant whose turn is next comes first. */
   readonly #waiting = new Map<string, Job<S>[]>();
   readonly #held = new Map<string, number>();
 
@@ -45,8 +45,8 @@ export class ReaderSlots<S extends ReaderSlot> {
   }
 
   /**
-   * Runs work on a thread once it is the tenant's turn. Rejects with `BUSY` when too much waits,
-   * and with the reason of the signal when that aborts.
+   * Runs work on a thread once it is the tenant's turn. Rejects with `BUSY` if too many jobs wait,
+   * and with the signal's reason if it aborts.
    */
   async run<T>(
     tenant: string,
@@ -108,7 +108,7 @@ export class ReaderSlots<S extends ReaderSlot> {
     this.#startWaiting();
   }
 
-  /** Starts what waits and may run, one piece of each tenant in turn. */
+  /** Starts waiting jobs on idle slots, one of each tenant in turn. */
   #startWaiting(): void {
     for (const slot of this.#slots) {
       if (!this.#idle.has(slot)) continue;
@@ -127,7 +127,7 @@ export class ReaderSlots<S extends ReaderSlot> {
       if (job === undefined) continue;
       this.#forget(job);
       const rest = this.#waiting.get(tenant);
-      // its next turn comes after the others'
+      // the tenant goes to the back of the queue
       if (rest !== undefined && this.#waiting.delete(tenant)) this.#waiting.set(tenant, rest);
       return job;
     }

@@ -3,10 +3,10 @@ import { StorageError } from '../error.ts';
 import type { Row, SqlValue, TenantStatement } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
 import { type ReaderStart, type ReadRequest, sqliteOpenWaitMs } from './read-request.ts';
-import { answerRequests } from './thread.ts';
+import { serveRequests } from './thread.ts';
 
-// A reader thread of the embedded store (`sqlite-readers.ts`): statements whose cost is not bounded
-// by a page run here. Each session is one moment of the store on a connection of its own.
+// A reader thread of the embedded store (`readers.ts`). Statements that may read more than a page
+// run here. Each session is one snapshot of the store on its own connection.
 
 interface Session {
   readonly connection: SqliteConnection;
@@ -17,7 +17,7 @@ const { file, interrupted } = workerData as ReaderStart;
 const sessions = new Map<number, Session>();
 const idle: SqliteConnection[] = [];
 
-answerRequests<ReadRequest>((request) => {
+serveRequests<ReadRequest>((request) => {
   switch (request.kind) {
     case 'once':
       return readOnce(request.statements);
@@ -43,24 +43,25 @@ function readOnce(statements: readonly TenantStatement[]): readonly (readonly Ro
   try {
     return statements.map(({ sql, values }) => connection.all(interruptible(sql), values));
   } finally {
-    letGo(connection);
+    release(connection);
   }
 }
 
 function begin(): SqliteConnection {
   const connection = idle.pop() ?? open();
-  connection.run('begin'); // the first statement takes the snapshot, which stays until the end
+  // the first statement takes the snapshot, which is kept until the session ends
+  connection.run('begin');
   return connection;
 }
 
 function open(): SqliteConnection {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);
   connection.run('pragma query_only = on');
-  connection.define('goes_on', requireGoesOn);
+  connection.define('goes_on', requireNotInterrupted);
   return connection;
 }
 
-function letGo(connection: SqliteConnection): void {
+function release(connection: SqliteConnection): void {
   connection.run('rollback');
   idle.push(connection);
 }
@@ -80,19 +81,19 @@ const nextBatch = ({ batches }: Session): readonly Row[] => batches?.next().valu
 function endSession(id: number): void {
   const session = sessions.get(id);
   sessions.delete(id);
-  session?.batches?.return(undefined); // ends its statement, without which there is no rollback
-  if (session !== undefined) letGo(session.connection);
+  session?.batches?.return(undefined); // finishes its statement, without which there is no rollback
+  if (session !== undefined) release(session.connection);
 }
 
 /**
- * Node's SQLite has no interrupt, so statements ask for themselves, at about one row of a thousand:
- * asking at each cost a tenth, this nothing that was measured.
+ * Node's SQLite has no interrupt, so statements check for one themselves, at about one row in
+ * 1,024: a check at each row cost a tenth of the time, this costs nothing measurable.
  */
 function interruptible(sql: string): string {
   return sql.replaceAll(/\b(subscription\s+where tenant_id = \$1)/g, '$1 and (rowid % 1024 > 0 or goes_on())');
 }
 
-function requireGoesOn(): SqlValue {
+function requireNotInterrupted(): SqlValue {
   if (Atomics.load(interrupted, 0) === 0) return 1;
   throw new StorageError('UNAVAILABLE', 'Cannot go on reading the embedded store: the request must still wait for it');
 }

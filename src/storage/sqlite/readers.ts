@@ -6,14 +6,12 @@ import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
 import { SqliteThread } from './thread.ts';
 
 /**
- * Reader threads of a process: one tenant may hold all but one, so there are two at least. Each is
- * started when it is first needed and takes some 10 MB.
+ * Reader threads of a process: at least two, because one tenant may hold all but one. Each is
+ * started on first use and takes some 10 MB.
  */
 const threadsMax = Math.min(4, Math.max(2, availableParallelism()));
 
-/**
- * Reads of one tenant that wait for a thread; each will take its share of the time of a request.
- */
+/** Maximum reads of one tenant that wait for a thread. */
 const waitingMax = 256;
 
 const noDeadline = Number.POSITIVE_INFINITY;
@@ -21,8 +19,8 @@ const noDeadline = Number.POSITIVE_INFINITY;
 const threadUrl = new URL('./reader-thread.ts', import.meta.url);
 
 /**
- * Reads of the embedded store that take as long as the tenant is large: on threads, while the main
- * one goes on serving (`docs/decisions/reader-threads.md`).
+ * Reads of the embedded store that may take long for a large tenant. They run on threads while the
+ * main thread keeps serving requests (`docs/decisions/reader-threads.md`).
  */
 export class SqliteReaders {
   readonly #threads: readonly ReaderThread[];
@@ -34,33 +32,36 @@ export class SqliteReaders {
     this.#slots = new ReaderSlots(this.#threads, { perTenantMax: threadsMax - 1, waitingMax });
   }
 
-  /** Rows of each statement at one moment; `$1` is bound in its values already. */
+  /**
+   * Returns the rows of each statement, all from one snapshot; the values already include the
+   * tenant for `$1`.
+   */
   readOnce(
     tenant: TenantId,
     statements: readonly TenantStatement[],
     deadline?: number,
   ): Promise<readonly (readonly Row[])[]> {
-    return this.#inTime(tenant, (thread) => thread.ask({ kind: 'once', statements }), deadline);
+    return this.#runBefore(tenant, (thread) => thread.request({ kind: 'once', statements }), deadline);
   }
 
   read<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, deadline?: number): Promise<T> {
     const session = this.#nextSession();
     const run = async (thread: ReaderThread): Promise<T> => {
-      await thread.ask({ kind: 'begin', session });
+      await thread.request({ kind: 'begin', session });
       try {
         return await work({
-          all: (sql, values = []) => thread.ask({ kind: 'all', session, sql, values: [tenant, ...values] }),
+          all: (sql, values = []) => thread.request({ kind: 'all', session, sql, values: [tenant, ...values] }),
         });
       } finally {
         thread.endSession(session);
       }
     };
-    return this.#inTime(tenant, run, deadline);
+    return this.#runBefore(tenant, run, deadline);
   }
 
   /**
-   * Opens a moment on one of the threads, which others use between its batches. Its stream must
-   * begin by the deadline.
+   * Opens a snapshot on one of the threads, which runs other work between its batches. The stream
+   * must begin by the deadline.
    */
   openSnapshot(tenant: TenantId, deadline = noDeadline): TenantSnapshot {
     const session = this.#nextSession();
@@ -75,24 +76,25 @@ export class SqliteReaders {
     const timer = deadline === noDeadline ? undefined : setTimeout(() => endWith(lateRead()), msUntil(deadline));
     pinned.snapshots += 1;
     let begun: Promise<void> | undefined;
-    const ask = <A>(request: ReadRequest): Promise<A> =>
+    const send = <A>(request: ReadRequest): Promise<A> =>
       this.#slots.run(
         tenant,
         async (thread) => {
-          begun ??= thread.ask<void>({ kind: 'begin', session });
+          begun ??= thread.request<void>({ kind: 'begin', session });
           await begun;
-          return thread.ask<A>(request);
+          return thread.request<A>(request);
         },
         { pinned, signal: closing.signal },
       );
     return {
-      all: (sql, values = []) => ask({ kind: 'all', session, sql, values: [tenant, ...values] }),
+      all: (sql, values = []) => send({ kind: 'all', session, sql, values: [tenant, ...values] }),
       async *stream(sql, values, batchRows) {
         clearTimeout(timer);
-        let next = ask<readonly Row[]>({ kind: 'stream', session, sql, values: [tenant, ...values], batchRows });
+        let next = send<readonly Row[]>({ kind: 'stream', session, sql, values: [tenant, ...values], batchRows });
         for (let rows = await next; rows.length > 0; rows = await next) {
-          next = ask({ kind: 'next', session }); // is on its way while these rows are written
-          next.catch(() => undefined); // told to whoever reads on, if anyone does
+          // the next batch is read while these rows are written
+          next = send({ kind: 'next', session });
+          next.catch(() => undefined); // a failure is reported where it is awaited, if it is
           yield rows;
         }
       },
@@ -103,12 +105,12 @@ export class SqliteReaders {
     };
   }
 
-  /** Ends all threads; what is under way is interrupted. */
+  /** Stops all threads; running statements are interrupted. */
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 
-  async #inTime<T>(tenant: TenantId, work: (thread: ReaderThread) => Promise<T>, deadline = noDeadline): Promise<T> {
+  async #runBefore<T>(tenant: TenantId, work: (thread: ReaderThread) => Promise<T>, deadline = noDeadline): Promise<T> {
     if (deadline === noDeadline) return this.#slots.run(tenant, work);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(lateRead()), msUntil(deadline));
@@ -125,9 +127,9 @@ export class SqliteReaders {
   }
 }
 
-/** A reader thread, which is started when it is first needed, and again once it has ended. */
+/** A reader thread, started on first use and again after it has exited. */
 class ReaderThread implements ReaderSlot {
-  /** Snapshots that are open on it. */
+  /** Number of open snapshots on this thread. */
   snapshots = 0;
   readonly #start: ReaderStart;
   #thread: SqliteThread<ReadRequest> | undefined;
@@ -137,17 +139,17 @@ class ReaderThread implements ReaderSlot {
     this.#start = { file, interrupted: new Int32Array(new SharedArrayBuffer(4)) };
   }
 
-  async ask<T>(request: ReadRequest): Promise<T> {
+  async request<T>(request: ReadRequest): Promise<T> {
     const begins = request.kind === 'once' || request.kind === 'begin';
     if (begins && !this.#isClosed && this.#thread?.hasEnded !== false)
       this.#thread = new SqliteThread(threadUrl, this.#start);
     if (this.#thread === undefined) throw closedSnapshot();
-    return this.#thread.ask(request);
+    return this.#thread.request(request);
   }
 
-  /** Ends a session after what was asked before. */
+  /** Ends a session after its earlier requests. */
   endSession(session: number): void {
-    this.ask({ kind: 'end', session }).catch(() => undefined); // it has ended with its thread
+    this.request({ kind: 'end', session }).catch(() => undefined); // the session ended with its thread
   }
 
   interrupt(): void {

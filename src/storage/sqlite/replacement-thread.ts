@@ -15,26 +15,25 @@ import { removeResumePoint } from '../tables/resume-point.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import type { ReplacementRequest, ReplacementStart } from './replacement.ts';
 import { countOnSqlite } from './run-count.ts';
-import { answerRequests } from './thread.ts';
+import { serveRequests } from './thread.ts';
 
-// The thread of one replacement on the embedded store (`sqlite-replacement.ts`). It waits for the
-// lock of the writer inside SQLite: nobody else runs here.
+// The thread of one replacement on the embedded store (`replacement.ts`). It may wait for the
+// writer's lock inside SQLite, because nothing else runs on this thread.
 
 const { file, tenant } = workerData as ReplacementStart;
-/** How long it waits for another process's or the service's own writes, which take milliseconds. */
+/** How long it waits for other writers, whose writes take milliseconds. */
 const writeWaitMs = 60_000;
 
 const connection = new SqliteConnection(file, writeWaitMs);
 connection.run(`${writerPragmas}; pragma cache_size = -16384`);
-// Temporary tables are in a file that has no name, which the operating system removes with the
-// process.
+// Temporary tables are in an unnamed file, which the operating system removes with the process.
 connection.run(`
   create temp table staged (id text not null primary key, created_date integer, activation_date integer, expiration_date integer,
     status text, product_id text, iccid text, email text, record text, plan_id text, device_id text, auto_renew text) without rowid;
   create temp table changed (id text not null primary key, is_new integer not null, created_date integer, product_id text, status text) without rowid;
   create temp table removed (id text not null primary key, created_date integer, product_id text, status text) without rowid`);
 
-answerRequests<ReplacementRequest>((request) =>
+serveRequests<ReplacementRequest>((request) =>
   request.kind === 'finish' ? finish(request.dryRun) : add(request.rows),
 );
 
@@ -45,8 +44,8 @@ function add(rows: readonly SubscriptionRow[]): void {
 }
 
 /**
- * Compares at one moment and without the lock of the writer, which only the writing takes; what was
- * changed since is compared anew under it.
+ * Compares in one snapshot without holding the writer's lock. If the revision has changed since
+ * then, compares again under the lock.
  */
 function finish(dryRun: boolean): ReplaceCounts {
   connection.run('begin');
@@ -84,7 +83,7 @@ function readRevision(): number {
 }
 
 function write({ inserted, updated, removed }: ReplaceCounts, revision: number): void {
-  // what an import before this one had done is not what is there now
+  // an earlier import's resume point does not describe the replaced records
   connection.change(removeResumePoint, [tenant]);
   const changes = inserted + updated + removed;
   if (changes === 0) return;
@@ -93,9 +92,9 @@ function write({ inserted, updated, removed }: ReplaceCounts, revision: number):
     connection.change('delete from subscription where tenant_id = $1 and id in (select id from temp.removed)', [
       tenant,
     ]);
-    connection.change(buryRemoved, [tenant, revision]);
+    connection.change(insertTombstones, [tenant, revision]);
   }
-  if (inserted > 0) connection.change(unburyInserted, [tenant]);
+  if (inserted > 0) connection.change(removeTombstonesOfInserted, [tenant]);
   const work = changes > countedChangesMax ? recount() : countChanges(connection.all(readChanges, []).map(toRowChange));
   countOnSqlite(connection, tenant, work);
   connection.change(setRevision, [tenant, revision]);
@@ -118,10 +117,10 @@ const writeChanged = `insert into subscription (tenant_id, revision, ${rowColumn
   from temp.changed as c cross join temp.staged as t on t.id = c.id where true order by t.created_date, t.id
   on conflict (tenant_id, id) do update set ${assignRowColumns}, revision = excluded.revision`;
 
-const buryRemoved = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2 from temp.removed where true
+const insertTombstones = `insert into subscription_tombstone (tenant_id, id, revision) select $1, id, $2 from temp.removed where true
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
-const unburyInserted =
+const removeTombstonesOfInserted =
   'delete from subscription_tombstone where tenant_id = $1 and id in (select id from temp.changed where is_new)';
 
 const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product_id, c.status, 1 as stays,

@@ -7,14 +7,14 @@ import type { SqliteConnection } from './connection.ts';
 /** Runs counting on the embedded store, inside the transaction of its connection. */
 export function countOnSqlite<T>(connection: SqliteConnection, tenant: TenantId, work: CountWork<T>): T {
   let step = work.next();
-  while (step.done !== true) step = work.next(step.value.map((request) => answer(connection, tenant, request)));
+  while (step.done !== true) step = work.next(step.value.map((request) => runRequest(connection, tenant, request)));
   return step.value;
 }
 
-function answer(connection: SqliteConnection, tenant: TenantId, request: CountRequest): readonly Row[] {
+function runRequest(connection: SqliteConnection, tenant: TenantId, request: CountRequest): readonly Row[] {
   switch (request.kind) {
     case 'locate':
-      return locate(connection, tenant, request.keys);
+      return locateSpans(connection, tenant, request.keys);
     case 'read':
       return connection.all(request.sql, [tenant, ...request.values]);
     case 'write':
@@ -26,11 +26,14 @@ function answer(connection: SqliteConnection, tenant: TenantId, request: CountRe
   }
 }
 
-/** Looks a span up for the first key in it; the other keys in it follow, as the keys are sorted. */
-function locate(connection: SqliteConnection, tenant: TenantId, keys: readonly SeriesKey[]): readonly Row[] {
+/**
+ * Looks up a span for the first key in it and skips the other keys in the same span; keys are
+ * sorted.
+ */
+function locateSpans(connection: SqliteConnection, tenant: TenantId, keys: readonly SeriesKey[]): readonly Row[] {
   const found: Row[] = [];
   for (const level of [0, 1, 2]) {
-    let reached: SeriesKey | undefined; // the keys before it are in the span that was found last
+    let reached: SeriesKey | undefined; // keys before this one are in the span that was found last
     for (const place of keys) {
       if (reached !== undefined && compareSeriesKeys(place, reached) < 0) continue;
       const { series, key } = place;

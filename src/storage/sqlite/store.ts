@@ -35,18 +35,18 @@ import { SqlitePageReaders } from './page-readers.ts';
 import { sqliteOpenWaitMs } from './read-request.ts';
 import { SqliteReaders } from './readers.ts';
 import { openSqliteReplacement } from './replacement.ts';
-import { lockUse, type UseLock } from './use-lock.ts';
+import { lockShared, type UseLock } from './use-lock.ts';
 import type { TenantChange } from './write-request.ts';
 import { SqliteWriter } from './writer.ts';
 
 /**
  * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so
- * that what was acknowledged survives a crash of the process and a loss of power. Several processes
+ * that acknowledged writes survive a crash of the process and a power failure. Several processes
  * may share the folder.
  */
 export function openSqliteStore(folder: string, operationMs = operationMsDefault): Store {
   const file = prepareFolder(folder);
-  const use = lockUse(file);
+  const use = lockShared(file);
   try {
     return new SqliteStore(openShared(file, operationMs, use), undefined);
   } catch (error) {
@@ -55,16 +55,16 @@ export function openSqliteStore(folder: string, operationMs = operationMsDefault
   }
 }
 
-/** What the views of one store on its requests (`within`) have in common. */
+/** Connections and locks shared by all views of a store (`within`). */
 interface SharedConnections {
   readonly file: string;
-  /** How long a write without a deadline waits for another process's write. */
+  /** How long a write without a deadline waits for another process's write, in milliseconds. */
   readonly operationMs: number;
   readonly use: UseLock;
-  /** The one that writes on the main thread. */
+  /** The connection that writes on the main thread. */
   readonly connection: SqliteConnection;
   readonly writer: SqliteWriter;
-  /** Reads that cost no more than a page, on the main thread; and all others, on threads. */
+  /** Reads that cost no more than a page, on the main thread. */
   readonly pageReaders: SqlitePageReaders;
   readonly readers: SqliteReaders;
   watcher: SqliteConnection | undefined;
@@ -168,7 +168,7 @@ class SqliteStore implements Store {
   }
 
   async eraseRemovedKeys(): Promise<void> {
-    // a rewrite is no transaction of the writer
+    // VACUUM cannot run in a transaction
     const connection = new SqliteConnection(this.#shared.file, sqliteOpenWaitMs);
     try {
       connection.run('vacuum');
@@ -183,8 +183,8 @@ class SqliteStore implements Store {
   }
 
   /**
-   * SQLite counts the commits of all other connections, of this process and of others; reading the
-   * count takes microseconds.
+   * SQLite's count of commits by all other connections, of this process and of others; reading it
+   * takes microseconds.
    */
   changeMark(): number | undefined {
     const [row] = this.#shared.watcher?.all('pragma data_version', []) ?? [];
@@ -235,7 +235,7 @@ class SqliteStore implements Store {
     }
   }
 
-  /** Reads that are under way are interrupted, writes end. */
+  /** Running reads are interrupted; pending writes finish. */
   async close(): Promise<void> {
     const { readers, pageReaders, watcher, writer, use } = this.#shared;
     await readers.close();

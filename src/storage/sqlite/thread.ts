@@ -2,39 +2,39 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { StorageError, type StorageErrorCode } from '../error.ts';
 import { knownDamage, noteDamage } from './damage.ts';
 
-/** What a thread returns for a request. */
-type ThreadAnswer =
+/** The response of a thread to a request. */
+type ThreadResponse =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string; readonly code?: StorageErrorCode; readonly isDamaged: boolean };
 
-/** What every thread begins with. */
+/** The start data that every thread has. */
 interface ThreadStart {
   readonly file: string;
 }
 
 /**
- * Heap of a thread, in MB: it makes much and keeps nothing. Node's default young generation takes
- * 40 MB more.
+ * Heap of a thread in MB: it allocates much and retains little. Node's default young generation
+ * takes 40 MB more.
  */
 const heapMb = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 256 };
 
 /**
- * A thread that works for the embedded store, until `end`. It answers its requests in their order;
- * when it ends, it rejects those without an answer.
+ * A worker thread of the embedded store. It processes requests in order; when it exits, requests
+ * without a response are rejected.
  */
 export class SqliteThread<Request> {
   readonly #worker: Worker;
   readonly #waiting: PromiseWithResolvers<unknown>[] = [];
   #failure: StorageError | undefined;
 
-  /** Starts the module at `url`, which calls `answerRequests`; `start` is what it begins with. */
+  /** Starts the module at `url`, which calls `serveRequests`; `start` becomes its `workerData`. */
   constructor(url: URL, start: ThreadStart) {
     this.#worker = new Worker(url, { workerData: start, resourceLimits: heapMb });
-    this.#worker.on('message', (answer: ThreadAnswer) => {
+    this.#worker.on('message', (response: ThreadResponse) => {
       const { resolve, reject } = this.#waiting.shift() ?? Promise.withResolvers();
-      if (answer.ok) return resolve(answer.value);
-      const error = toError(answer);
-      if (answer.isDamaged && error instanceof StorageError) noteDamage(start.file, error);
+      if (response.ok) return resolve(response.value);
+      const error = toError(response);
+      if (response.isDamaged && error instanceof StorageError) noteDamage(start.file, error);
       reject(error);
     });
     this.#worker.once('error', (error) => this.#fail(error));
@@ -45,8 +45,8 @@ export class SqliteThread<Request> {
     return this.#failure !== undefined;
   }
 
-  /** Sends a request; the caller knows what type its answer has. */
-  async ask<T>(request: Request): Promise<T> {
+  /** Sends a request; the caller knows the type of the response. */
+  async request<T>(request: Request): Promise<T> {
     if (this.#failure !== undefined) throw this.#failure;
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.push(waiting);
@@ -55,8 +55,8 @@ export class SqliteThread<Request> {
   }
 
   /**
-   * Ends the thread after the statement under way; its transaction is rolled back with its
-   * connection.
+   * Stops the thread after the running statement; closing the connection rolls its transaction
+   * back.
    */
   async end(): Promise<void> {
     await this.#worker.terminate();
@@ -72,22 +72,25 @@ export class SqliteThread<Request> {
   }
 }
 
-/** In a thread: answers the requests of the thread that started it, one after another. */
-export function answerRequests<Request>(answer: (request: Request) => unknown): void {
-  if (isMainThread) throw new TypeError('Cannot answer requests: this module must run in a thread of the store');
-  parentPort?.on('message', (request: Request) => parentPort?.postMessage(answerOf(() => answer(request))));
+/**
+ * Called in a worker thread: processes the requests of the thread that started it, one after
+ * another.
+ */
+export function serveRequests<Request>(handle: (request: Request) => unknown): void {
+  if (isMainThread) throw new TypeError('Cannot serve requests: this module must run in a thread of the store');
+  parentPort?.on('message', (request: Request) => parentPort?.postMessage(responseOf(() => handle(request))));
 }
 
-function answerOf(work: () => unknown): ThreadAnswer {
+function responseOf(work: () => unknown): ThreadResponse {
   try {
     return { ok: true, value: work() };
   } catch (error) {
     const { message } = error as Error;
-    // a thread has a memory of its own
+    // the main thread does not share this thread's memory
     const isDamaged = knownDamage((workerData as ThreadStart).file) !== undefined;
     return { ok: false, message, isDamaged, ...(error instanceof StorageError && { code: error.code }) };
   }
 }
 
-const toError = ({ code, message }: ThreadAnswer & { ok: false }): Error =>
+const toError = ({ code, message }: ThreadResponse & { ok: false }): Error =>
   code === undefined ? new TypeError(message) : new StorageError(code, message);

@@ -2,16 +2,16 @@ import { StorageError } from '../error.ts';
 import { SqliteConnection } from './connection.ts';
 import { createFile } from './create-file.ts';
 
-/** A lock on the embedded store; it ends with its process, however that ends. */
+/** A lock on the embedded store; the operating system releases it when the process exits. */
 export interface UseLock {
   release(): void;
 }
 
 /**
- * Says that this process uses the embedded store, until the lock is released: no restore can
- * replace the file meanwhile. Throws `StorageError` `BUSY` while a restore is running.
+ * Locks the embedded store in shared mode, so that no restore can replace its file meanwhile.
+ * Throws `StorageError` `BUSY` while a restore is running.
  */
-export function lockUse(databaseFile: string): UseLock {
+export function lockShared(databaseFile: string): UseLock {
   // reading takes SQLite's shared lock
   const lock = takeLock(databaseFile, 'begin; select count(*) from sqlite_master');
   if (lock !== undefined) return lock;
@@ -21,15 +21,15 @@ export function lockUse(databaseFile: string): UseLock {
   );
 }
 
-/** Keeps every other process from using the embedded store; `undefined` when one does. */
-export function lockWhole(databaseFile: string): UseLock | undefined {
+/** Locks the embedded store against every other process; `undefined` if another process uses it. */
+export function lockExclusive(databaseFile: string): UseLock | undefined {
   return takeLock(databaseFile, 'begin exclusive');
 }
 
 /**
- * SQLite's own lock on an empty database beside the store: the operating system releases it when
- * the process ends. The file stays, as removing it would let two processes hold locks on two files
- * of one name.
+ * SQLite's own lock on an empty database next to the store: the operating system releases it when
+ * the process exits. The file is not removed, because two processes could then lock two files of
+ * the same name.
  */
 function takeLock(databaseFile: string, take: string): UseLock | undefined {
   const file = `${databaseFile}-use.lock`;

@@ -1,12 +1,12 @@
 import type { ResumePoint, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
-/** What the writer thread begins with. */
+/** The start data of the writer thread. */
 export interface WriterStart {
   readonly file: string;
 }
 
-/** A change of one tenant's subscriptions, in one transaction. */
+/** A change to one tenant's subscriptions, in one transaction. */
 export type TenantChange =
   | {
       readonly kind: 'load';
@@ -19,15 +19,13 @@ export type TenantChange =
   | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }
   | { readonly kind: 'recount'; readonly tenant: TenantId };
 
-/** What the writer thread is asked for. */
+/** A request to the writer thread. */
 export type WriteRequest =
   | (TenantChange & {
-      /** Longest wait for another process's write, in milliseconds. */
+      /** How long to wait for another process's write, in milliseconds. */
       readonly waitMs: number;
     })
   | { readonly kind: 'checkpoint' };
 
-/**
- * The next pause between two attempts to take the lock that another process holds, in milliseconds.
- */
+/** The next pause before retrying to take a lock that another process holds, in milliseconds. */
 export const nextWaitMs = (waitMs: number): number => Math.min(waitMs * 2, 20);

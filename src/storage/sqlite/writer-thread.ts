@@ -7,31 +7,31 @@ import {
   rowColumns,
   rowValues,
   type SubscriptionRow,
+  selectAnyTombstone,
   selectRevision,
   setRevision,
-  someTombstone,
 } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
 import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
-import { answerRequests } from './thread.ts';
+import { serveRequests } from './thread.ts';
 import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
 
-// The writer thread of the embedded store: changes of subscriptions, which take as long as there
-// are rows, run here while the main thread goes on serving. The store sends a request only when no
-// other transaction of this process is under way.
+// The writer thread of the embedded store. Changes of subscriptions, which take time proportional
+// to their rows, run here while the main thread keeps serving requests. The store sends a request
+// only when no other transaction of this process is open.
 
 const { file } = workerData as WriterStart;
 const connection = new SqliteConnection(file, 0);
 connection.run(writerPragmas);
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
-answerRequests<WriteRequest>((request) => {
+serveRequests<WriteRequest>((request) => {
   if (request.kind === 'checkpoint') return connection.run('pragma wal_checkpoint(passive)');
   const isErasure = request.kind === 'delete' || request.kind === 'erase';
-  // what is erased is overwritten
+  // overwrite deleted content with zeros
   connection.run(`pragma secure_delete = ${isErasure ? 'on' : 'fast'}`);
   const deadline = performance.now() + request.waitMs;
   for (let waitMs = 1; !connection.beginWriting(deadline); waitMs = nextWaitMs(waitMs))
@@ -61,19 +61,19 @@ function loadRows(
   resumePoint: ResumePoint | 'finished' | undefined,
 ): LoadCounts {
   const revision = nextRevision(tenant);
-  const [buried] = connection.all(someTombstone, [tenant]);
+  const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
   const changes = rows.flatMap((row) => loadRow(tenant, row, revision));
-  // a row that is there has no tombstone
+  // a row that already existed has no tombstone
   const inserted = changes.filter(({ before }) => before === undefined);
-  if (buried !== undefined)
+  if (anyTombstone !== undefined)
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
-  keepChanges(tenant, changes, revision);
+  recordChanges(tenant, changes, revision);
   const counts = countLoaded(rows.length, changes);
   if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
   return counts;
 }
 
-/** Inserts or updates a row; no change when it is there already as it is. */
+/** Inserts or updates a row; returns no change if the same row is stored already. */
 function loadRow(tenant: TenantId, row: SubscriptionRow, revision: number): RowChange[] {
   const values = [tenant, ...rowValues(row), revision];
   if (connection.change(insertRow, values) === 1) return [{ after: row }];
@@ -85,9 +85,9 @@ function loadRow(tenant: TenantId, row: SubscriptionRow, revision: number): RowC
 function deleteRows(tenant: TenantId, ids: readonly string[]): number {
   const revision = nextRevision(tenant);
   const removed = ids.flatMap((id) => connection.all(deleteRow, [tenant, id]));
-  for (const { id } of removed) connection.change(buryRow, [tenant, String(id), revision]);
+  for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), revision]);
   const changes = removed.map((row) => ({ before: toCountedRow(row) }));
-  keepChanges(tenant, changes, revision);
+  recordChanges(tenant, changes, revision);
   return removed.length;
 }
 
@@ -111,14 +111,14 @@ function recountRows(tenant: TenantId): void {
   connection.change(setRevision, [tenant, revision]);
 }
 
-/** What belongs to changes of rows in their transaction: the counts, and the revision. */
-function keepChanges(tenant: TenantId, changes: readonly RowChange[], revision: number): void {
+/** Updates the counts and the revision in the transaction that changed the rows. */
+function recordChanges(tenant: TenantId, changes: readonly RowChange[], revision: number): void {
   if (changes.length === 0) return;
   countOnSqlite(connection, tenant, countChanges(changes));
   connection.change(setRevision, [tenant, revision]);
 }
 
-/** The revision that the transaction makes, if it changes anything. */
+/** The tenant's revision after this transaction, if it changes anything. */
 function nextRevision(tenant: TenantId): number {
   const [row] = connection.all(selectRevision, [tenant]);
   return Number(row?.revision ?? 0) + 1;
@@ -136,7 +136,7 @@ const selectCountedRow = `select ${countedColumns} from subscription where tenan
 
 const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 returning ${countedColumns}`;
 
-const buryRow = `insert into subscription_tombstone (tenant_id, id, revision) values ($1, $2, $3)
+const insertTombstone = `insert into subscription_tombstone (tenant_id, id, revision) values ($1, $2, $3)
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
 const removeTombstone = 'delete from subscription_tombstone where tenant_id = $1 and id = $2';

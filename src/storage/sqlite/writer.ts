@@ -4,18 +4,18 @@ import { SqliteThread } from './thread.ts';
 import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
 
 /**
- * Writes of the main thread after which its thread copies the write-ahead log into the file: some
- * megabytes, which may take tens of milliseconds.
+ * Number of writes on the main thread after which the writer thread copies the write-ahead log into
+ * the database file: some megabytes, which may take tens of milliseconds.
  */
 const checkpointWrites = 250;
 
 const threadUrl = new URL('./writer-thread.ts', import.meta.url);
 
 /**
- * The writes of one process, one after another in the order of their calls. Those of a few rows run
- * on the main thread; changes of subscriptions, which take as long as there are rows, on a thread
- * that is started for the first of them. SQLite itself never waits on the main thread for another
- * process's lock, as that would hold everything.
+ * The writes of one process, one after another in the order of the calls. Small writes run on the
+ * main thread; changes of subscriptions, whose time grows with their rows, run on a thread that is
+ * started on first use. SQLite itself never waits for another process's lock on the main thread, as
+ * that would block every request.
  */
 export class SqliteWriter {
   readonly #connection: SqliteConnection;
@@ -27,13 +27,14 @@ export class SqliteWriter {
   constructor(file: string, connection: SqliteConnection) {
     this.#start = { file };
     this.#connection = connection;
-    // a small write would copy what a large one left in the log
+    // otherwise a small write would copy the log that a large one left
     connection.run('pragma wal_autocheckpoint = 0');
   }
 
   /**
-   * Runs `work`, which awaits nothing, in one transaction on the main thread. `deadline` is a time
-   * of `performance.now()`.
+   * Runs the synchronous `work` in one transaction on the main thread.
+   *
+   * @param deadline a time of `performance.now()`
    */
   write<T>(work: () => T, deadline: number): Promise<T> {
     return this.#inTurn(async () => {
@@ -46,34 +47,34 @@ export class SqliteWriter {
   }
 
   /**
-   * Makes a change of subscriptions on the thread, in one transaction, durable when it resolves;
-   * the caller knows what type its result has.
+   * Runs a change of subscriptions on the thread, in one transaction that is durable when the
+   * promise resolves. The caller knows the type of the result.
    */
   change<T>(change: TenantChange, deadline: number): Promise<T> {
-    return this.#inTurn(() => this.#ask({ ...change, waitMs: Math.max(0, deadline - performance.now()) }));
+    return this.#inTurn(() => this.#request({ ...change, waitMs: Math.max(0, deadline - performance.now()) }));
   }
 
-  /** Closes once the writes under way have ended. */
+  /** Closes after pending writes have finished. */
   async close(): Promise<void> {
     await this.#last;
     await this.#thread?.end();
     this.#connection.close();
   }
 
-  /** Needs no turn: SQLite checkpoints beside writes. */
+  /** Does not wait for its turn: SQLite checkpoints concurrently with writes. */
   #checkpoint(): void {
-    // the next one copies what this one has not
-    this.#ask({ kind: 'checkpoint' }).catch(() => undefined);
+    // if it fails, the next checkpoint copies the rest
+    this.#request({ kind: 'checkpoint' }).catch(() => undefined);
   }
 
-  #ask<T>(request: WriteRequest): Promise<T> {
+  #request<T>(request: WriteRequest): Promise<T> {
     if (this.#thread === undefined || this.#thread.hasEnded) this.#thread = new SqliteThread(threadUrl, this.#start);
-    return this.#thread.ask(request);
+    return this.#thread.request(request);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work);
-    this.#last = result.catch(() => undefined); // told to its own caller
+    this.#last = result.catch(() => undefined); // the caller of `work` handles the error
     return result;
   }
 }

@@ -3,10 +3,10 @@ import { directoryStatement, type Store } from '../store.ts';
 /** What a key is for: signing access tokens, or protecting refresh tokens. */
 export type KeyPurpose = 'access' | 'refresh';
 
-/** A key of the service as it is kept (RFC 7517). */
+/** A key of the service as stored (RFC 7517). */
 export interface AuthKeyRow {
   readonly purpose: KeyPurpose;
-  /** 1 is the first key of its purpose. */
+  /** Starts at 1 for each purpose. */
   readonly sequence: number;
   /** Thumbprint of the key (RFC 7638). */
   readonly kid: string;
@@ -15,13 +15,13 @@ export interface AuthKeyRow {
   readonly jwk: string;
   /** UTC epoch seconds. */
   readonly createdAt: number;
-  /** From when on it is used for new tokens, in UTC epoch seconds. */
+  /** When it becomes the key for new tokens, in UTC epoch seconds. */
   readonly activatesAt: number;
 }
 
 /**
- * Keeps a key unless another process has kept one under the same number just before; whether it was
- * this one.
+ * Stores a key and returns `true`, or `false` if another process has stored one with the same
+ * sequence.
  */
 export async function insertAuthKey(store: Store, key: AuthKeyRow): Promise<boolean> {
   const { purpose, sequence, kid, alg, jwk, createdAt, activatesAt } = key;
@@ -34,7 +34,7 @@ export async function insertAuthKey(store: Store, key: AuthKeyRow): Promise<bool
   return rows?.length === 1;
 }
 
-/** Replaces the text of a key's JWK, which is the same key encrypted otherwise. */
+/** Replaces a key's stored JWK with the same key under another encryption. */
 export async function rewriteAuthKey(store: Store, { purpose, sequence, jwk }: AuthKeyRow): Promise<void> {
   await store.writeDirectory([
     directoryStatement('update auth_key set jwk = $3 where purpose = $1 and sequence = $2', [purpose, sequence, jwk]),
@@ -58,7 +58,7 @@ export async function listAuthKeys(store: Store, purpose: KeyPurpose): Promise<r
   }));
 }
 
-/** Removes keys that nothing depends on any more, or that must not be trusted any more. */
+/** Removes keys that are no longer needed or no longer trusted. */
 export async function deleteAuthKeys(
   store: Store,
   keys: readonly Pick<AuthKeyRow, 'purpose' | 'sequence'>[],

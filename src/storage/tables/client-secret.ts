@@ -1,8 +1,8 @@
 import { directoryStatement, type Store } from '../store.ts';
 
 /**
- * Replaces the hash of a client's secret by another one of the same secret; nothing happens when it
- * was replaced meanwhile.
+ * Replaces the hash of a client's secret with another hash of the same secret; has no effect if the
+ * secret was replaced meanwhile.
  */
 export async function rewriteSecretHash(store: Store, clientId: string, hash: string, newHash: string): Promise<void> {
   await store.writeDirectory([

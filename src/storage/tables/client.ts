@@ -1,51 +1,46 @@
 import { type DirectoryStatement, directoryStatement, type Row, type Store, type TenantId } from '../store.ts';
 
-/** A client as it is kept. Lists are space-separated in the store. */
+/** A client as stored. Lists are space-separated in the database. */
 export interface ClientRow {
   readonly clientId: string;
   readonly tenant: TenantId;
-  /** None for a client that gets its tokens elsewhere. */
+  /** Empty for a client whose tokens an external issuer issues. */
   readonly grants: readonly string[];
   readonly scopes: readonly string[];
   /** UTC epoch seconds. */
   readonly createdAt: number;
-  /** When it was disabled, in UTC epoch seconds; `null` while it is in use. */
+  /** When it was disabled, in UTC epoch seconds; `null` if it is enabled. */
   readonly disabledAt: number | null;
-  /** When it last got a token, to the minute, in UTC epoch seconds; `null` when it never did. */
+  /** When it last got a token, to the minute, in UTC epoch seconds; `null` if never. */
   readonly lastUsedAt: number | null;
   /**
-   * Its tokens issued until then, in UTC epoch seconds, are revoked; `null` when that was never
-   * asked for.
+   * Tokens issued up to this time, in UTC epoch seconds, are revoked; `null` if they never were.
    */
   readonly tokensRevokedAt: number | null;
-  /**
-   * What becomes of a refresh token that was used; `null` for what the service does with those of
-   * all clients.
-   */
+  /** What happens to a used refresh token; `null` for the service's default. */
   readonly refreshTokenUse: RefreshTokenUse | null;
 }
 
-/** Whether only the external issuer issues tokens for a client: it may use no grant of ours. */
+/** Whether only the external issuer issues tokens for this client: it has none of our grants. */
 export const isExternalClient = ({ grants }: Pick<ClientRow, 'grants'>): boolean => grants.length === 0;
 
-/** `rotate`: a used refresh token is dead. `reuse`: it stays valid until it expires. */
+/** `rotate`: a used refresh token is no longer valid. `reuse`: it stays valid until it expires. */
 export type RefreshTokenUse = 'rotate' | 'reuse';
 
-/** A client that is to be made. */
+/** A client to be created. */
 type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse'> & {
   readonly refreshTokenUse?: RefreshTokenUse;
 };
 
-/** A hashed secret of a client; `expiresAt` in UTC epoch seconds, `null` when it has no end. */
+/**
+ * A hashed secret of a client; `expiresAt` is in UTC epoch seconds, or `null` if it never expires.
+ */
 interface ClientSecretRow {
   readonly hash: string;
   readonly expiresAt: number | null;
 }
 
-/**
- * Makes a client with its first secret, or without any; `false` when there was one of this id
- * already.
- */
+/** Creates a client with its first secret, if any; returns `false` if the id is taken. */
 export async function insertClient(
   store: Store,
   client: NewClientRow,
@@ -72,7 +67,7 @@ export async function insertClient(
   return inserted?.length === 1;
 }
 
-/** The client of an id, disabled ones too, or `undefined`. */
+/** The client with this id, even if disabled, or `undefined`. */
 export async function findClient(store: Store, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await store.readDirectory(
     `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use
@@ -83,9 +78,9 @@ export async function findClient(store: Store, clientId: string): Promise<Client
 }
 
 /**
- * The client of a token with whether the token's refresh family is gone or revoked, in one reading
- * by key; a token without a family has none that could be revoked. `undefined` when there is no
- * such client.
+ * Reads in one statement the client of a token and whether the token's refresh family is missing or
+ * revoked; a token without a family is never revoked by one. Returns `undefined` if the client does
+ * not exist.
  */
 export async function findClientOfToken(
   store: Store,
@@ -103,7 +98,7 @@ export async function findClientOfToken(
   return { client: toClient(row), familyRevoked };
 }
 
-/** The clients of a tenant, or of all, by id. */
+/** The clients of a tenant, or of all tenants, by tenant and id. */
 export async function listClients(store: Store, tenant?: TenantId): Promise<readonly ClientRow[]> {
   const rows = await store.readDirectory(
     `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use
@@ -114,8 +109,8 @@ export async function listClients(store: Store, tenant?: TenantId): Promise<read
 }
 
 /**
- * A client, disabled ones too, with its secrets that are still valid, newest first; `undefined`
- * when there is none of this id.
+ * A client, even if disabled, with its valid secrets, newest first; `undefined` if there is none
+ * with this id.
  */
 export async function findClientWithSecrets(
   store: Store,
@@ -141,8 +136,8 @@ export async function findClientWithSecrets(
 }
 
 /**
- * Gives a client a new secret; those it had end at `oldExpiresAt` (UTC epoch seconds) at the
- * latest, and dead ones are removed.
+ * Adds a new secret to a client. Its other secrets expire at `oldExpiresAt` (UTC epoch seconds) at
+ * the latest, and expired ones are removed.
  */
 export async function replaceSecret(
   store: Store,
@@ -165,7 +160,7 @@ export async function replaceSecret(
   ]);
 }
 
-/** Notes that a client got a token, at most once a minute, as nobody needs to know it better. */
+/** Records that a client got a token, at most once a minute: a finer time is not needed. */
 export async function recordClientUse(store: Store, client: ClientRow, nowSeconds: number): Promise<void> {
   if (client.lastUsedAt !== null && nowSeconds - client.lastUsedAt < 60) return;
   await store.writeDirectory([
@@ -173,7 +168,7 @@ export async function recordClientUse(store: Store, client: ClientRow, nowSecond
   ]);
 }
 
-/** Disables a client and revokes its tokens; `false` when it was disabled before. */
+/** Disables a client and revokes its tokens; returns `false` if it was already disabled. */
 export async function disableClient(store: Store, clientId: string, nowSeconds: number): Promise<boolean> {
   const disable = directoryStatement(
     'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
@@ -183,12 +178,12 @@ export async function disableClient(store: Store, clientId: string, nowSeconds: 
   return disabled?.length === 1;
 }
 
-/** Revokes every token that a client got until now, those without a refresh family too. */
+/** Revokes every token issued to a client so far, including those without a refresh family. */
 export async function revokeClientTokens(store: Store, clientId: string, nowSeconds: number): Promise<void> {
   await store.writeDirectory(revokeAll(clientId, nowSeconds), { announce: true });
 }
 
-/** The statements that revoke every token that a client got until then. */
+/** The statements that revoke every token issued to a client up to `nowSeconds`. */
 export const revokeAll = (clientId: string, nowSeconds: number): readonly DirectoryStatement[] => [
   directoryStatement(
     `update client set tokens_revoked_at = $2

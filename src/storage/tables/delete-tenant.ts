@@ -1,8 +1,8 @@
 import { type DirectoryStatement, directoryStatement, type Store, type TenantId } from '../store.ts';
 
 /**
- * A tenant whose deletion may have begun already, or `undefined` when there is none of this name
- * that is not deleted.
+ * A tenant that is not deleted, even if its deletion has begun; `undefined` if there is none with
+ * this name.
  */
 export async function findDeletableTenant(store: Store, tenant: string): Promise<TenantId | undefined> {
   const [row] = await store.readDirectory('select id from tenant where id = $1 and deleted_at is null', [tenant]);
@@ -10,8 +10,8 @@ export async function findDeletableTenant(store: Store, tenant: string): Promise
 }
 
 /**
- * Begins the deletion of a tenant, or goes on with it: nothing finds the tenant by its name any
- * more, and its clients are removed with their tokens. Returns how many clients that were.
+ * Begins or continues the deletion of a tenant: the tenant can no longer be found by its name, and
+ * its clients and their tokens are removed. Returns the number of clients removed.
  */
 export async function beginDeletion(store: Store, tenant: TenantId, nowSeconds: number): Promise<number> {
   const results = await store.writeDirectory(
@@ -27,11 +27,11 @@ export async function beginDeletion(store: Store, tenant: TenantId, nowSeconds: 
   return results.at(-1)?.length ?? 0;
 }
 
-/** Ends the deletion of a tenant that has no rows any more; its name can be given again. */
+/** Finishes the deletion of a tenant without rows; the name becomes available again. */
 export async function finishDeletion(store: Store, tenant: TenantId, nowSeconds: number): Promise<void> {
   await store.writeDirectory(
     [
-      ...deleteClientsOf(tenant), // one may have been made while the deletion began
+      ...deleteClientsOf(tenant), // one may have been created while the deletion began
       directoryStatement('delete from tenant_revision where tenant_id = $1', [tenant]),
       directoryStatement('update tenant set deleted_at = $2 where id = $1', [tenant, nowSeconds]),
     ],

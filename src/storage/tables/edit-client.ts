@@ -1,17 +1,17 @@
 import { directoryStatement, type Store } from '../store.ts';
 import { type RefreshTokenUse, revokeAll } from './client.ts';
 
-/** What of a client is to be changed; what is left out stays. */
+/** Changes to a client; omitted properties stay as they are. */
 interface ClientEdit {
   readonly grants?: readonly string[];
   readonly scopes?: readonly string[];
-  /** `null` for what the service does with the refresh tokens of all clients. */
+  /** `null` for the service's default. */
   readonly refreshTokenUse?: RefreshTokenUse | null;
 }
 
 /**
- * When a secret of a client was made, and when it ends, in UTC epoch seconds; `null` when it has no
- * end.
+ * When a secret of a client was created and when it expires, in UTC epoch seconds; `null` if it
+ * never expires.
  */
 export interface SecretLifetime {
   readonly createdAt: number;
@@ -19,8 +19,8 @@ export interface SecretLifetime {
 }
 
 /**
- * Lets a disabled client in again; the tokens that it had before stay revoked. `false` when it was
- * not disabled.
+ * Enables a disabled client; tokens revoked when it was disabled stay revoked. Returns `false` if
+ * it was not disabled.
  */
 export async function enableClient(store: Store, clientId: string): Promise<boolean> {
   const [enabled] = await store.writeDirectory(
@@ -35,7 +35,7 @@ export async function enableClient(store: Store, clientId: string): Promise<bool
   return enabled?.length === 1;
 }
 
-/** Changes what a client may do. A token that has more than the client may do now is refused. */
+/** Changes the grants and scopes of a client. Tokens that exceed them are rejected from now on. */
 export async function updateClient(
   store: Store,
   clientId: string,
@@ -61,8 +61,8 @@ export async function updateClient(
 }
 
 /**
- * Makes a client one that an external issuer knows: without grants and secrets, its tokens from
- * here revoked.
+ * Leaves a client's tokens to the external issuer: removes its grants and secrets and revokes the
+ * tokens issued here.
  */
 export async function makeClientExternal(store: Store, clientId: string, nowSeconds: number): Promise<void> {
   await store.writeDirectory(
@@ -75,7 +75,7 @@ export async function makeClientExternal(store: Store, clientId: string, nowSeco
   );
 }
 
-/** Removes a client with its secrets and refresh families; `false` when there was none. */
+/** Removes a client with its secrets and refresh families; returns `false` if there was none. */
 export async function deleteClient(store: Store, clientId: string): Promise<boolean> {
   const results = await store.writeDirectory(
     [
@@ -88,7 +88,7 @@ export async function deleteClient(store: Store, clientId: string): Promise<bool
   return results.at(-1)?.length === 1;
 }
 
-/** The secrets of a client that are valid, newest first. */
+/** The valid secrets of a client, newest first. */
 export async function listSecretLifetimes(
   store: Store,
   clientId: string,

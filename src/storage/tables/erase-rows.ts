@@ -1,8 +1,8 @@
 import type { TenantSql } from '../store.ts';
 
 /**
- * Statements that remove up to `$2` rows of a tenant each, one table after the other: the counts
- * first, as they are those of all its records. Each returns a row for every row that it removed.
+ * Statements that each remove up to `$2` rows of a tenant and return one row for each. They run in
+ * this order: the counts are removed first, because they would no longer match the records.
  */
 export const eraseStatements: readonly TenantSql[] = [
   `delete from subscription_span where tenant_id = $1 and (series, level, from_date, from_id) in (

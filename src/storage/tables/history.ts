@@ -1,22 +1,21 @@
 import { directoryStatement, type Store, type TenantReader } from '../store.ts';
 
-/** A tenant's history at the moment that a reader sees. */
+/** A tenant's history as of a reader's snapshot. */
 export interface TenantHistory {
   /** The newest revision. */
   readonly revision: number;
   /**
-   * When the tenant was made, in UTC epoch seconds: tells it from one of the same name in another
-   * store.
+   * When the tenant was created, in UTC epoch seconds: distinguishes it from a tenant of the same
+   * name in another store.
    */
   readonly createdAt: number;
   /**
-   * Tombstones up to this revision are not complete: a copy must have been in step with a later
-   * one.
+   * Tombstones up to this revision are incomplete: a client's copy must be at a later revision to
+   * be updated by changes.
    */
   readonly sweptRevision: number;
 }
 
-/** Reads how far a tenant's history has come. */
 export async function readHistory(reader: TenantReader): Promise<TenantHistory> {
   const [row] = await reader.all(
     'select revision, created_at, swept_revision from (select id as tenant_id, revision, created_at, swept_revision from tenant) as t where tenant_id = $1',
@@ -27,19 +26,19 @@ export async function readHistory(reader: TenantReader): Promise<TenantHistory> 
   return { revision, createdAt, sweptRevision };
 }
 
-/** Revisions of one second: more than any store can commit in it. */
+/** Revisions reserved per second: more than any store can commit. */
 const revisionsPerSecond = 2 ** 21;
 
 /**
- * Begins a new history of every tenant, after a restore. Its revisions begin with the time, above
- * every revision that the tenant can have had: no ETag and no cached response of the lost history
- * matches one of the new history, and each change token of the lost history lies before the first
- * revision that changes can be read from. Fits into 2^53 until 2106.
+ * Begins a new history of every tenant after a restore. Its revisions start from the current time,
+ * above every revision that the tenant can have had: no ETag and no cached response of the
+ * discarded history matches the new one, and every change token of the discarded history is older
+ * than the first revision that changes can be read from. Fits into 2^53 until 2106.
  *
- * Refresh tokens are revoked: one that was revoked after the backup was made must not come back to
- * life.
+ * Refresh tokens are revoked, because the backup may contain some that were revoked after it was
+ * made.
  *
- * @param above a revision of the replaced store, in case that its clock was ahead
+ * @param above a revision of the replaced store, in case its clock was ahead
  */
 export async function beginHistory(store: Store, nowSeconds: number, above = 0): Promise<void> {
   const [row] = await store.readDirectory('select max(revision) as revision from tenant');

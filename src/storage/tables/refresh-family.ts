@@ -6,56 +6,55 @@ import { directoryStatement, type Row, type Store } from '../store.ts';
 export interface RefreshFamily {
   readonly id: string;
   readonly clientId: string;
-  /**
-   * Space-separated scopes that were granted; a narrower refresh does not change them (RFC 6749
-   * §6).
-   */
+  /** Space-separated granted scopes; a narrower refresh does not change them (RFC 6749 §6). */
   readonly scope: string;
   /** Generation of the newest refresh token, from 1. */
   readonly generation: number;
-  /** When it began; `null` when that was before the column was there. */
+  /** When it began; `null` if that was before the column existed. */
   readonly startedAt: number | null;
   readonly rotatedAt: number;
   /**
-   * When the newest refresh token expires unless it is used before; 0 when the family was trimmed.
+   * When the newest refresh token expires unless it is used; 0 for a family removed by the limit.
    */
   readonly expiresAt: number;
-  /** When the whole family ends, however often it is used. */
+  /** When the whole family expires, however often it is used. */
   readonly capAt: number;
   readonly revokedAt: number | null;
 }
 
-/** Which refresh token is used, and when. Times are UTC epoch seconds. */
+/** The use of a refresh token. Times are UTC epoch seconds. */
 interface RefreshUse {
   readonly clientId: string;
   readonly id: string;
   readonly generation: number;
   readonly nowSeconds: number;
-  /** When the next refresh token expires unless the family ends before. */
+  /** When the next refresh token expires, unless the family expires first. */
   readonly expiresAt: number;
   /** When the access token that is issued with it expires. */
   readonly accessEndsAt: number;
-  /** Families of the client that began until then are revoked. */
+  /** Families of the client that began up to this time are revoked. */
   readonly revokedUntil: number | null;
-  /** Whether an older generation is as good as the newest one. */
+  /** Whether an older generation is as valid as the newest one. */
   readonly reuse: boolean;
 }
 
-/** The longest that an access token may live, in seconds: the bound of `ACCESS_TOKEN_SECONDS`. */
+/**
+ * The longest lifetime of an access token in seconds: the upper bound of `ACCESS_TOKEN_SECONDS`.
+ */
 export const accessTokenSecondsMax = 86_400;
 
 /**
- * How long a family stays after its last access token, in seconds: its grace (at most 300) may have
- * issued another one.
+ * How long a family is retained after its last access token expires, in seconds: another one may
+ * have been issued in its grace period (at most 300 s).
  */
 const keptSeconds = 360;
 
 const sweepRowsMax = 500;
 
 /**
- * Starts a family. With `familiesMax`, only the families of the client that were used last can
- * still be refreshed, so that many at most; access tokens of the others stay valid, and their rows
- * stay so that they can be revoked.
+ * Inserts a new family. With `familiesMax`, only that many families of the client, those used last,
+ * can still be refreshed; access tokens of the others stay valid, and their rows are retained so
+ * that they can be revoked.
  */
 export async function insertRefreshFamily(
   store: Store,
@@ -63,7 +62,7 @@ export async function insertRefreshFamily(
   familiesMax?: number,
 ): Promise<void> {
   const { clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt } = family;
-  // no row when the client was deleted meanwhile
+  // inserts no row if the client was deleted meanwhile
   const insert = directoryStatement(
     `insert into refresh_family (client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, access_ends_at)
      select client_id, $2, $3, $4, $5, $6, $7, $8, $9 from client where client_id = $1`,
@@ -83,9 +82,9 @@ export async function insertRefreshFamily(
 }
 
 /**
- * Moves a family from one generation to the next in one statement, so that of many at once exactly
- * one succeeds, or each with `reuse`: the family as it then is, or `undefined` when the generation
- * is not the newest one, or the family is over.
+ * Moves a family from one generation to the next in one statement, so that exactly one of several
+ * concurrent requests succeeds (all of them with `reuse`). Returns the updated family, or
+ * `undefined` if the generation is not the newest one or the family is expired or revoked.
  */
 export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
   const [rows] = await store.writeDirectory([
@@ -111,7 +110,7 @@ export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promis
   return rows?.[0] === undefined ? undefined : toFamily(rows[0]);
 }
 
-/** The family of an id, over or not, or `undefined`. */
+/** The family with this id, even if expired or revoked, or `undefined`. */
 export async function findRefreshFamily(
   store: Store,
   clientId: string,
@@ -125,7 +124,7 @@ export async function findRefreshFamily(
   return row === undefined ? undefined : toFamily(row);
 }
 
-/** The families of a client that can be refreshed, the one used last first. */
+/** The families of a client that can be refreshed, most recently used first. */
 export async function listLiveFamilies(
   store: Store,
   clientId: string,
@@ -140,7 +139,9 @@ export async function listLiveFamilies(
   return rows.map(toFamily);
 }
 
-/** Revokes a family with its access tokens for good; `false` when there was none to revoke. */
+/**
+ * Revokes a family and its access tokens permanently; returns `false` if there was none to revoke.
+ */
 export async function revokeRefreshFamily(
   store: Store,
   clientId: string,
@@ -161,7 +162,7 @@ export async function revokeRefreshFamily(
 
 /**
  * Removes the families that can no longer be refreshed and whose last access token has expired, so
- * that the table does not grow for ever; in transactions of a bounded number of rows.
+ * that the table does not grow without bound; each transaction removes a bounded number of rows.
  */
 export async function deleteDeadFamilies(store: Store, nowSeconds: number): Promise<void> {
   for (let removed = sweepRowsMax; removed === sweepRowsMax; ) {

@@ -1,6 +1,6 @@
 import type { LoadCounts, ResumePoint, Store, TenantId } from '../store.ts';
 
-/** A resume point with the counts of one more load added. */
+/** Adds the counts of one more load to a resume point. */
 export function addLoaded(resumePoint: ResumePoint | 'finished', loaded: LoadCounts): ResumePoint | 'finished' {
   if (resumePoint === 'finished') return resumePoint;
   const { inserted, updated, unchanged } = loaded;
@@ -37,7 +37,7 @@ export function resumePointStatement(
     : [putResumePoint, [tenant, ...resumePointValues(resumePoint)]];
 }
 
-/** The resume point of a tenant's unfinished import, or `undefined` when there is none. */
+/** The resume point of a tenant's unfinished import, or `undefined` if there is none. */
 export async function readResumePoint(store: Store, tenant: TenantId): Promise<ResumePoint | undefined> {
   const [row] = await store.readTenant(
     tenant,

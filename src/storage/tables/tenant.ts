@@ -4,17 +4,17 @@ import { deleteClientsOf } from './delete-tenant.ts';
 /** A tenant: a customer of the operator. */
 interface Tenant {
   readonly tenant: TenantId;
-  /** When it was made, in UTC epoch seconds. */
+  /** When it was created, in UTC epoch seconds. */
   readonly createdAt: number;
   /** Grows with each committed change of the tenant's subscriptions. */
   readonly revision: number;
-  /** Since when it is being deleted, in UTC epoch seconds; `null` for a tenant that is in use. */
+  /** When its deletion began, in UTC epoch seconds; `null` for an active tenant. */
   readonly deletingSince: number | null;
 }
 
 /**
- * Makes a tenant; `false` when there is one of this name, or its deletion has not ended. One of the
- * name that was deleted leaves its revision to the new one.
+ * Creates a tenant; returns `false` if one of this name exists or is still being deleted. A new
+ * tenant with the name of a deleted one continues from its revision.
  */
 export async function insertTenant(store: Store, tenant: string, nowSeconds: number): Promise<boolean> {
   const insert = directoryStatement(
@@ -27,14 +27,14 @@ export async function insertTenant(store: Store, tenant: string, nowSeconds: num
   );
   const deleted = await store.readDirectory('select id from tenant where id = $1 and deleted_at is not null', [tenant]);
   const results = await store.writeDirectory([
-    // one may have been made when the deletion ended
+    // a client may have been created while the deletion finished
     ...(deleted.length > 0 ? deleteClientsOf(tenant) : []),
     insert,
   ]);
   return results.at(-1)?.length === 1;
 }
 
-/** The tenant of a name, or `undefined`; also when it is being deleted. */
+/** The tenant with this name, or `undefined`; also when it is being deleted. */
 export async function findTenant(store: Store, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
     'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deletion_started_at is null',
@@ -43,7 +43,7 @@ export async function findTenant(store: Store, tenant: string): Promise<Tenant |
   return row === undefined ? undefined : toTenant(row);
 }
 
-/** The tenant's revision at the moment that a reader sees. */
+/** The tenant's revision in the reader's snapshot. */
 export async function readRevision(reader: TenantReader): Promise<number> {
   const [row] = await reader.all(
     'select revision from (select id as tenant_id, revision from tenant) as t where tenant_id = $1',
@@ -51,7 +51,7 @@ export async function readRevision(reader: TenantReader): Promise<number> {
   return Number(row?.revision ?? 0);
 }
 
-/** All tenants by name, those too that are being deleted. */
+/** All tenants by name, including those being deleted. */
 export async function listTenants(store: Store): Promise<readonly Tenant[]> {
   const rows = await store.readDirectory(
     'select id, created_at, revision, deletion_started_at from tenant where deleted_at is null order by id',

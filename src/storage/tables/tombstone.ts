@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directoryStatement, type Store, type TenantId } from '../store.ts';
 
-/** How long tombstones are kept. */
+/** How long tombstones are retained. */
 interface TombstoneRetention {
   readonly nowSeconds: number;
   /** Whole days. */
@@ -10,20 +10,22 @@ interface TombstoneRetention {
 
 const daySeconds = 86_400;
 
-/** Tombstones of one transaction: some milliseconds, in which the tenant cannot be loaded. */
+/**
+ * Tombstones removed per transaction: some milliseconds, during which the tenant cannot be loaded.
+ */
 const batchRows = 1_000;
 
 /**
  * Removes the tombstones of all tenants that are older than the retention, in small transactions,
- * and returns how many.
+ * and returns how many were removed.
  *
- * A tombstone has no time of its own: each day the revision of every tenant is noted, and what has
- * a revision up to the one noted on a day was removed on that day or before. So a tombstone stays
- * up to a day longer than the retention.
+ * Tombstones have no timestamp. Each day the revision of every tenant is recorded; tombstones up to
+ * the revision recorded for a day were created on that day or before. So a tombstone is retained up
+ * to a day longer than the retention.
  */
 export async function sweepTombstones(store: Store, { nowSeconds, days }: TombstoneRetention): Promise<number> {
   const today = Math.floor(nowSeconds / daySeconds);
-  const dueDay = today - days - 1; // the whole of that day is past the retention
+  const dueDay = today - days - 1; // the whole of that day is older than the retention
   await store.writeDirectory([directoryStatement(noteRevisions, [today])]);
   const due = await store.readDirectory(selectDue, [dueDay]);
   let removed = 0;
@@ -38,7 +40,7 @@ async function sweepTenant(store: Store, tenant: TenantId, revision: number): Pr
     const batch = await store.sweepTombstones(tenant, revision, batchRows);
     removed += batch;
     if (batch < batchRows) return removed;
-    await nextTurn(); // requests go first
+    await nextTurn(); // let pending requests run first
   }
 }
 
@@ -55,6 +57,6 @@ export const removeOldTombstones = `delete from subscription_tombstone where ten
     select id from subscription_tombstone where tenant_id = $1 and revision <= $2 order by revision, id limit $3
   ) returning id`;
 
-/** Sets the revision `$2`, and that tombstones up to `$3` are no longer complete. */
+/** Sets the revision to `$2` and records that tombstones up to `$3` are no longer complete. */
 export const setSweptRevision = `update tenant set revision = $2,
   swept_revision = case when swept_revision > $3 then swept_revision else $3 end where id = $1`;
