@@ -10,10 +10,7 @@ const grants: ReadonlyMap<string, Grant> = new Map(
   [clientCredentialsGrant, refreshTokenGrant].map((grant) => [grant.grantType, grant]),
 );
 
-/**
- * The grant that a token request asks for; fails with `TokenError` when there is none of that name
- * (RFC 6749 §5.2).
- */
+/** Returns the grant of a token request; throws `TokenError` if it is unknown (RFC 6749 §5.2). */
 export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
   const grantType = form.get('grant_type');
   if (grantType === undefined)
@@ -28,23 +25,23 @@ export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
   return grant;
 }
 
-/** Answers the token request of an authenticated client, by a grant that it may use. */
-export async function answerTokenRequest(
+/** Returns the tokens for an authenticated client; throws `TokenError` if it may not use the grant. */
+export async function requestToken(
   context: AuthContext,
   client: ClientRow,
+  grant: Grant,
   form: ReadonlyMap<string, string>,
 ): Promise<TokenResponse> {
-  const grant = chooseGrant(form);
   if (!client.grants.includes(grant.grantType)) {
     throw new TokenError(
       'unauthorized_client',
       `Cannot issue a token: this client may use ${client.grants.join(', ') || 'no grant of this endpoint'}`,
     );
   }
-  const answer = await grant.handle(context, client, {
+  const response = await grant.handle(context, client, {
     scope: form.get('scope'),
     refreshToken: form.get('refresh_token'),
   });
   await recordClientUse(context.store, client, context.now());
-  return answer;
+  return response;
 }

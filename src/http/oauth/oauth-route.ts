@@ -13,33 +13,35 @@ import { withinRequest } from '../listener/request-deadline.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
 import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
 
-/** A form whose client is known. */
-interface OauthRequest {
+/** A form of an authenticated client. */
+interface OauthRequest<Checked> {
   /** The context within the deadline of the request. */
   readonly context: AuthContext;
   readonly form: ReadonlyMap<string, string>;
   readonly client: AuthenticatedClient;
-  /** Adds to what the log line of this request says. */
+  /** The result of `checkForm`. */
+  readonly checked: Checked;
+  /** Adds fields to the log line of this request. */
   readonly audit: (more: Partial<TokenAudit>) => void;
 }
 
-/** An endpoint that an OAuth client posts a form to. */
-interface OauthRoute {
+/** An endpoint to which an OAuth client posts a form. */
+interface OauthRoute<Checked> {
   readonly path: string;
-  /** Checks of the form that come before the client is authenticated. */
-  readonly checkForm?: (form: ReadonlyMap<string, string>) => void;
-  /** Answers with the body, or fails with `TokenError`. */
-  readonly handle: (request: OauthRequest) => Promise<object | undefined>;
+  /** Checks the form before the client is authenticated. */
+  readonly checkForm: (form: ReadonlyMap<string, string>) => Checked;
+  /** Returns the response body, or throws `TokenError`. */
+  readonly handle: (request: OauthRequest<Checked>) => Promise<object | undefined>;
 }
 
 /**
- * Adds an endpoint that takes a form of an authenticated client (RFC 6749 §3.2, RFC 7009 §2.1, RFC
- * 7662 §2.1). Its steps, in their order, are the list in the handler.
+ * Adds an endpoint to which an authenticated client posts a form (RFC 6749 §3.2, RFC 7009 §2.1, RFC
+ * 7662 §2.1). The handler lists its steps in order.
  */
-export function addOauthRoute(
+export function addOauthRoute<Checked>(
   app: FastifyInstance,
   context: AuthContext,
-  { path, checkForm, handle }: OauthRoute,
+  { path, checkForm, handle }: OauthRoute<Checked>,
 ): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -57,34 +59,35 @@ export function addOauthRoute(
       handler: async (request, reply) => {
         forbidStoring(reply);
         const bounded = withinRequest(context, request);
-        const { form, client } = await identify(bounded, request, checkForm).catch(async (error: unknown) => {
-          // for its address
+        const identified = await identify(bounded, request, checkForm).catch(async (error: unknown) => {
+          // counts for the address, as the client is unknown
           if (error instanceof TokenError) await countRequest?.call(scope, request, reply);
           throw error;
         });
+        const { client } = identified;
         request.access = { clientId: client.clientId, tenant: client.tenant, expiresAt: 0 };
         await countRequest?.call(scope, request, reply);
         const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
-        const answer = await handle({ context: bounded, form, client, audit });
+        const body = await handle({ context: bounded, ...identified, audit });
         audit({ outcome: 'accepted' });
-        return answer ?? reply.type('application/json').send('');
+        return body ?? reply.type('application/json').send('');
       },
     });
   });
 }
 
-/** Reads the form of a request, and finds out which client sent it. */
-async function identify(
+/** Reads and checks the form of a request, and authenticates its client. */
+async function identify<Checked>(
   context: AuthContext,
   request: FastifyRequest,
-  checkForm: OauthRoute['checkForm'],
-): Promise<Pick<OauthRequest, 'form' | 'client'>> {
+  checkForm: OauthRoute<Checked>['checkForm'],
+): Promise<Pick<OauthRequest<Checked>, 'form' | 'client' | 'checked'>> {
   refuseUrlParameters(request);
   const form = readForm(request);
   const credentials = readCredentials(request, form);
   auditRequest(request, { claimed_client_id: describeClaimedId(claimedClientId(credentials)) });
-  checkForm?.(form);
-  return { form, client: await authenticateClient(context, credentials) };
+  const checked = checkForm(form);
+  return { form, checked, client: await authenticateClient(context, credentials) };
 }
 
 const readCredentials = ({ headers, ip }: FastifyRequest, form: ReadonlyMap<string, string>): ClientCredentials => ({

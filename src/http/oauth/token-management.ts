@@ -10,6 +10,7 @@ import { addOauthRoute } from './oauth-route.ts';
 export function addTokenManagementRoutes(app: FastifyInstance, context: AuthContext, server: ResourceServer): void {
   addOauthRoute(app, context, {
     path: operations.revokeToken.path,
+    checkForm: () => undefined,
     handle: async ({ context: bounded, client, form }) => {
       await revokeToken(bounded, server, client, form.get('token'));
       return undefined;
@@ -17,6 +18,7 @@ export function addTokenManagementRoutes(app: FastifyInstance, context: AuthCont
   });
   addOauthRoute(app, context, {
     path: operations.introspectToken.path,
+    checkForm: () => undefined,
     handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),
   });
 }

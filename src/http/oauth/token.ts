@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../../auth/auth-context.ts';
 import { describeIssued } from '../../auth/token-audit.ts';
-import { answerTokenRequest, chooseGrant } from '../../auth/token-request.ts';
+import { chooseGrant, requestToken } from '../../auth/token-request.ts';
 import { operations } from '../../contract/operations.ts';
 import { addOauthRoute } from './oauth-route.ts';
 
@@ -10,10 +10,10 @@ export function addTokenRoute(app: FastifyInstance, context: AuthContext): void 
   addOauthRoute(app, context, {
     path: operations.issueToken.path,
     checkForm: chooseGrant,
-    handle: async ({ context: bounded, client, form, audit }) => {
-      const answer = await answerTokenRequest(bounded, client, form);
-      audit(describeIssued(answer));
-      return answer;
+    handle: async ({ context: bounded, client, form, checked: grant, audit }) => {
+      const tokens = await requestToken(bounded, client, grant, form);
+      audit(describeIssued(tokens));
+      return tokens;
     },
   });
 }
