@@ -6,6 +6,14 @@ import { type ExportSummary, exportTrailers, writeSummaryLine } from '../../cont
 import type { ReportExport } from '../../report/export-subscriptions.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 
+/** An export to send. */
+interface ExportSending {
+  readonly report: ReportExport;
+  readonly limits: ExportLimits;
+  /** Called once, however the export ends. */
+  readonly onEnd: () => void;
+}
+
 /**
  * Streams a whole report as fast as its reader takes it. When all of it is there, the trailer
  * fields and for NDJSON a last line say how many records it has and their SHA-256. Whatever ends it
@@ -15,9 +23,7 @@ import type { ExportLimits } from '../listener/slots.ts';
 export function sendExport(
   request: FastifyRequest,
   reply: FastifyReply,
-  report: ReportExport,
-  limits: ExportLimits,
-  onEnd: () => void,
+  { report, limits, onEnd }: ExportSending,
 ): FastifyReply {
   const progress = { rows: 0, bytes: 0, summary: undefined as ExportSummary | undefined };
   const stream = Readable.from(pieces(), { objectMode: false });

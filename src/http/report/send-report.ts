@@ -45,7 +45,8 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
       const whole = await exportSubscriptions(withinRequest(report, request), tenant, query, exports.stallMs);
       liftDeadline(request); // `exports` bounds it from here on
       reply.headers({ 'cache-control': 'private, no-store', vary: 'Authorization, Accept', ...whole.headers });
-      if (request.method !== 'HEAD') return sendExport(request, reply, whole, exports, release);
+      if (request.method !== 'HEAD')
+        return sendExport(request, reply, { report: whole, limits: exports, onEnd: release });
       await whole.close();
       release();
       // a stream has no length to tell, like the one that GET gives
