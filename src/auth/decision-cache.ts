@@ -1,40 +1,34 @@
 import { hash } from 'node:crypto';
-import { BoundedMap } from '../storage/bounded-map.ts';
+import { FreshMap } from '../storage/fresh-map.ts';
 import type { AuthContext } from './auth-context.ts';
 import { clockToleranceSeconds } from './verify-token.ts';
 
-/**
- * A decision on a token: the one made before, if it still counts, and a way to remember a new one.
- */
+/** The cached decision on a token, if it is still valid, and a way to cache a new one. */
 interface Decision<T> {
   readonly known: T | undefined;
-  /** Remembers what was decided; `expiresAt` of the token in UTC epoch seconds. */
+  /** Caches a decision; `expiresAt` of the token in UTC epoch seconds. */
   readonly keep: (decision: T, expiresAt: number) => void;
 }
 
 const bounds = { entriesMax: 10_000, bytesMax: 8_388_608 };
 
 /**
- * Remembers what was decided on tokens for as long as nothing has changed that it could depend on:
- * keys, clients and revoked families are in the store, whose mark says so. So a token that is sent
- * again costs one hash. Kept by the SHA-256 of the token, no longer than it lives.
+ * Caches decisions on tokens until the store changes or the token expires: keys, clients and
+ * revoked families are all in the store. So a repeated token costs one hash. The key is the SHA-256
+ * of the token.
  */
 export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store' | 'now'>) {
-  const decisions = new BoundedMap<{ readonly decision: T; readonly expiresAt: number }>(bounds);
-  let decisionsMark: number | undefined;
+  const decisions = new FreshMap<{ readonly decision: T; readonly expiresAt: number }>(store, bounds);
   return (token: string): Decision<T> => {
-    // before anything is read: a change meanwhile gives the next request another mark
-    const mark = store.changeMark();
-    if (mark === undefined || mark !== decisionsMark) decisions.clear();
-    decisionsMark = mark;
-    const key = hash('sha256', token, 'base64url');
-    const kept = decisions.get(key);
+    // before anything is read: a change made meanwhile gives the next request another change mark
+    const changeMark = decisions.refresh();
+    const cacheKey = hash('sha256', token, 'base64url');
+    const cached = decisions.get(cacheKey);
     return {
-      known: kept !== undefined && kept.expiresAt + clockToleranceSeconds > now() ? kept.decision : undefined,
+      known: cached !== undefined && cached.expiresAt + clockToleranceSeconds > now() ? cached.decision : undefined,
       keep(decision, expiresAt) {
-        // it may rest on what was there before the change
-        if (mark === undefined || mark !== decisionsMark) return;
-        decisions.set(key, { decision, expiresAt }, (expiresAt + clockToleranceSeconds - now()) * 1000);
+        if (!decisions.isAt(changeMark)) return; // it may be based on rows from before the change
+        decisions.set(cacheKey, { decision, expiresAt }, (expiresAt + clockToleranceSeconds - now()) * 1000);
       },
     };
   };

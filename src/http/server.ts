@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import accepts from '@fastify/accepts';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
@@ -11,7 +10,7 @@ import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { answerUnrouted } from './listener/method-not-allowed.ts';
 import { addRateLimitHeaders, type RequestCounter, rateLimitOptions } from './listener/rate-limit.ts';
-import { createRepeatedRequests, type RepeatedRequests } from './listener/repeated-requests.ts';
+import { createRepeatedRequests, installRepeatedRequests } from './listener/repeated-requests.ts';
 import { addMetadataRoutes } from './oauth/metadata.ts';
 import { addTokenRoute } from './oauth/token.ts';
 import { addTokenManagementRoutes } from './oauth/token-management.ts';
@@ -48,8 +47,12 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });
     app.addHook('onSend', addRateLimitHeaders);
   }
-  // each request is counted
-  const repeated = options.rateLimitPerMinute > 0 ? undefined : repeatedRequests(app, options);
+  const { logger, isDraining, report } = options;
+  const { store, now } = report;
+  // a rate limit counts every request, so none may be answered before its routes
+  const repeated =
+    options.rateLimitPerMinute > 0 ? undefined : createRepeatedRequests({ store, logger, now, isDraining });
+  if (repeated !== undefined) installRepeatedRequests(app.server, repeated);
   addSubscriptionRoutes(app, options, repeated);
   addTokenRoute(app, options.auth);
   addTokenManagementRoutes(app, options.auth, options.resourceServer);
@@ -59,18 +62,4 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const { openApi, publicUrl } = options;
   await addDocsRoutes(app, { openApi, title: 'subreport: the interface', origins: [new URL(publicUrl).origin] });
   return app;
-}
-
-/** Lets requests that are sent again byte for byte be answered before the routes see them. */
-function repeatedRequests({ server }: FastifyInstance, options: ServerOptions): RepeatedRequests {
-  const { logger, isDraining } = options;
-  const { store, now } = options.report;
-  const repeated = createRepeatedRequests({ changeMark: () => store.changeMark(), logger, now, isDraining });
-  const [handle] = server.listeners('request') as RequestListener[];
-  if (handle === undefined) throw new TypeError('Cannot build the server: Fastify must listen for its requests');
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
-    if (!repeated.answer(request, response)) handle(request, response);
-  });
-  return repeated;
 }

@@ -1,7 +1,7 @@
 import { estimateBytes } from './estimate-bytes.ts';
 
 /** Bounds of a `BoundedMap`. */
-interface BoundedMapOptions<V> {
+export interface BoundedMapOptions<V> {
   readonly entriesMax: number;
   /**
    * Bytes of all entries together; each counts its key, its value and `entryBytes`. 0 keeps

@@ -1,38 +1,34 @@
-import { BoundedMap } from './bounded-map.ts';
 import { estimateBytes } from './estimate-bytes.ts';
+import { FreshMap } from './fresh-map.ts';
 import type { Store } from './store.ts';
 
-/** A reading that is under way (0 bytes), or what it gave. */
-interface Reading<T> {
+/** A pending read (0 bytes), or its result. */
+interface Read<T> {
   readonly value: Promise<T>;
   readonly bytes: number;
 }
 
 /**
- * Keeps what was read from the store for as long as the store is known not to have changed since;
- * when that is not known, reads anew each time. So a change by any process counts as soon as this
- * one can know of it, and nothing is asked twice without need. A value larger than all the room
- * there is is read anew each time too.
+ * Makes a cached version of `read`, a function that reads the store. Results are cached until the
+ * store may have changed, so a change made by any process is visible as soon as this one is
+ * notified. Concurrent reads of one key share a query. A result larger than `bytesMax` is not
+ * cached.
  */
 export function createFreshCache<T>(store: Store, read: (key: string) => Promise<T>, bytesMax = 8_388_608) {
-  const kept = new BoundedMap<Reading<T>>({ entriesMax: 10_000, bytesMax, bytesOf: ({ bytes }) => bytes });
-  let keptMark: number | undefined;
+  const cached = new FreshMap<Read<T>>(store, { entriesMax: 10_000, bytesMax, bytesOf: ({ bytes }) => bytes });
   return (key: string): Promise<T> => {
-    const mark = store.changeMark();
-    if (mark === undefined || mark !== keptMark) kept.clear();
-    keptMark = mark;
-    const known = mark === undefined ? undefined : kept.get(key);
+    const known = cached.refresh() === undefined ? undefined : cached.get(key);
     if (known !== undefined) return known.value;
     const value = read(key);
     const settle = (bytes: number | undefined): void => {
-      if (kept.get(key)?.value !== value) return; // the store has changed, or there was no room
+      if (cached.get(key)?.value !== value) return; // the store has changed, or there was no room
       if (bytes === undefined)
-        kept.delete(key); // a failed reading says nothing of the next one
-      else kept.set(key, { value, bytes });
+        cached.delete(key); // a failed read must not be repeated from the cache
+      else cached.set(key, { value, bytes });
     };
-    kept.set(key, { value, bytes: 0 });
+    cached.set(key, { value, bytes: 0 });
     value.then(
-      (read) => settle(estimateBytes(read)),
+      (result) => settle(estimateBytes(result)),
       () => settle(undefined),
     );
     return value;

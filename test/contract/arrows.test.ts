@@ -78,7 +78,7 @@ const rightImports: readonly (readonly [room: string, specifier: string])[] = [
   ['src/report', '../contract/query.ts'],
   ['src/http', '@fastify/static'],
   ['src/http', './report/subscription.ts'],
-  ['src/http/listener', '../../storage/bounded-map.ts'],
+  ['src/http/listener', '../../storage/fresh-map.ts'],
   ['src/http/listener', '../../storage/error.ts'],
   ['src/http/oauth', '../../storage/error.ts'],
   ['src/http/operator', '../../storage/store.ts'],

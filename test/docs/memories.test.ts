@@ -15,7 +15,7 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 test('the table of memories has every file that makes one, and no other', () => {
   const makers = sources.filter((file) =>
-    /new BoundedMap[<(]|createFreshCache\(|createWindowCounter\(/.test(read(file)),
+    /new (?:Bounded|Fresh)Map[<(]|createFreshCache\(|createWindowCounter\(/.test(read(file)),
   );
   // the rate limit's windows, which the table has under the file that uses them
   const wired = ['src/cli/counters.ts'];

@@ -13,7 +13,7 @@ const textOf = (name: string): string => createHash('sha256').update(name).diges
 
 let now = 0;
 const repeated = createRepeatedRequests({
-  changeMark: () => 1,
+  store: { changeMark: () => 1 },
   logger: { info: () => undefined },
   now: () => now,
   isDraining: () => false,
@@ -21,7 +21,7 @@ const repeated = createRepeatedRequests({
 
 function remember(name: string, expiresAt: number): void {
   const raw = { method: 'GET', url: '/', httpVersion: '1.1', rawHeaders: ['authorization', textOf(`token ${name}`)] };
-  repeated.answer(raw as IncomingMessage, {} as ServerResponse);
+  repeated.respond(raw as IncomingMessage, {} as ServerResponse);
   const request = { raw, routeOptions: {}, access: { clientId: 'c', tenant: 't', expiresAt } };
   const reply = { getHeaders: () => ({ etag: textOf(`etag ${name}`) }) };
   const answer = { status: 304, body: () => undefined, heldBytes: 0 } as const;

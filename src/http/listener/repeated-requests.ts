@@ -1,104 +1,89 @@
 import { hash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/resource-server.ts';
-import { BoundedMap } from '../../storage/bounded-map.ts';
 import { estimateBytes } from '../../storage/estimate-bytes.ts';
+import { FreshMap } from '../../storage/fresh-map.ts';
+import type { Store } from '../../storage/store.ts';
 import { logAccess } from './access-log.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 
-/** An answer to give again. */
-export interface RepeatableAnswer {
+/** A response that can be sent again. */
+export interface RepeatableResponse {
   readonly status: 200 | 304;
-  /** The bytes, for as long as they are kept; `undefined` once they are not. */
+  /** The body, or `undefined` once it is no longer cached. */
   readonly body: () => Buffer | undefined;
-  /** Bytes that `body` keeps in memory by itself. */
+  /** Bytes that `body` itself keeps in memory. */
   readonly heldBytes: number;
 }
 
-/** Requests that are sent again as they were, and their answers. */
+/** Cached responses to requests that are sent again byte for byte. */
 export interface RepeatedRequests {
-  /**
-   * Answers a request that was answered before, when nothing can have changed since; `false` leaves
-   * it to be answered anew.
-   */
-  readonly answer: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Keeps the answer that a request is about to get, for its repetition. */
-  readonly keep: (request: FastifyRequest, reply: FastifyReply, answer: RepeatableAnswer) => void;
+  /** Responds to a request from the cache; returns `false` if it must be handled as a new one. */
+  readonly respond: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Caches the response that a request is about to get. */
+  readonly keep: (request: FastifyRequest, reply: FastifyReply, response: RepeatableResponse) => void;
 }
 
-/** What repeated requests are judged by. */
+/** What repeated requests need. */
 interface RepeatedRequestsOptions {
-  /**
-   * A number that differs once anything may have changed that an answer depends on; `undefined`
-   * when that cannot be known.
-   */
-  readonly changeMark: () => number | undefined;
+  readonly store: Pick<Store, 'changeMark'>;
   readonly logger: Pick<FastifyBaseLogger, 'info'>;
   /** UTC epoch seconds. */
   readonly now: () => number;
-  /** Whether this process is on its way out, and says so in its answers. */
+  /** Whether this process is shutting down, which its responses must say. */
   readonly isDraining: () => boolean;
 }
 
-interface Kept extends RepeatableAnswer {
-  /** Name, value, name, value …, but for what each answer has of its own. */
+interface CachedResponse extends RepeatableResponse {
+  /** Name, value, name, value …, without the headers that differ between responses. */
   readonly headers: readonly string[];
   readonly route: string | null;
   readonly access: Access;
 }
 
 const bounds = { entriesMax: 2_000, bytesMax: 8_388_608 };
-/** Longest text of a request that is kept, in characters; its token is the most of it. */
-const textLengthMax = 4_096;
+/** Longest request that is cached, in characters; most of it is its token. */
+const requestLengthMax = 4_096;
 
-/** The stages of a repeated answer: there were none. */
+/** The `Server-Timing` of a repeated response, which has no stages. */
 const timing = ['server-timing', 'cache;desc="repeated"'] as const;
 
-/** Headers that each answer has of its own. */
+/** Headers that differ between responses. */
 const ownHeaders = new Set([correlationHeader.toLowerCase(), 'server-timing', 'content-length']);
 
-/** A request as it arrived, and the store's mark then. */
+/** The cache key of a request, and the store's change mark when it arrived. */
 interface Arrival {
   readonly cacheKey: string;
-  readonly mark: number;
+  readonly changeMark: number;
 }
 
 /**
- * Makes the memory of requests that are sent again byte for byte, token and all: reading, checking
- * and looking everything up again would end in the same answer for as long as the store's mark
- * stays (`changeMark`) and the token lives. The mark is read for each request, after the last of
- * its bytes has arrived. Requests are kept by their SHA-256, never in the clear, as they hold a
- * token, and no longer than the token lives.
+ * Makes the cache of responses to requests that are sent again byte for byte, token included: while
+ * the store is unchanged and the token is valid, parsing and authorizing them again would end in
+ * the same response. The change mark is read for each request, after its last byte has arrived.
+ * Requests hold a token, so the cache key is their SHA-256.
  */
-export function createRepeatedRequests({
-  changeMark,
-  logger,
-  now,
-  isDraining,
-}: RepeatedRequestsOptions): RepeatedRequests {
-  const kept = new BoundedMap<Kept>({
+export function createRepeatedRequests({ store, logger, now, isDraining }: RepeatedRequestsOptions): RepeatedRequests {
+  const cached = new FreshMap<CachedResponse>(store, {
     ...bounds,
     bytesOf: ({ headers, heldBytes }) => estimateBytes(headers) + heldBytes,
   });
-  let keptMark: number | undefined;
   const arrivals = new WeakMap<IncomingMessage, Arrival>();
 
   return {
-    answer(request, response) {
+    respond(request, response) {
       if (request.method !== 'GET' || isDraining()) return false;
       const started = performance.now();
-      const mark = changeMark();
-      if (mark === undefined || mark !== keptMark) kept.clear();
-      keptMark = mark;
-      if (mark === undefined) return false;
-      const text = textOf(request);
-      if (text === undefined) return false;
-      const cacheKey = hash('sha256', text, 'base64url');
-      const known = kept.get(cacheKey);
+      const changeMark = cached.refresh();
+      if (changeMark === undefined) return false;
+      const identity = identityOf(request);
+      if (identity === undefined) return false;
+      const cacheKey = hash('sha256', identity, 'base64url');
+      const known = cached.get(cacheKey);
       const body = known !== undefined && known.access.expiresAt > now() ? known.body() : undefined;
       if (known === undefined || body === undefined) {
-        arrivals.set(request, { cacheKey, mark });
+        arrivals.set(request, { cacheKey, changeMark });
         return false;
       }
       const id = correlationIdOf(request);
@@ -110,41 +95,51 @@ export function createRepeatedRequests({
       logAccess(logger, line, { correlation_id: id });
       return true;
     },
-    keep(request, reply, answer) {
+    keep(request, reply, response) {
       const arrival = arrivals.get(request.raw);
       const { access } = request;
-      if (arrival === undefined || arrival.mark !== keptMark || access === null) return;
+      if (arrival === undefined || !cached.isAt(arrival.changeMark) || access === null) return;
       const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
         value === undefined || ownHeaders.has(name) ? [] : [name, String(value)],
       );
       const route = request.routeOptions.url ?? null;
-      kept.set(arrival.cacheKey, { ...answer, headers, route, access }, (access.expiresAt - now()) * 1000);
+      cached.set(arrival.cacheKey, { ...response, headers, route, access }, (access.expiresAt - now()) * 1000);
     },
   };
 }
 
+/** Lets `repeated` respond to the requests of a server before its listener, Fastify's, sees them. */
+export function installRepeatedRequests(server: Server, repeated: RepeatedRequests): void {
+  const [handle] = server.listeners('request') as RequestListener[];
+  if (handle === undefined) throw new TypeError('Cannot repeat responses: the server must have a request listener');
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    if (!repeated.respond(request, response)) handle(request, response);
+  });
+}
+
 /**
- * A request as it arrived, without the correlation id, which decides nothing; `undefined` for one
- * that is too long, or that has a body or asks for more than an answer.
+ * The bytes that identify a request: all but the correlation id, which does not change the
+ * response. `undefined` for a request that is too long, has a body, or expects more than a response.
  */
-function textOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
-  let text = `${httpVersion} ${url}`;
+function identityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  let identity = `${httpVersion} ${url}`;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    if (lengthsOfSpecial.has(name.length)) {
-      const known = name.toLowerCase();
-      if (known === correlationName) continue;
-      if (bodyHeaders.has(known)) return undefined;
+    if (specialLengths.has(name.length)) {
+      const lowerCase = name.toLowerCase();
+      if (lowerCase === correlationName) continue;
+      if (bodyHeaders.has(lowerCase)) return undefined;
     }
-    text += `\n${name}:${rawHeaders[index + 1]}`;
+    identity += `\n${name}:${rawHeaders[index + 1]}`;
   }
-  return text.length > textLengthMax ? undefined : text;
+  return identity.length > requestLengthMax ? undefined : identity;
 }
 
 const correlationName = correlationHeader.toLowerCase();
 
-/** Headers of a request that say that a body follows, or that more than an answer is wanted. */
+/** Request headers that announce a body, or expect more than a response. */
 const bodyHeaders = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade']);
 
-/** Lower-case names are made for few headers only. */
-const lengthsOfSpecial = new Set([correlationName, ...bodyHeaders].map(({ length }) => length));
+/** Only names of these lengths are converted to lower case. */
+const specialLengths = new Set([correlationName, ...bodyHeaders].map(({ length }) => length));

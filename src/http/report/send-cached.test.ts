@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { expect, test } from 'vitest';
 import type { TenantId } from '../../storage/store.ts';
-import type { RepeatableAnswer } from '../listener/repeated-requests.ts';
+import type { RepeatableResponse } from '../listener/repeated-requests.ts';
 import { createCachedSender } from './send-cached.ts';
 
 /** A service whose every request is one of a tenant. */
@@ -16,10 +16,10 @@ function serviceOf(tenant: string): FastifyInstance {
 
 test('an answer that may be repeated gives its bytes for as long as the cache keeps them, in each coding, and of its revision', async () => {
   let revision = 1;
-  const kept: RepeatableAnswer[] = [];
+  const kept: RepeatableResponse[] = [];
   const repeated = {
-    answer: () => false,
-    keep: (_request: object, _reply: object, answer: RepeatableAnswer) => void kept.push(answer),
+    respond: () => false,
+    keep: (_request: object, _reply: object, answer: RepeatableResponse) => void kept.push(answer),
   };
   const sendCached = createCachedSender(100_000, async () => revision, repeated);
   const app = serviceOf('acme');
@@ -49,10 +49,10 @@ test('an answer that may be repeated gives its bytes for as long as the cache ke
 });
 
 test('304 is kept without bytes, and nothing is kept that time alone changes', async () => {
-  const kept: RepeatableAnswer[] = [];
+  const kept: RepeatableResponse[] = [];
   const repeated = {
-    answer: () => false,
-    keep: (_request: object, _reply: object, answer: RepeatableAnswer) => void kept.push(answer),
+    respond: () => false,
+    keep: (_request: object, _reply: object, answer: RepeatableResponse) => void kept.push(answer),
   };
   const sendCached = createCachedSender(100_000, async () => 1, repeated);
   const app = serviceOf('acme');

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../../auth/resource-server.ts';
+import type { TenantId } from '../../storage/store.ts';
 import { accessOf } from '../listener/access.ts';
 import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
@@ -49,7 +49,7 @@ const vary = 'Authorization, Accept, Accept-Encoding';
  */
 export function createCachedSender(
   cacheBytes: number,
-  revisionOf: (tenant: Access['tenant']) => Promise<number>,
+  revisionOf: (tenant: TenantId) => Promise<number>,
   repeated: RepeatedRequests | undefined,
 ): CachedSender {
   const cache = createPageCache(cacheBytes);
