@@ -206,6 +206,16 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     expect(lines.body.endsWith(',"has_more":false}\n')).toBe(true);
   });
 
+  test('the changes of a tenant have no record and no tombstone of another tenant', async () => {
+    const [one, two] = [await newTenant(), await newTenant()];
+    await load(one, [1, 2]);
+    await remove(one, [2]);
+    await load(two, [3, 4]);
+    await remove(two, [4]);
+    expect((await answer(one, '')).changes.map(({ id }) => id)).toEqual([1, 2].map(idOf));
+    expect((await answer(two, '')).changes.map(({ id }) => id)).toEqual([3, 4].map(idOf));
+  });
+
   test('a tenant without records has a token, and what comes later is behind it', async () => {
     const tenant = await newTenant();
     const { changes, next, has_more } = await answer(tenant, '');
