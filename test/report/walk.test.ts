@@ -265,6 +265,14 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     expect(headers['x-previous-page']).toContain('page=2');
   });
 
+  test.each(['createdDate', '-createdDate'])(
+    'the 30th page of 100 by %s has the records of its place',
+    async (sort) => {
+      const { body } = await listSubscriptions(context, tenant, queryOf({ sort }, { size: 100, page: 30 }));
+      expect(recordsOf(body)).toEqual(expectedRecords(rows, { sort }).slice(2_900, 3_000));
+    },
+  );
+
   test('past the last page there is an empty array, no next page, and the last one before it', async () => {
     const { body, headers } = await listSubscriptions(context, tenant, queryOf({}, { size: 1_000, page: 5 }));
     expect(body).toBe('[]');
