@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Mutant } from './mutants.ts';
+import { findTestFile, readTestFiles } from './source-tree.ts';
 
 /** One test that ran. */
 export interface TestResult {
@@ -20,11 +21,12 @@ export function runTests(root: string, mutants: readonly Mutant[]): readonly Tes
   const report = join(root, 'mutants-report.json');
   rmSync(report, { force: true });
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const names = mutants.map((mutant) => namePattern(mutant)).join('|');
-  const files = [...new Set(mutants.map(({ file }) => `/${file}`))];
-  // the store's suites run once more on another PostgreSQL, which is not needed here
-  const options = ['--project=!postgres 15', '--reporter=json', `--outputFile=${report}`, '-t', names];
-  spawnSync(process.execPath, [vitest, 'run', ...files, ...options], {
+  const testFiles = readTestFiles(root);
+  const files = new Set(mutants.map((mutant) => findTestFile(testFiles, mutant).path));
+  // The suites of the store run once more on another PostgreSQL, which is not needed here.
+  const options = ['--project=!postgres 15', '--reporter=json', `--outputFile=${report}`];
+  const names = mutants.map(namePattern).join('|');
+  spawnSync(process.execPath, [vitest, 'run', ...files, ...options, '-t', names], {
     cwd: root,
     stdio: 'ignore',
     timeout: runMsMax,
@@ -56,11 +58,11 @@ function readReport(path: string): readonly TestResult[] {
 /** The results of the tests that a mutant names. */
 export function resultsOf(mutant: Mutant, results: readonly TestResult[]): readonly TestResult[] {
   const pattern = new RegExp(namePattern(mutant));
-  return results.filter(({ path, fullName }) => path.endsWith(`/${mutant.file}`) && pattern.test(fullName));
+  return results.filter(({ path, fullName }) => basename(path) === mutant.file && pattern.test(fullName));
 }
 
 /** Matches the full names of the tests of a title; a placeholder of `test.each` is any text. */
-export function namePattern({ test, on = [] }: Pick<Mutant, 'test' | 'on'>): string {
+function namePattern({ test, on = [] }: Mutant): string {
   const title = test
     .split(/%[sijdf]|\$\w+/)
     .map(escapePattern)

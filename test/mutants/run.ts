@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Mutant, mutants } from './mutants.ts';
 import { resultsOf, runTests } from './run-tests.ts';
-import { findMutatedFile, findTestFile, readSources, readTestFiles } from './source-tree.ts';
+import { findMutatedFile, readSources } from './source-tree.ts';
 
 /**
  * Plants each mistake of `mutants.ts` in a copy of this tree and runs the test that must notice it.
@@ -28,12 +28,9 @@ else process.exitCode = runAll() ? 0 : 1;
 
 /** Runs the mutants one after the other; returns whether all were killed. */
 function runAll(): boolean {
-  const root = process.cwd();
-  const testFiles = readTestFiles(root);
-  for (const mutant of chosen) findTestFile(testFiles, mutant);
-  const copy = mkdtempSync(join(tmpdir(), 'subreport-mutants-'));
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'subreport-mutants-')));
   try {
-    copyTree(root, copy);
+    copyTree(process.cwd(), copy);
     requirePassing(copy);
     const survived = chosen.filter((mutant) => !isKilled(copy, mutant));
     console.log(`${chosen.length - survived.length} killed, ${survived.length} survived`);
@@ -63,6 +60,7 @@ function requirePassing(copy: string): void {
   console.log(`without a mistake all tests pass (${secondsSince(started)} s)`);
 }
 
+/** Plants one mistake, runs its test, and takes the mistake back. */
 function isKilled(copy: string, mutant: Mutant): boolean {
   const started = performance.now();
   const { path, text } = findMutatedFile(readSources(copy), mutant);
