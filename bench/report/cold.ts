@@ -14,7 +14,7 @@ import { asRequests, fetchPage, type PageRequest, randomPages } from './page-req
 // against node:http that sends the same bytes.
 
 const tenantCount = 200;
-const options = readOptions(1_000_000);
+const options = readOptions({ records: 1_000_000 });
 const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; page 1 of 50 records, random tenant, random twelve months of createdDate, newest
 first, valid token, exact total, PAGE_CACHE_MIB=0. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
 LOG_LEVEL, written to /dev/null; the other sides write none.`;

@@ -14,7 +14,7 @@ import { machineFacts, writeSection } from '../support/results.ts';
 // order: COPY (select …) TO STDOUT on PostgreSQL, one prepared statement iterated on SQLite. Both
 // are read to the last byte by this process, one after the other, round by round.
 
-const options = readOptions(1_000_000);
+const options = readOptions({ records: 1_000_000 });
 const formats = ['ndjson', 'csv'] as const;
 const records = 'select record from subscription where tenant_id = $1 order by created_date, id';
 

@@ -12,7 +12,7 @@ import { asRequests, fetchPage, randomPages } from './page-requests.ts';
 // the same bytes and checks nothing.
 
 const tenantCount = 20;
-const options = readOptions(100_000);
+const options = readOptions({ records: 100_000 });
 const description = `One page of 50 records again and again (${options.records} records of ${tenantCount} tenants), valid token, exact total; 304: the same request with
 If-None-Match, where the service answers an ETag. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections, no access log.`;
 

@@ -3,7 +3,7 @@ import { median } from './median.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /** One of the things that are compared. */
-export interface Side extends Pick<Load, 'requests' | 'status'> {
+export interface Side extends Pick<Load, 'requests' | 'follow' | 'status'> {
   readonly name: string;
   readonly server: Pick<ServerProcess, 'port' | 'cpuSeconds'>;
 }
@@ -62,9 +62,9 @@ export async function compareSides(
 }
 
 async function measureRound(side: Side, connections: number, seconds: number): Promise<RoundResult> {
-  const { requests, status, server } = side;
+  const { requests, follow, status, server } = side;
   const before = server.cpuSeconds() ?? Number.NaN;
-  const result = await runLoad({ port: server.port, requests, status, connections, seconds });
+  const result = await runLoad({ port: server.port, requests, follow, status, connections, seconds });
   const used = (server.cpuSeconds() ?? Number.NaN) - before;
   return { ...result, cpuUs: (used * 1e6) / (result.perSecond * seconds) };
 }

@@ -31,10 +31,8 @@ export async function loadDataSet(store: Store, records: number, tenants: number
     const tenant = (await findTenant(store, name))?.tenant;
     if (tenant === undefined) throw new TypeError('Cannot load the data: a tenant must exist once it was inserted');
     let batch: SubscriptionRow[] = [];
-    for (const row of syntheticRows({ count, seed: index + 1, until })) {
-      const checked = checkRow(row);
-      if ('faults' in checked) throw new TypeError(`Cannot load the data: ${JSON.stringify(checked.faults)}`);
-      batch.push(checked.row);
+    for (const row of syntheticRecords(count, index + 1)) {
+      batch.push(row);
       if (batch.length === batchRows) {
         await store.loadSubscriptions(tenant, batch);
         batch = [];
@@ -44,4 +42,13 @@ export async function loadDataSet(store: Store, records: number, tenants: number
     loaded.push(tenant);
   }
   return loaded;
+}
+
+/** So many records as the store keeps them, always the same ones for a seed. */
+export function* syntheticRecords(count: number, seed: number): Generator<SubscriptionRow> {
+  for (const row of syntheticRows({ count, seed, until })) {
+    const checked = checkRow(row);
+    if ('faults' in checked) throw new TypeError(`Cannot load the data: ${JSON.stringify(checked.faults)}`);
+    yield checked.row;
+  }
 }

@@ -5,6 +5,11 @@ export interface Load {
   readonly port: number;
   /** Whole requests as they go on the wire, sent in turn. */
   readonly requests: readonly Buffer[];
+  /**
+   * Makes the following request of a connection, which is given by its number, from the body of its
+   * last response. Then `requests` holds the first one of each connection.
+   */
+  readonly follow?: ((body: string, connection: number) => Buffer) | undefined;
   readonly connections: number;
   readonly seconds: number;
   /** The only status that counts as an answer. */
@@ -24,17 +29,20 @@ export interface LoadResult {
  * side would be measured by its loader. Fails on an answer of another status, and on one whose
  * length is not told.
  */
-export async function runLoad({ port, requests, connections, seconds, status }: Load): Promise<LoadResult> {
+export async function runLoad({ port, requests, follow, connections, seconds, status }: Load): Promise<LoadResult> {
   const durations: number[] = [];
-  let next = 0;
-  const takeRequest = (): Buffer => {
-    next += 1;
-    return requests[next % requests.length] ?? Buffer.alloc(0);
+  let taken = 0;
+  const next = (connection: number, body: string | undefined): Buffer => {
+    if (follow !== undefined && body !== undefined) return follow(body, connection);
+    taken += 1;
+    return requests[(follow === undefined ? taken : connection) % requests.length] ?? Buffer.alloc(0);
   };
-  const began = performance.now();
-  const endsAt = began + seconds * 1000;
+  const endsAt = performance.now() + seconds * 1000;
+  const readsBody = follow !== undefined;
   await Promise.all(
-    Array.from({ length: connections }, () => runConnection({ port, status, endsAt, takeRequest, durations })),
+    Array.from({ length: connections }, (_, connection) =>
+      runConnection({ port, status, endsAt, next: (body) => next(connection, body), readsBody, durations }),
+    ),
   );
   durations.sort((a, b) => a - b);
   const at = (share: number): number => durations[Math.floor(durations.length * share)] ?? Number.NaN;
@@ -45,7 +53,9 @@ interface Connection {
   readonly port: number;
   readonly status: number;
   readonly endsAt: number;
-  readonly takeRequest: () => Buffer;
+  /** The request to send, from the body of the last response; without it the first one. */
+  readonly next: (body: string | undefined) => Buffer;
+  readonly readsBody: boolean;
   readonly durations: number[];
 }
 
@@ -58,14 +68,17 @@ const endOfHead = Buffer.from('\r\n\r\n');
 const readBuffer = Buffer.alloc(262_144);
 
 /** Sends one request after another until the time is over. */
-function runConnection({ port, status, endsAt, takeRequest, durations }: Connection): Promise<void> {
+function runConnection({ port, status, endsAt, next, readsBody, durations }: Connection): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentAt = 0;
     let head: Buffer = Buffer.alloc(0);
     let missing = -1; // bytes of the body that are still to come; below 0 while the head is read
+    let body: string | undefined;
     const send = (): void => {
+      const request = next(body);
+      body = '';
       sentAt = performance.now();
-      socket.write(takeRequest());
+      socket.write(request);
     };
     const answered = (): void => {
       missing = -1;
@@ -75,6 +88,10 @@ function runConnection({ port, status, endsAt, takeRequest, durations }: Connect
         durations.push(now - sentAt);
         send();
       }
+    };
+    const take = (part: Buffer, awaited: number): void => {
+      missing = awaited - part.length;
+      if (readsBody) body += part.toString('latin1');
     };
     const read = (chunk: Buffer): void => {
       if (missing < 0) {
@@ -87,8 +104,8 @@ function runConnection({ port, status, endsAt, takeRequest, durations }: Connect
         head = Buffer.alloc(0);
         const length = bodyLength(seen.toString('latin1', 0, end), status);
         if (typeof length === 'string') return void socket.destroy(new Error(length));
-        missing = length - (seen.length - end - endOfHead.length);
-      } else missing -= chunk.length;
+        take(seen.subarray(end + endOfHead.length), length);
+      } else take(chunk, missing);
       if (missing === 0) answered();
       else if (missing < 0) socket.destroy(new Error('Cannot measure: more came back than was asked for'));
     };

@@ -16,13 +16,16 @@ export interface BenchOptions {
 /**
  * Reads the options of the command line; what is left out is as the committed results were made.
  */
-export function readOptions(recordsDefault: number): BenchOptions {
+export function readOptions(
+  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'dryRun'>>,
+): BenchOptions {
+  const { records, rounds, seconds, connections } = { rounds: 5, seconds: 3, connections: 32, ...defaults };
   const { values } = parseArgs({
     options: {
-      records: { type: 'string', default: String(recordsDefault) },
-      rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '3' },
-      connections: { type: 'string', default: '32' },
+      records: { type: 'string', default: String(records) },
+      rounds: { type: 'string', default: String(rounds) },
+      seconds: { type: 'string', default: String(seconds) },
+      connections: { type: 'string', default: String(connections) },
       'dry-run': { type: 'boolean', default: false },
     },
   });

@@ -1,10 +1,11 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { operations } from '../../src/contract/operations.ts';
-import { benchRecord, paths } from './plan.ts';
+import { syntheticRecords } from '../support/data-set.ts';
+import { measuredPaths } from './measured-paths.ts';
 
 /** A page of the report in its usual size. */
-const page = `[${Array.from({ length: 20 }, (_, n) => benchRecord(n)).join()}]`;
+const page = `[${Array.from(syntheticRecords(20, 1), ({ record }) => record).join()}]`;
 
 /**
  * Adds the measured routes to the service that is built next: a ready page and the report itself,
@@ -33,8 +34,8 @@ function addBeside(
   };
   const sendPage: RouteOptions['handler'] = async (_request, reply) =>
     reply.type('application/json; charset=utf-8').send(page);
-  app.get(paths.openPage, { onRequest: letIn }, sendPage);
-  app.get(paths.guardedPage, { onRequest: authorize }, sendPage);
-  app.get(paths.openReport, { onRequest: letIn }, handler);
-  app.get(paths.guardedReport, { onRequest: authorize }, handler);
+  app.get(measuredPaths.openPage, { onRequest: letIn }, sendPage);
+  app.get(measuredPaths.guardedPage, { onRequest: authorize }, sendPage);
+  app.get(measuredPaths.openReport, { onRequest: letIn }, handler);
+  app.get(measuredPaths.guardedReport, { onRequest: authorize }, handler);
 }

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import pg from 'pg';
-import { freePort } from '../../tools/free-port.ts';
-import { announceServer } from './announce-server.ts';
-import { clientCount, poolSize } from './plan.ts';
+import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
+import { settings } from '../../src/cli/config.ts';
 import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts';
 
 // oidc-provider, set up to do what our token endpoint does: both grants, rotation, JWT access
@@ -14,7 +12,7 @@ import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts
 // no refresh token for client credentials, so that grant is a handler of ours on its own classes,
 // which keeps the grant and the refresh token at the same time rather than one after the other.
 
-const port = await freePort();
+const port = Number(process.env.PORT);
 const issuer = `http://127.0.0.1:${port}`;
 const audience = `${issuer}/connect-api`;
 const scope = 'subscription:read';
@@ -26,7 +24,10 @@ const resourceServer = {
   jwt: { sign: { alg: 'ES256' } },
 };
 
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL ?? '', max: poolSize });
+const pool = new pg.Pool({
+  connectionString: process.env.DATABASE_URL ?? '',
+  max: Number(settings.DATABASE_POOL_SIZE.fallback),
+});
 await createAdapterTable(pool);
 const adapter = createPostgresAdapter(pool);
 
@@ -71,10 +72,7 @@ provider.registerGrantType(
   ['scope'],
 );
 
-const clients = Array.from({ length: clientCount }, (_, n) => ({
-  client_id: `bench-${n}`,
-  client_secret: randomBytes(32).toString('base64url'),
-}));
+const clients = JSON.parse(process.env.CLIENTS ?? '[]') as readonly ClientCredentialsOnce[];
 for (const client of clients) {
   const metadata = {
     ...client,
@@ -87,6 +85,4 @@ for (const client of clients) {
   await adapter('Client').upsert(client.client_id, metadata, undefined);
 }
 
-const server = createServer(provider.callback()).listen(port, '127.0.0.1');
-await once(server, 'listening');
-announceServer({ port, tokenPath: '/token', clients });
+createServer(provider.callback()).listen(port, '127.0.0.1');

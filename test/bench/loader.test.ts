@@ -48,6 +48,25 @@ describe('the loader of the benchmarks', () => {
     expect(p99Ms).toBeGreaterThanOrEqual(p50Ms);
   });
 
+  test('a request that follows a response is made from its body, the first one of each connection from the list', async () => {
+    const bodies = new Map<unknown, string[]>();
+    const port = await listen((request, response) => {
+      const seen = bodies.get(request.socket) ?? [];
+      bodies.set(request.socket, seen);
+      seen.push(request.url ?? '');
+      response.writeHead(200, { 'content-length': '4' }).write(String(seen.length % 100).padStart(2, '0'));
+      setTimeout(() => response.end('ab'), 1);
+    });
+    const requests = ['/first/0', '/first/1'].map((path) => getRequest(path, {}));
+    const follow = (body: string, connection: number): Buffer => getRequest(`/${body}/${connection}`, {});
+    await load(port, { requests, follow, connections: 2 });
+    for (const seen of bodies.values()) {
+      const connection = seen[0]?.at(-1);
+      expect(seen.slice(0, 3)).toEqual(['first', '01ab', '02ab'].map((part) => `/${part}/${connection}`));
+    }
+    expect([...bodies.values()].map(([first]) => first).sort()).toEqual(['/first/0', '/first/1']);
+  });
+
   test('304 has no body', async () => {
     const port = await listen((_request, response) => response.writeHead(304).end());
     expect((await load(port, { status: 304 })).perSecond).toBeGreaterThan(10);

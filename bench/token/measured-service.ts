@@ -1,0 +1,14 @@
+import { readConfig } from '../../src/cli/config.ts';
+import { createLogger } from '../../src/cli/logger.ts';
+import { serve } from '../../src/cli/serve.ts';
+import { openReadyStore, requireTenant } from '../../src/cli/store-session.ts';
+import { addMeasuredRoutes } from './add-measured-routes.ts';
+
+// The service as `subreport serve` runs it, access log included, with further routes that measure
+// its check of access tokens. `BENCH_TENANT` names the tenant whose report they return.
+
+const config = readConfig(process.env);
+const store = await openReadyStore(config, (error) => console.error(error.message));
+const tenant = await requireTenant(store, process.env.BENCH_TENANT ?? '');
+addMeasuredRoutes({ clientId: 'bench', tenant, expiresAt: Number.MAX_SAFE_INTEGER });
+await serve(config, store, createLogger(config.LOG_LEVEL));

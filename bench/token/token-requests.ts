@@ -1,0 +1,58 @@
+import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
+import type { Side } from '../support/compare.ts';
+import type { TokenServer } from './token-servers.ts';
+
+/** Requests for a token by client credentials, by the clients in turn. */
+export function clientCredentialsSide(name: string, server: TokenServer): Side {
+  return { name, server, requests: server.clients.map((client) => tokenRequest(server, client)), status: 200 };
+}
+
+/**
+ * Refreshes: each connection begins with client credentials, and from then on sends the refresh
+ * token of its last response.
+ */
+export function refreshSide(name: string, server: TokenServer): Side {
+  return {
+    ...clientCredentialsSide(name, server),
+    follow: (body, connection) => {
+      const client = server.clients[connection];
+      if (client === undefined) throw new RangeError(`Cannot refresh: connection ${connection} must have a client`);
+      return formRequest(server.tokenPath, {
+        grant_type: 'refresh_token',
+        refresh_token: (JSON.parse(body) as { refresh_token: string }).refresh_token,
+        ...client,
+      });
+    },
+  };
+}
+
+/** New access tokens, issued to the clients in turn. */
+export async function mintTokens({ port, tokenPath, clients }: TokenServer, count: number): Promise<string[]> {
+  const each = Math.ceil(count / clients.length);
+  const tokens = await Promise.all(
+    clients.map(async (client) => {
+      const minted: string[] = [];
+      while (minted.length < each) {
+        const response = await fetch(`http://127.0.0.1:${port}${tokenPath}`, {
+          method: 'POST',
+          body: new URLSearchParams({ grant_type: 'client_credentials', ...client }),
+        });
+        minted.push(((await response.json()) as { access_token: string }).access_token);
+      }
+      return minted;
+    }),
+  );
+  return tokens.flat();
+}
+
+function tokenRequest({ tokenPath }: TokenServer, client: ClientCredentialsOnce): Buffer {
+  return formRequest(tokenPath, { grant_type: 'client_credentials', ...client });
+}
+
+function formRequest(path: string, form: Readonly<Record<string, string>>): Buffer {
+  const body = new URLSearchParams(form).toString();
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    'latin1',
+  );
+}

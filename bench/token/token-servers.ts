@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { type ClientCredentialsOnce, createClient } from '../../src/auth/manage-clients.ts';
+import { operations } from '../../src/contract/operations.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import type { BenchStore } from '../support/bench-store.ts';
+import { until } from '../support/data-set.ts';
+import { type ServerProcess, startServer } from '../support/server-process.ts';
+
+/** A server with a token endpoint, and clients that may use both grants. */
+export interface TokenServer extends ServerProcess {
+  readonly tokenPath: string;
+  readonly clients: readonly ClientCredentialsOnce[];
+}
+
+/** Starts our service with the measured routes. */
+export async function startService(
+  { store, environment }: BenchStore,
+  tenant: TenantId,
+  clientCount: number,
+): Promise<TokenServer> {
+  const clients: ClientCredentialsOnce[] = [];
+  while (clients.length < clientCount) clients.push(await createClient(store, until, { tenant }));
+  const server = await startServer('bench/token/measured-service.ts', [], {
+    ...environment,
+    MANAGEMENT_PORT: '0',
+    ACCESS_TOKEN_SECONDS: '86400',
+    BENCH_TENANT: tenant,
+  });
+  return { ...server, tokenPath: operations.issueToken.path, clients };
+}
+
+/** Starts oidc-provider in a database of its own on the same PostgreSQL. */
+export async function startOidcProvider(
+  { administer, environment }: BenchStore,
+  clientCount: number,
+): Promise<TokenServer> {
+  await administer('create database oidc_provider owner subreport_bench');
+  const url = new URL(environment.DATABASE_URL ?? '');
+  url.pathname = '/oidc_provider';
+  const clients = Array.from({ length: clientCount }, (_, n) => ({
+    client_id: `bench-${n}`,
+    client_secret: randomBytes(32).toString('base64url'),
+  }));
+  const server = await startServer('bench/token/oidc-provider-server.ts', [], {
+    DATABASE_URL: url.href,
+    CLIENTS: JSON.stringify(clients),
+  });
+  return { ...server, tokenPath: '/token', clients };
+}
