@@ -169,7 +169,7 @@ export const mutants: readonly Mutant[] = [
     search: 'known.access.expiresAt > now()',
     replace: 'known.access.expiresAt > 0',
     file: 'repeated-requests.test.ts',
-    test: 'is answered anew when the token has run out',
+    test: 'a repeated request reaches its route when the token has expired',
   },
   // Tokens
   {
