@@ -1,0 +1,108 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/cli/config.ts';
+import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
+import { engines } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (page: string): string => readFileSync(join(root, 'docs/how-to', page), 'utf8').replaceAll(/^ {3}/gm, '');
+const run = promisify(execFile);
+const isThere = (tool: string): boolean => spawnSync(tool, ['--version']).status === 0;
+const hasTools = ['curl', 'jq'].every(isThere);
+
+describe.runIf(hasTools)('the guides of docs/how-to', () => {
+  let folder: string;
+  let environment: NodeJS.ProcessEnv;
+  let service: TestService;
+  let client: TestClient;
+  const rows = Array.from({ length: 2_345 }, (_, n) =>
+    subscriptionRow({ id: `id_${n}`, email: n < 3 ? 'ada@example.com' : null }),
+  );
+  const bash = async (commands: string, more: NodeJS.ProcessEnv = {}): Promise<string> => {
+    const env = { ...environment, ...more };
+    return (await run('bash', ['-c', `set -euo pipefail\n${commands}`], { cwd: folder, env })).stdout;
+  };
+
+  beforeAll(async () => {
+    const made = makeCommandFolder();
+    folder = made.folder;
+    const opened = await engines[0].openTestStore();
+    service = await startService(opened);
+    const tenant = await service.createTenant('acme');
+    client = await service.createClient(tenant, { clientId: 'acme-reporting' });
+    await service.store.loadSubscriptions(tenant, rows);
+    environment = {
+      ...made.environment,
+      ...opened.environment,
+      PUBLIC_URL: service.url,
+      CLIENT_ID: client.client_id,
+      CLIENT_SECRET: client.client_secret,
+    };
+  });
+  afterAll(async () => {
+    await service.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  describe('read-every-page.md reads every active subscription once', () => {
+    const page = read('read-every-page.md');
+    const active = rows.filter(({ status }) => status === 'ACTIVE').map(({ id }) => id);
+    const [js = ''] = blocksOf(page, 'js');
+    const [python = ''] = blocksOf(page, 'python');
+    const expectAll = (stdout: string) => expect(stdout.trim().split('\n').toSorted()).toEqual(active.toSorted());
+
+    test('with curl', async () => {
+      expect(active.length).toBeGreaterThan(2_000);
+      expectAll(await bash(blocksOf(page, 'bash').join('')));
+    });
+
+    test('with the client library in JavaScript', async () => {
+      symlinkSync(root, join(folder, 'dist')); // the sources stand for what npm run build makes of them
+      writeFileSync(join(folder, 'read.mjs'), js.replace('index.js', 'index.ts'));
+      expectAll(await bash('node read.mjs'));
+    });
+
+    test.runIf(isThere('python3'))('with the standard library of Python', async () => {
+      writeFileSync(join(folder, 'read.py'), python);
+      expectAll(await bash('python3 read.py'));
+    });
+  });
+
+  test('rotate-a-client-secret.md: both secrets work until the old one is ended with its tokens', async () => {
+    const [rotate = '', show = '', endOld = ''] = blocksOf(read('rotate-a-client-secret.md'), 'sh');
+    const token = await service.accessToken(client);
+    const statusOf = async (secret: string) =>
+      (await service.postToken({ grant_type: 'client_credentials', ...client, client_secret: secret })).status;
+    const secretIn = (stdout: string): string => /"client_secret":"([^"]+)"/.exec(stdout)?.[1] ?? '';
+    const next = secretIn(await bash(`${rotate.trim()} --json`));
+    expect([await statusOf(client.client_secret), await statusOf(next)]).toEqual([200, 200]);
+    expect(await bash(show)).toMatch(/secrets +made \S+; made \S+, ends |secrets +made \S+, ends \S+; made /);
+    expect((await service.get('/v1/subscription', token)).status).toBe(200);
+    const last = secretIn(await bash(`${endOld.trim()} --json`));
+    expect([await statusOf(client.client_secret), await statusOf(next), await statusOf(last)]).toEqual([401, 401, 200]);
+    await expect.poll(async () => (await service.get('/v1/subscription', token)).status).toBe(401);
+    client = { ...client, client_secret: last };
+  });
+
+  test('erase-a-person.md erases the subscriptions of one address, and only those, however often', async () => {
+    const commands = blocksOf(read('erase-a-person.md'), 'sh');
+    const token = await service.accessToken(client);
+    for (const _again of [1, 2]) await bash(commands.join(''), { TOKEN: token });
+    const ids = (await (await service.get('/v1/subscription?size=5', token)).json()) as { id: string }[];
+    const total = (await service.get('/v1/subscription?size=1', token)).headers.get('x-total-count');
+    expect(total).toBe(String(rows.length - 3));
+    expect(ids.map(({ id }) => id).filter((id) => ['id_0', 'id_1', 'id_2'].includes(id))).toEqual([]);
+  });
+
+  test('run-behind-nginx.md keeps a paused export open longer than the service does', () => {
+    const page = read('run-behind-nginx.md');
+    const { EXPORT_STALL_SECONDS: stall } = readConfig({});
+    expect(Number(/proxy_read_timeout (\d+)s;/.exec(page)?.[1])).toBeGreaterThan(stall);
+  });
+});
