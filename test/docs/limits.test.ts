@@ -14,13 +14,13 @@ const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), '
 describe('docs/operating.md', () => {
   test.each([
     ['a request, until its response begins', settings.REQUEST_SECONDS_MAX.fallback * 1000],
-    ['in it, a free or new connection', connectMsMax],
-    ["in it, another process's write", operationMsDefault],
-    ["a request's body", bodyMsMax],
-    ['a change by another process', silenceMsMax],
-    ['what a process does for several requests', operationMsDefault],
+    ['of which: acquiring a connection', connectMsMax],
+    ["of which: waiting for another process's write", operationMsDefault],
+    ['receiving a request body', bodyMsMax],
+    ['noticing a change by another process', silenceMsMax],
+    ['work shared by several requests', operationMsDefault],
     ['one batch of an import', changeMsMax],
-    ['one statement of a whole report', statementMs],
+    ['one statement of an export', statementMs],
     ['one statement of a replacement', statementMsMax],
   ])('says the longest time of %s', (what, ms) => {
     const row = page.split('\n').find((line) => line.startsWith(`| ${what}`)) ?? '';
