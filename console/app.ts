@@ -79,7 +79,7 @@ function drawPage({ records, totalCount, totalPages, currentPage, nextPage, prev
   element('position', HTMLElement).textContent = `Page ${currentPage} of ${Math.max(totalPages, 1)}`;
   previous.disabled = previousPage === undefined;
   next.disabled = nextPage === undefined;
-  say(totalCount === 0 ? 'No subscription fits these filters.' : `${totalCount.toLocaleString()} subscriptions`);
+  say(totalCount === 0 ? 'No subscription matches these filters.' : `${totalCount.toLocaleString()} subscriptions`);
 }
 
 function drawRow(subscription: Subscription): HTMLTableRowElement {

@@ -29,14 +29,14 @@ export function addBackupCommand(program: Command, output: Output): void {
   program
     .command('backup')
     .description(
-      'write the whole store, as it is at one moment, to a file, and check it; the service and imports may run meanwhile',
+      'write a consistent snapshot of the database to a file and check it; safe while the service and imports are running',
     )
-    .argument('<file>', 'the file to make (mode 0600), outside of the data folder')
-    .option('--force', 'replace a file that is there, once the new one is complete and checked')
+    .argument('<file>', 'the file to create (mode 0600), outside of the data directory')
+    .option('--force', 'replace an existing file, after the new one is complete and checked')
     .option('--json', 'print {"file","bytes","tenants","records","seconds"}')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport backup /backups/subreport-monday.db\n  subreport backup /backups/subreport.db --force --json\n\nThe file holds secrets in hashed form, and signing keys: keep it as safe as the store.',
+      '\nExamples:\n  subreport backup /backups/subreport-monday.db\n  subreport backup /backups/subreport.db --force --json\n\nThe file contains hashed secrets and signing keys: protect it like the database.',
     )
     .action(async (file: string, { force = false, json = false }: BackupOptions) => {
       const result = await writeBackup(readConfig(), resolve(file), force, output);
@@ -63,8 +63,8 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
     const checks = await staged.withStore((store) =>
       requireSound(
         store,
-        'Cannot back up the store',
-        "Nothing was written; mend the store with 'subreport doctor --repair', or restore an older backup",
+        'Cannot back up the database',
+        "Nothing was written; repair the database with 'subreport doctor --repair', or restore an older backup",
       ),
     );
     sealStore(staged.file);
@@ -81,10 +81,10 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
 function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void {
   const folder = dirname(file);
   if (!existsSync(folder))
-    throw new CommandError(`Cannot write the backup: its folder must exist: current value is '${folder}'`);
+    throw new CommandError(`Cannot write the backup: its directory must exist: current value is '${folder}'`);
   if (existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)) {
     throw new CommandError(
-      `Cannot write the backup: it must be outside of the data folder, best on another disk: current value is '${file}'`,
+      `Cannot write the backup: it must be outside of the data directory, preferably on another disk: current value is '${file}'`,
     );
   }
   if (!force && existsSync(file)) throw fileExists(file);
@@ -107,5 +107,5 @@ function publish(staged: string, file: string, force: boolean): void {
 
 const fileExists = (file: string): CommandError =>
   new CommandError(
-    `Cannot write the backup: no file of its name may exist, unless --force is given: current value is '${file}'`,
+    `Cannot write the backup: the file must not exist, unless --force is given: current value is '${file}'`,
   );

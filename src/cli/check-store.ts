@@ -25,7 +25,7 @@ export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, 
   if (DATABASE_URL !== undefined || CHECK_HOURS === 0) return;
   const check = () =>
     void checkStore(DATA_DIR, logger).catch((error: unknown) =>
-      logger.warn({ err: error }, 'the store was not checked'),
+      logger.warn({ err: error }, 'the store could not be checked'),
     );
   setTimeout(check, firstCheckMs).unref();
   setInterval(check, CHECK_HOURS * 3_600_000).unref();

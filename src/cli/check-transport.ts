@@ -9,7 +9,7 @@ import { UsageError } from './error.ts';
 export function requireSecureTransport({ publicUrl, ALLOW_HTTP }: Config): void {
   if (!isOpenHttp(publicUrl) || ALLOW_HTTP === 'true') return;
   throw new UsageError(
-    `Cannot serve under PUBLIC_URL: it must begin with https:// for clients of other machines, as tokens and secrets travel in the clear otherwise (RFC 6749 section 10.9); put TLS in front and set PUBLIC_URL to its URL, or set ALLOW_HTTP=true where the network is your own: current value is '${publicUrl}'`,
+    `Cannot serve under PUBLIC_URL: it must start with https:// for clients on other machines, as http sends tokens and secrets unencrypted (RFC 6749 section 10.9); use a proxy with TLS and set PUBLIC_URL to its URL, or set ALLOW_HTTP=true on a trusted network: current value is '${publicUrl}'`,
   );
 }
 
@@ -18,13 +18,13 @@ export function warnOfOpenTransport({ publicUrl, MANAGEMENT_HOST, MANAGEMENT_POR
   if (isOpenHttp(publicUrl)) {
     logger.warn(
       { public_url: publicUrl },
-      'PUBLIC_URL is http: tokens and secrets travel in the clear (RFC 6749 section 10.9); put TLS in front and set PUBLIC_URL to https',
+      'PUBLIC_URL is http: tokens and secrets are sent unencrypted (RFC 6749 section 10.9); use a proxy with TLS and set PUBLIC_URL to https',
     );
   }
   if (MANAGEMENT_PORT > 0 && !isLoopbackHost(MANAGEMENT_HOST)) {
     logger.warn(
       { management_host: MANAGEMENT_HOST },
-      "MANAGEMENT_HOST is not of this machine alone: the operator's listener is plain http, so its tokens and records travel in the clear; let only your own network reach it, or put TLS in front",
+      'MANAGEMENT_HOST is reachable from other machines: the operator API is plain http, so tokens and records are sent unencrypted; restrict it to a trusted network, or use a proxy with TLS',
     );
   }
 }

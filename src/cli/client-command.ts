@@ -28,7 +28,7 @@ const daySeconds = 86_400;
  * `subreport client create|list|show|update|rotate|disable|enable|delete|sessions|revoke-tokens`.
  */
 export function addClientCommand(program: Command, output: Output): void {
-  const client = program.command('client').description('make and manage clients: who may ask for a token');
+  const client = program.command('client').description('create and manage the clients that may request tokens');
   addCreate(client, output);
   addList(client, output);
   addRotate(client, output);
@@ -39,7 +39,7 @@ export function addClientCommand(program: Command, output: Output): void {
   addClientTokenCommands(client, output);
 }
 
-const tenantOption = () => new Option('--tenant <tenant>', 'the tenant it belongs to').makeOptionMandatory();
+const tenantOption = () => new Option('--tenant <tenant>', 'the tenant of the client').makeOptionMandatory();
 const secretOption = () =>
   new Option('--secret-stdin', 'read the secret from standard input instead of generating one');
 
@@ -57,32 +57,32 @@ interface CreateOptions {
 function addCreate(client: Command, output: Output): void {
   client
     .command('create')
-    .description('make a client and print its credentials once')
+    .description('create a client and print its credentials once')
     .addOption(tenantOption())
     .addOption(clientIdOption())
     .addOption(secretOption())
     .addOption(
       new Option(
         '--grants <list>',
-        `grants it may use, separated by commas: ${grantTypes.join(',')} (all when left out)`,
+        `allowed grants, separated by commas: ${grantTypes.join(',')} (default: all)`,
       ).argParser((list: string) => parseList(list, grantTypes)),
     )
     .addOption(
       new Option(
         '--scopes <list>',
-        `what its tokens may allow, separated by commas: ${knownScopes.join(',')} (the report when left out)`,
+        `allowed scopes, separated by commas: ${knownScopes.join(',')} (default: subscription:read)`,
       ).argParser((list: string) => parseList(list, knownScopes)),
     )
     .addOption(
       new Option(
         '--refresh-token-use <use>',
-        'rotate: a used refresh token is dead; reuse: it stays valid until it expires (REFRESH_TOKEN_USE when left out)',
+        'rotate: each refresh token is valid once; reuse: it stays valid until it expires (default: REFRESH_TOKEN_USE)',
       ).choices(refreshTokenUses),
     )
     .addOption(
       new Option(
         '--external',
-        'a client that the external issuer (OIDC_ISSUER) knows under --client-id: no secret, no token from here',
+        'a client of the external issuer (OIDC_ISSUER) with this --client-id; it gets no secret and no tokens from this service',
       ).conflicts(['secretStdin', 'grants', 'scopes', 'refreshTokenUse']),
     )
     .addOption(jsonOption())
@@ -114,7 +114,7 @@ function addCreate(client: Command, output: Output): void {
 async function createExternal({ tenant, clientId, json = false }: CreateOptions, output: Output): Promise<void> {
   if (clientId === undefined) {
     throw new UsageError(
-      "Cannot create the client: --client-id must be given with --external, as the issuer's tokens have it",
+      "Cannot create the client: --external requires --client-id, as it appears in the issuer's tokens",
     );
   }
   const created = await withStore(readConfig(), async (store) =>
@@ -126,7 +126,7 @@ async function createExternal({ tenant, clientId, json = false }: CreateOptions,
 function addList(client: Command, output: Output): void {
   client
     .command('list')
-    .description('list the clients of a tenant, or of all')
+    .description('list the clients of one tenant or of all tenants')
     .option('--tenant <tenant>', 'only clients of this tenant')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client list --tenant acme')
@@ -162,10 +162,15 @@ function addList(client: Command, output: Output): void {
 
 function addRotate(client: Command, output: Output): void {
   addOneClientCommand(client, 'rotate')
-    .description('give a client a new secret and print it once; the old one stays good for a while')
+    .description('generate a new secret for a client and print it once; the old one stays valid for a while')
     .addOption(secretOption())
-    .option('--overlap-hours <hours>', 'how long the old secret stays good; 0 ends it at once', parseHours, 24)
-    .option('--revoke-tokens', 'revoke every token that the client has now')
+    .option(
+      '--overlap-hours <hours>',
+      'hours for which the old secret stays valid; 0 revokes it immediately',
+      parseHours,
+      24,
+    )
+    .option('--revoke-tokens', 'revoke all current tokens of the client')
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -194,7 +199,7 @@ function addRotate(client: Command, output: Output): void {
           output,
           options.json ?? false,
           { ...rotated, ...(disabled && { disabled }) },
-          credentialsText(`The secret was replaced; the old one ends in ${options.overlapHours} hours`, rotated) +
+          credentialsText(`The secret was replaced; the old one expires in ${options.overlapHours} hours`, rotated) +
             (disabled
               ? `\nThe client is disabled: enable it with: subreport client enable --client-id ${options.clientId}`
               : ''),
@@ -205,7 +210,7 @@ function addRotate(client: Command, output: Output): void {
 
 function addDisable(client: Command, output: Output): void {
   addOneClientCommand(client, 'disable')
-    .description('shut a client out: no new token, and its access tokens end within a second')
+    .description('disable a client: it gets no new tokens, and its access tokens are rejected within a second')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
     .action(async (options: { clientId: string; tenant?: string; json?: boolean }) => {

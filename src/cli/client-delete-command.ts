@@ -6,7 +6,7 @@ import { type Output, writeResult } from './output.ts';
 /** `subreport client enable|delete`. */
 export function addClientDeleteCommands(client: Command, output: Output): void {
   addOneClientCommand(client, 'enable')
-    .description('let a disabled client in again; the tokens that it had before stay revoked')
+    .description('enable a disabled client; its earlier tokens stay revoked')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client enable --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {
@@ -18,7 +18,7 @@ export function addClientDeleteCommands(client: Command, output: Output): void {
       writeResult(output, options.json ?? false, { client_id: clientId, enabled: true }, said);
     });
   addOneClientCommand(client, 'delete')
-    .description('remove a client for good, with its secrets; its tokens are refused at once')
+    .description('permanently delete a client with its secrets; its tokens are rejected immediately')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client delete --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {

@@ -13,7 +13,7 @@ export const addOneClientCommand = (client: Command, name: string): Command =>
   client
     .command(name)
     .addOption(clientIdOption().makeOptionMandatory())
-    .addOption(new Option('--tenant <tenant>', 'the tenant it must belong to'));
+    .addOption(new Option('--tenant <tenant>', 'require that the client belongs to this tenant'));
 
 /** Which client a command is about, and whose it must be. */
 export interface ClientChoice {

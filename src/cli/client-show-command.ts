@@ -9,7 +9,7 @@ import { nowSeconds } from './store-session.ts';
 /** `subreport client show`. */
 export function addClientShowCommand(client: Command, output: Output): void {
   addOneClientCommand(client, 'show')
-    .description('show what is known of a client; its secrets are not')
+    .description('show a client; secrets are never shown')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client show --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {

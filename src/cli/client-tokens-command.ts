@@ -13,7 +13,7 @@ export function addClientTokenCommands(client: Command, output: Output): void {
 
 function addSessions(client: Command, output: Output): void {
   addOneClientCommand(client, 'sessions')
-    .description('list the sessions of a client: each is a refresh token and all tokens that came from it')
+    .description('list the sessions of a client; a session is a refresh token with all tokens that descend from it')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client sessions --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {
@@ -45,8 +45,8 @@ function addSessions(client: Command, output: Output): void {
 
 function addRevokeTokens(client: Command, output: Output): void {
   addOneClientCommand(client, 'revoke-tokens')
-    .description('revoke every token that a client has now; its secret stays valid, so that it can get new ones')
-    .option('--session <id>', "only the tokens of one session that 'client sessions' lists")
+    .description('revoke all current tokens of a client; its secret stays valid, so it can request new ones')
+    .option('--session <id>', "revoke only the tokens of one session of 'client sessions'")
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -63,7 +63,7 @@ function addRevokeTokens(client: Command, output: Output): void {
         options.json ?? false,
         { client_id: clientId, revoked: session ?? 'all' },
         session === undefined
-          ? `All tokens of the client ${clientId} were revoked. If its secret got out, replace it: subreport client rotate`
+          ? `All tokens of the client ${clientId} were revoked. If its secret was leaked, replace it: subreport client rotate`
           : `The tokens of the session ${session} were revoked.`,
       );
     });

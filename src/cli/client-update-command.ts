@@ -16,27 +16,27 @@ type UpdateOptions = ClientChoice &
 /** `subreport client update`. */
 export function addClientUpdateCommand(client: Command, output: Output): void {
   addOneClientCommand(client, 'update')
-    .description('change what a client may do, from its next request on; what is not named stays')
+    .description('change a client; omitted options stay unchanged. Changes apply from its next request on')
     .addOption(
-      new Option('--grants <list>', `all grants it may use, separated by commas: ${grantTypes.join(',')}`).argParser(
+      new Option('--grants <list>', `allowed grants, separated by commas: ${grantTypes.join(',')}`).argParser(
         (list: string) => parseList(list, grantTypes),
       ),
     )
     .addOption(
-      new Option('--scopes <list>', `all that its tokens may allow: ${knownScopes.join(',')}`).argParser(
+      new Option('--scopes <list>', `allowed scopes, separated by commas: ${knownScopes.join(',')}`).argParser(
         (list: string) => parseList(list, knownScopes),
       ),
     )
     .addOption(
       new Option(
         '--refresh-token-use <use>',
-        'rotate: a used refresh token is dead; reuse: it stays valid until it expires; default: as REFRESH_TOKEN_USE says',
+        'rotate: each refresh token is valid once; reuse: it stays valid until it expires; default: the value of REFRESH_TOKEN_USE',
       ).choices([...refreshTokenUses, 'default']),
     )
     .addOption(
       new Option(
         '--external',
-        'only the external issuer (OIDC_ISSUER) gives it tokens: its secrets are removed, its tokens from here revoked',
+        'make it a client of the external issuer (OIDC_ISSUER); its secrets are deleted, its tokens of this service revoked',
       ).conflicts(['grants', 'refreshTokenUse']),
     )
     .addOption(jsonOption())

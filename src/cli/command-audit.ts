@@ -72,7 +72,7 @@ export class CommandAudit {
       if (exitCode !== 0) return; // the command itself has said what is wrong
       const { code, message } = error as NodeJS.ErrnoException;
       this.#output.stderr.write(
-        `Cannot write the audit line: AUDIT_FILE must be a file that this user can write: ${code ?? message}; the command itself has ended well\n`,
+        `Cannot write the audit line: AUDIT_FILE must be a file that this user can write: ${code ?? message}; the command itself has succeeded\n`,
       );
     }
   }

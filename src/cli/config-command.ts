@@ -6,7 +6,7 @@ import { formatTable, type Output, writeResult } from './output.ts';
 export function addConfigCommand(program: Command, output: Output): void {
   program
     .command('config')
-    .description('check the settings and show each with its value and where it comes from')
+    .description('validate the settings and show the value and origin of each')
     .option('--json', 'print a JSON array')
     .addHelpText('after', '\nExamples:\n  subreport config\n  PORT=9000 subreport config --json')
     .action(({ json = false }: { json?: boolean }) => {

@@ -28,7 +28,7 @@ import {
 } from './setting.ts';
 
 /**
- * Every setting of the service: an environment variable each. The only file that reads the
+ * All settings of the service, which are environment variables. No other file reads the
  * environment.
  */
 export const settings = {
@@ -37,219 +37,219 @@ export const settings = {
   MANAGEMENT_HOST: text(
     '127.0.0.1',
     'a host name or an IP address, such as 10.0.0.5',
-    "Address of the operator's own listener (docs/operator.md); not one that clients reach",
+    'Address of the operator API (docs/operator.md); clients must not be able to reach it',
   ),
-  MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, "Port of the operator's own listener; 0 opens none"),
+  MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, 'Port of the operator API; 0 disables it'),
   PUBLIC_URL: url(
     ['https', 'http'],
     'https://reports.example.com',
-    'URL under which clients reach the service: the issuer of tokens, and the beginning of every link; http://HOST:PORT when not set',
+    'URL at which clients reach the service. Links start with it, and it is the issuer of tokens. If unset, http://HOST:PORT',
   ),
   ALLOW_HTTP: oneOf(
     ['true', 'false'],
     'false',
-    'Whether serve starts although clients of other machines reach it by http, which shows tokens and secrets to the network',
+    'Whether serve may start although clients on other machines use plain http, which exposes tokens and secrets on the network',
   ),
   CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console'),
-  DATA_DIR: text('./data', 'a folder, such as /var/lib/subreport', 'Folder of the embedded store (mode 0700)'),
+  DATA_DIR: text('./data', 'a directory, such as /var/lib/subreport', 'Directory of the SQLite database (mode 0700)'),
   DATABASE_URL: url(
     ['postgres', 'postgresql'],
     'postgres://subreport:secret@db.example.com:5432/subreport',
-    'PostgreSQL database to use instead of the embedded store',
+    'PostgreSQL database to use instead of SQLite',
     true,
   ),
-  DATABASE_POOL_SIZE: wholeNumber(1, 500, 10, 'Connections to PostgreSQL at most'),
+  DATABASE_POOL_SIZE: wholeNumber(1, 500, 10, 'Maximum number of connections to PostgreSQL'),
   REQUEST_SECONDS_MAX: wholeNumber(
     1,
     60,
     7,
-    'Longest time for a request to wait for the store, all its waits together; then it gets 503',
+    'Maximum time that a request waits for the database, in total; after that it receives 503',
   ),
   SPOOL_MAX_MIB: wholeNumber(
     1,
     1_048_576,
     1_024,
-    'Room in DATA_DIR for the sources of strict loads, which are read twice, in MiB and for each process',
+    'Maximum disk space in DATA_DIR for buffering the input of strict loads, in MiB per process',
   ),
-  MIGRATE_ON_START: oneOf(['true', 'false'], 'true', 'Whether commands bring the schema up to date before they begin'),
-  PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records on a page when size is not given'),
-  PAGE_SIZE_MAX: wholeNumber(1, 10_000, defaultPageLimits.sizeMax, 'Largest size; above it is a 400'),
-  FIRST_PAGE: oneOf(['0', '1'], '1', 'Number of the first page; 0 for clients of a 0-based source'),
+  MIGRATE_ON_START: oneOf(['true', 'false'], 'true', 'Whether commands migrate the schema before they start'),
+  PAGE_SIZE_DEFAULT: wholeNumber(1, 10_000, defaultPageLimits.sizeDefault, 'Records per page if size is absent'),
+  PAGE_SIZE_MAX: wholeNumber(1, 10_000, defaultPageLimits.sizeMax, 'Maximum size; larger values are rejected with 400'),
+  FIRST_PAGE: oneOf(['0', '1'], '1', 'Number of the first page; 0 for clients that expect 0-based pages'),
   PAGE_CACHE_MIB: wholeNumber(
     0,
     65_536,
     64,
-    'Memory of each process for finished responses with their keys and headers, in MiB; 0 keeps none',
+    'Size of the response cache of each process in MiB, including cache keys and headers; 0 disables it',
   ),
   RATE_LIMIT_PER_MINUTE: wholeNumber(
     0,
     1_000_000,
     0,
-    'Report requests a minute and client, and as many OAuth requests; 0 is no limit',
+    'Maximum report requests per minute and client; OAuth requests have a separate limit of the same size; 0 means no limit',
   ),
   EXPORTS_MAX: wholeNumber(
     1,
     1_000,
     4,
-    'Whole reports (all=true) that are streamed at once; each holds a connection to the store',
+    'Maximum number of concurrent exports (all=true); each uses one connection to the database',
   ),
-  EXPORTS_PER_CLIENT_MAX: wholeNumber(1, 1_000, 2, 'Whole reports that are streamed to one client at once'),
+  EXPORTS_PER_CLIENT_MAX: wholeNumber(1, 1_000, 2, 'Maximum number of concurrent exports per client'),
   EXPORTS_PER_TENANT_MAX: wholeNumber(
     1,
     1_000,
     3,
-    'Whole reports that are streamed to all clients of one tenant at once; below EXPORTS_MAX, other tenants always find a place',
+    'Maximum number of concurrent exports per tenant; a value below EXPORTS_MAX leaves slots for other tenants',
   ),
   EXPORT_STALL_SECONDS: wholeNumber(
     1,
     3_600,
     120,
-    'Time in which the reader of a whole report must take the next few megabytes, as much as networks buffer; then it is broken off',
+    'Time within which the client of an export must read the next few megabytes (the size of network buffers); otherwise the export is aborted',
   ),
   EXPORT_RATE_MIN_KIB: wholeNumber(
     0,
     1_048_576,
     16,
-    'Least rate of the reader of a whole report in KiB a second, on average, measured after it has kept the report waiting for EXPORT_STALL_SECONDS in all; a slower one is broken off; 0 is no limit',
+    'Minimum average rate of an export in KiB per second, enforced after the client has stalled for EXPORT_STALL_SECONDS in total; slower exports are aborted; 0 means no limit',
   ),
   EXPORT_SECONDS_MAX: wholeNumber(
     1,
     86_400,
     3_600,
-    'Longest time for a whole report; as long, the store keeps what was replaced meanwhile',
+    'Maximum duration of an export; the database retains replaced rows until it finishes',
   ),
   ACCESS_TOKEN_SECONDS: wholeNumber(10, accessTokenSecondsMax, 300, 'Lifetime of access tokens'),
-  REFRESH_TOKEN_SECONDS: wholeNumber(10, 2_592_000, 1_800, 'Lifetime of a refresh token that is not used'),
+  REFRESH_TOKEN_SECONDS: wholeNumber(10, 2_592_000, 1_800, 'Lifetime of an unused refresh token'),
   REFRESH_FAMILY_SECONDS: wholeNumber(
     10,
     31_536_000,
     36_000,
-    'Time after which a client must authenticate anew, however often it refreshed',
+    'Time after which a client must authenticate again, regardless of refreshes',
   ),
   REFRESH_GRACE_SECONDS: wholeNumber(
     0,
     300,
     10,
-    'Time in which a refresh that is repeated gets the same answer again; 0 is strict',
+    'Time within which a repeated refresh returns the same response; 0 disables this',
   ),
   REFRESH_TOKEN_USE: oneOf(
     refreshTokenUses,
     'rotate',
-    'What becomes of a used refresh token, unless its client was given a use of its own: rotate ends it, reuse leaves it valid until it expires, for clients that keep their first one',
+    'What happens to a used refresh token: rotate invalidates it; reuse leaves it valid until it expires, for clients that keep their first one. A setting of the client takes precedence',
   ),
   REFRESH_FAMILIES_MAX: wholeNumber(
     1,
     1_000,
     100,
-    'Refresh tokens of one client that are good at once, one for each of its processes; the ones used longest ago make room (half as many more may live for a while)',
+    'Maximum number of valid refresh tokens per client, one for each of its processes; the least recently used are revoked first (temporarily, there may be up to half as many more)',
   ),
   KEYCLOAK_MEMBERS: oneOf(
     ['true', 'false'],
     'true',
-    'Whether token answers carry session_state and not-before-policy, which clients made for Keycloak may expect',
+    'Whether token responses contain session_state and not-before-policy, which clients written for Keycloak may expect',
   ),
-  SIGNING_ALGORITHM: oneOf(signingAlgorithms, 'ES256', 'Algorithm that new access tokens are signed with'),
+  SIGNING_ALGORITHM: oneOf(signingAlgorithms, 'ES256', 'Signature algorithm of new access tokens'),
   KEY_ENCRYPTION_SECRET: randomKey(
-    'Secret that the private keys in the store are encrypted with; without it they are kept in the clear',
+    'Secret that encrypts the private keys in the database; if unset, they are stored unencrypted',
   ),
   KEY_ENCRYPTION_SECRET_BEFORE: secret(
-    'The secret before, while it is replaced: the next start encrypts the keys anew',
+    'The previous KEY_ENCRYPTION_SECRET, during a rotation: the next start re-encrypts the keys',
   ),
   TOKEN_FAILURES_PER_MINUTE: wholeNumber(
     0,
     1_000_000,
     20,
-    'Wrong guesses a minute at a secret that a person may have chosen, for each client and network, and five times as many for a network; 0 is no limit',
+    'Maximum failed attempts per minute with imported secrets, per client and network, and five times as many per network; 0 means no limit',
   ),
   TRUSTED_PROXIES: networks(
-    'Proxies whose X-Forwarded-For header is believed, so that wrong guesses count for the address of the client and not of the proxy',
+    'Proxies whose X-Forwarded-For header is trusted, so that failed attempts count for the address of the client instead of the proxy',
   ),
   CHECK_HOURS: wholeNumber(
     0,
     8_760,
     24,
-    'Hours between two checks of the embedded store by the service (subreport doctor, at the lowest priority); 0 is none',
+    'Hours between checks of the SQLite database by the service (subreport doctor, at the lowest priority); 0 disables them',
   ),
   TOMBSTONE_DAYS: wholeNumber(
     0,
     3_650,
     90,
-    'Days for which the tombstone of a removed subscription is kept; an older change token is a 410; 0 keeps all tombstones',
+    'Days for which the tombstone of a removed subscription is kept; older change tokens are rejected with 410; 0 keeps all tombstones',
   ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
     1,
     100_000,
     2_000,
-    'Open connections of one address (of one /64 network with IPv6) to each process; any number for TRUSTED_PROXIES',
+    'Maximum number of open connections per address (per /64 network with IPv6) and process; TRUSTED_PROXIES are exempt',
   ),
   SHUTDOWN_DELAY_SECONDS: wholeNumber(
     0,
     300,
     0,
-    'Time between the signal to stop and the end of accepting connections, for a load balancer to notice',
+    'Delay between the stop signal and refusing new connections, so that a load balancer notices the shutdown',
   ),
   LOG_LEVEL: oneOf(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
-    'Least severe log line that is written',
+    'Minimum level of log lines',
   ),
   AUDIT_FILE: text(
     '',
     'a file, such as /var/log/subreport/audit.log or /dev/stderr',
-    'File to which each command that changes something adds a line: who ran what, and how it ended; audit.log in DATA_DIR when not set',
+    'File to which each command that changes something appends a line with user, arguments and result; if unset, audit.log in DATA_DIR',
   ),
   OIDC_ISSUER: issuerUrl(
     'https://id.example.com/realms/acme',
-    'External identity provider whose access tokens are taken beside our own (docs/identity-providers.md); to the letter what its tokens have in iss',
+    'External identity provider whose access tokens are accepted in addition to those of this service (docs/identity-providers.md); must equal the iss of its tokens exactly',
   ),
   OIDC_AUDIENCE: word(
     undefined,
     'https://reports.example.com/connect-api',
-    'What aud of external tokens must contain; PUBLIC_URL/connect-api when not set',
+    'Value that aud of external tokens must contain; if unset, PUBLIC_URL/connect-api',
   ),
   OIDC_PROFILE: oneOf(
     externalProfiles,
     'rfc9068',
-    "Shape of external tokens: the standard's, or that of Keycloak and others without a typ of its own for access tokens",
+    'Profile of external tokens: RFC 9068, or Keycloak and other issuers that do not mark access tokens by typ',
   ),
   OIDC_CLIENT_ID_CLAIM: oneOf(
     clientIdClaims,
     undefined,
-    'Claim of external tokens that holds the client; when not set, client_id, and with OIDC_PROFILE=keycloak also azp',
+    'Claim of external tokens that contains the client id; if unset, client_id, and with OIDC_PROFILE=keycloak also azp',
   ),
-  OIDC_SCOPE_CLAIM: word('scope', 'scp', 'Claim of external tokens that holds the scopes, as a text or as a list'),
+  OIDC_SCOPE_CLAIM: word('scope', 'scp', 'Claim of external tokens that contains the scopes, as a string or an array'),
   OIDC_REQUIRED_SCOPE: word(
     undefined,
     'subscription:read',
-    `Scope of external tokens that allows the report, ${anyScope} when none is needed; when not set, subscription:read, and with OIDC_PROFILE=keycloak none`,
+    `Scope that external tokens need to read the report, or ${anyScope} for none; if unset, subscription:read, and with OIDC_PROFILE=keycloak none`,
   ),
   OIDC_TOKEN_SECONDS_MAX: wholeNumber(
     60,
     2_592_000,
     86_400,
-    'Time after its issue in which an external token is accepted at most, whatever its exp says',
+    'Maximum age of an external token since its iat, regardless of its exp',
   ),
   OIDC_ALGORITHMS: listOf(
     externalAlgorithms,
     ['ES256', 'RS256', 'PS256', 'EdDSA'],
-    'Algorithms that external tokens may be signed with',
+    'Accepted signature algorithms of external tokens',
   ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Name = keyof typeof settings;
 type Values = { readonly [N in Name]: (typeof settings)[N] extends Setting<infer T> ? T : never };
 
-/** The checked settings with what follows from several of them. */
+/** The validated settings, and values that are derived from several of them. */
 export interface Config extends Values {
-  /** `PUBLIC_URL`, or what follows from `HOST` and `PORT`; without a slash at its end. */
+  /** `PUBLIC_URL`, or `http://HOST:PORT`, without a trailing slash. */
   readonly publicUrl: string;
   readonly limits: PageLimits;
-  /** What the `OIDC_` settings say together; `undefined` without `OIDC_ISSUER`. */
+  /** The `OIDC_` settings; `undefined` without `OIDC_ISSUER`. */
   readonly external: ExternalSettings | undefined;
 }
 
 /**
- * Reads and checks all settings. Fails with `UsageError` that names every bad value, and every
+ * Reads and validates all settings. Throws a `UsageError` that lists every invalid value and every
  * unknown `SUBREPORT_…` variable.
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
@@ -285,7 +285,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
 }
 
-/** A setting as `subreport config` shows it. */
+/** A setting in the output of `subreport config`. */
 interface ShownSetting {
   readonly name: string;
   readonly value: string;
@@ -293,7 +293,7 @@ interface ShownSetting {
   readonly description: string;
 }
 
-/** All settings as they are in force; secrets masked. */
+/** All effective settings, with secrets masked. */
 export function showConfig(config: Config, environment: NodeJS.ProcessEnv = process.env): readonly ShownSetting[] {
   return (Object.keys(settings) as Name[]).map((name) => {
     const setting = settings[name];
@@ -316,7 +316,7 @@ function unknownNames(environment: NodeJS.ProcessEnv): string[] {
     );
 }
 
-/** Settings of an external issuer that is missing, or is this service. */
+/** Errors of `OIDC_` settings: without `OIDC_ISSUER`, or with this service as the issuer. */
 function externalFaults({ OIDC_ISSUER: issuer }: Values, publicUrl: string, environment: NodeJS.ProcessEnv): string[] {
   if (issuer === publicUrl) {
     return [`Cannot use OIDC_ISSUER: it must be another issuer than this service: current value is '${issuer}'`];
@@ -344,7 +344,7 @@ function externalSettings(values: Values, publicUrl: string): ExternalSettings |
   };
 }
 
-/** A value that is shown although it was refused, without what stands before the `@` of a URL. */
+/** Removes the credentials of a URL from a rejected value, so that it can be shown. */
 const hidePassword = (value: string): string => value.replace(/\/\/.*@/s, '//***@');
 
 function localUrl(host: string, port: number): string {

@@ -14,13 +14,13 @@ export function addDoctorCommand(program: Command, output: Output): void {
   program
     .command('doctor')
     .description(
-      'check the store: its schema, its integrity, row-level security, and the records and kept counts of every tenant',
+      'check the database: schema, integrity, row-level security, and the records and stored counts of every tenant',
     )
-    .option('--repair', 'repair the records of each tenant that has a problem, and count them again')
+    .option('--repair', 'repair and recount the records of each tenant that has a problem')
     .option('--json', 'print {"ok","checks"}')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport doctor\n  subreport doctor --repair --json\n\nExit codes: 0 all is well, also after a repair; 1 something is not.',
+      '\nExamples:\n  subreport doctor\n  subreport doctor --repair --json\n\nExit codes: 0 all checks passed, or all problems were repaired; 1 otherwise.',
     )
     .action(async ({ repair = false, json = false }: DoctorOptions) => {
       const config = readConfig();

@@ -31,9 +31,7 @@ export async function openErrorsFile(
   const { dev, ino, ...stats } = await handle.stat({ bigint: true });
   if (dev === source?.dev && ino === source.ino) {
     await handle.close();
-    throw new CommandError(
-      `Cannot write rejected rows to '${file}': it must be another file than the one that is imported`,
-    );
+    throw new CommandError(`Cannot write rejected rows to '${file}': it must not be the file that is imported`);
   }
   if (!resume && stats.size > 0n) await handle.truncate(0).catch(cannotWrite(file));
   return {
@@ -48,7 +46,7 @@ const cannotWrite =
   ({ code }: NodeJS.ErrnoException): never => {
     throw new CommandError(
       code === 'ENOSPC' || code === 'EDQUOT'
-        ? `Cannot write '${file}': its disk must have room for the rejected rows (${code}); the import stopped, run it again with --resume`
+        ? `Cannot write '${file}': its disk must have enough space for the rejected rows (${code}); the import stopped, run it again with --resume`
         : `Cannot write '${file}': it must be a file that this user can write (${code})`,
     );
   };

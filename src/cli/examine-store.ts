@@ -51,20 +51,20 @@ const checkTenant = (store: Store, tenant: TenantId): Promise<readonly ReportedC
         ok: records.problems.length === 0,
         message:
           records.problems.length === 0
-            ? 'each like its columns'
+            ? 'all match their columns'
             : problemsText('the records', recordsRule, records.problems),
       },
     ];
   });
 
-const countsRule = 'they must be those of the records';
-const recordsRule = 'each must be like its columns, of a revision that the tenant has reached, and without a tombstone';
+const countsRule = 'they must match the records';
+const recordsRule = 'each must match its columns, have a revision of at most that of the tenant, and have no tombstone';
 
 function problemsText(what: string, rule: string, problems: readonly string[]): string {
   const told = problems.slice(0, toldMax).join('; ');
   const more = problems.length > toldMax ? `; and ${problems.length - toldMax} more` : '';
-  const again = what === 'the records' ? ', then import the records again: a damaged text stays as it is' : '';
-  return `Cannot rely on ${what}: ${rule}: ${told}${more}; mend them with: subreport doctor --repair${again}`;
+  const again = what === 'the records' ? ', then import the records again: damaged JSON is not repaired' : '';
+  return `Cannot rely on ${what}: ${rule}: ${told}${more}; repair them with: subreport doctor --repair${again}`;
 }
 
 /** One check as a line for people. */

@@ -24,13 +24,13 @@ export function addGenerateCommand(program: Command, output: Output): void {
   program
     .command('generate')
     .description(
-      'make believable synthetic subscriptions, into a tenant or as NDJSON; the same seed and --until make the same ones',
+      'generate realistic subscriptions, into a tenant or as NDJSON; deterministic for a given --seed and --until',
     )
     .requiredOption('--subscriptions <n>', 'how many', wholeNumber)
-    .option('--tenant <tenant>', 'the tenant to load them into')
+    .option('--tenant <tenant>', 'the tenant to load the subscriptions into')
     .option('--output <file>', 'write NDJSON to this file instead (- for standard output)')
-    .option('--seed <n>', 'a whole number that the data follows from', wholeNumber, 1)
-    .option('--until <date>', 'the moment the data looks back from (now when left out)', parseUntil)
+    .option('--seed <n>', 'seed of the random generator, an integer', wholeNumber, 1)
+    .option('--until <date>', 'point in time that the data treats as now (default: the current time)', parseUntil)
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
@@ -93,7 +93,7 @@ function refuseRejected({ errors }: { errors: readonly { field: string; rule: st
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text))
-    throw new InvalidArgumentError(`it must be a whole number, such as 1000: current value is '${text}'`);
+    throw new InvalidArgumentError(`it must be an integer, such as 1000: current value is '${text}'`);
   return Number(text);
 }
 

@@ -37,18 +37,18 @@ export function addImportCommand(program: Command, output: Output): void {
   program
     .command('import')
     .description(
-      'load subscriptions of a tenant from NDJSON or CSV, packed by gzip or zstd or not; the same file twice changes nothing',
+      'load subscriptions of a tenant from NDJSON or CSV, optionally compressed with gzip or zstd; importing a file again changes nothing',
     )
     .argument('<file>', 'the file, or - for standard input')
-    .requiredOption('--tenant <tenant>', 'the tenant whose subscriptions they are')
-    .addOption(new Option('--format <format>', 'format of the file, unless its name tells').choices(importFormats))
-    .option('--dry-run', 'check every row and load none')
-    .option('--strict', 'load nothing at all when one row is bad')
-    .option('--replace', 'make the file all records of the tenant, at once: those that it does not have are removed')
-    .option('--allow-empty', 'with --replace: a file without rows removes all records')
-    .option('--resume', 'go on where an import of the same source left off that was killed or failed')
-    .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line and what is wrong')
-    .option('--unpacked-max-gib <n>', 'most GiB that a gzip or zstd file may unpack to', parseGib, unpackedGibMax)
+    .requiredOption('--tenant <tenant>', 'the tenant of the subscriptions')
+    .addOption(new Option('--format <format>', 'format of the file (default: from its name)').choices(importFormats))
+    .option('--dry-run', 'validate all rows without loading them')
+    .option('--strict', 'load nothing if any row is invalid')
+    .option('--replace', 'atomically replace all records of the tenant; records that are not in the file are removed')
+    .option('--allow-empty', 'with --replace: accept an empty file, which removes all records')
+    .option('--resume', 'continue an import of the same source that was killed or failed')
+    .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line number and errors')
+    .option('--unpacked-max-gib <n>', 'maximum uncompressed size of a gzip or zstd file', parseGib, unpackedGibMax)
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
@@ -74,16 +74,16 @@ export function addImportCommand(program: Command, output: Output): void {
 function requireSense({ resume, replace, dryRun, allowEmpty }: CommandOptions): void {
   if (resume === true && replace === true) {
     throw new UsageError(
-      'Cannot resume a replacement: it must be one of --resume and --replace, as a replacement that was killed has changed nothing; run it again without --resume',
+      'Cannot resume a replacement: --resume and --replace must not be combined, as an interrupted replacement has changed nothing; run it again without --resume',
     );
   }
   if (resume === true && dryRun === true) {
     throw new UsageError(
-      'Cannot resume a dry run: it must be one of --resume and --dry-run, as a dry run loads nothing',
+      'Cannot resume a dry run: --resume and --dry-run must not be combined, as a dry run loads nothing',
     );
   }
   if (allowEmpty === true && replace !== true)
-    throw new UsageError('Cannot use --allow-empty: it must stand with --replace');
+    throw new UsageError('Cannot use --allow-empty: it must be combined with --replace');
 }
 
 /** Imports and reports; whether any row was rejected. */
@@ -213,15 +213,15 @@ function summaryText(summary: ReplaceSummary, told: Told): string {
   const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
   const dry = replace
     ? `would be ${changes} (dry run: nothing was changed)`
-    : `${accepted} right (dry run: nothing was loaded)`;
+    : `${accepted} valid (dry run: nothing was loaded)`;
   const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
-  const resumed = resumedFrom > 0 ? ` (resumed behind row ${resumedFrom})` : '';
+  const resumed = resumedFrom > 0 ? ` (resumed after row ${resumedFrom})` : '';
   return `Tenant ${tenant}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }
 
 function parseGib(text: string): number {
   const gib = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (gib < 1)
-    throw new InvalidArgumentError(`it must be a whole number of GiB, such as 64: current value is '${text}'`);
+    throw new InvalidArgumentError(`it must be an integer number of GiB, such as 64: current value is '${text}'`);
   return gib;
 }

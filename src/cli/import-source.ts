@@ -46,7 +46,7 @@ function formatOf(file: string, format: ImportFormat | undefined): ImportFormat 
   const known = format ?? extensions[extname(unpackedName).toLowerCase()];
   if (known !== undefined) return known;
   throw new UsageError(
-    `Cannot tell the format of '${file}': its name must end in .csv, .ndjson or .jsonl, packed ones with .gz or .zst behind it, or --format must say csv or ndjson`,
+    `Cannot determine the format of '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz or .zst, or --format must be csv or ndjson`,
   );
 }
 
@@ -59,7 +59,7 @@ function findSource(file: string, format: ImportFormat): ImportSource {
   }
   try {
     const stats = statSync(file, { bigint: true });
-    if (stats.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+    if (stats.isDirectory()) throw Object.assign(new Error('it is a directory'), { code: 'EISDIR' });
     return {
       name: file,
       bytes: stats.isFile() ? Number(stats.size) : undefined, // a pipe has no size

@@ -17,9 +17,6 @@ export function keyRingOptions(config: Config, store: Store, logger?: Logger): K
     lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
     now: nowSeconds,
     onFault: (error) =>
-      logger?.warn(
-        { err: error },
-        'keys that were replaced may have left traces in the files of the store (docs/keys.md)',
-      ),
+      logger?.warn({ err: error }, 'the database files may still contain traces of replaced keys (docs/keys.md)'),
   };
 }

@@ -19,10 +19,10 @@ interface RotateOptions {
 export function addKeysCommand(program: Command, output: Output): void {
   const keys = program
     .command('keys')
-    .description('list and replace the keys that sign access tokens and protect refresh tokens');
+    .description('list and rotate the keys that sign access tokens and protect refresh tokens');
   keys
     .command('list')
-    .description('list the keys, newest first, with what each is for now')
+    .description('list the keys, newest first, with the state of each')
     .option('--json', 'print a JSON array')
     .addHelpText('after', '\nExample:\n  subreport keys list --json')
     .action(async ({ json = false }: { json?: boolean }) => {
@@ -41,19 +41,22 @@ export function addKeysCommand(program: Command, output: Output): void {
     });
   keys
     .command('rotate')
-    .description('make the next key: published now, used in six minutes, so that no request fails')
+    .description('generate the next key; it is published now and used after six minutes, so that no request fails')
     .addOption(
       new Option('--purpose <purpose>', 'access: signs access tokens; refresh: protects refresh tokens')
         .choices(['access', 'refresh'])
         .default('access'),
     )
-    .option('--now', 'use it at once; older tokens stay good')
-    .option('--compromised', 'use it at once and remove all older keys: what was made with them is refused from now on')
+    .option('--now', 'use the new key immediately; existing tokens stay valid')
+    .option(
+      '--compromised',
+      'use the new key immediately and delete all older keys; tokens made with them are rejected',
+    )
     .option('--json', 'print the new key')
     .addHelpText('after', '\nExamples:\n  subreport keys rotate\n  subreport keys rotate --compromised')
     .action(async (options: RotateOptions) => {
       if (options.now === true && options.compromised === true)
-        throw new UsageError('Cannot rotate: either --now or --compromised must be given, not both');
+        throw new UsageError('Cannot rotate: --now and --compromised must not be combined');
       const mode: RotationMode = options.compromised === true ? 'compromised' : options.now === true ? 'now' : 'soon';
       const made = await withKeys(readConfig(), (ring) => rotateKeys(ring, options.purpose, mode));
       const wait = made.activatesAt - nowSeconds();

@@ -25,7 +25,7 @@ function openStandardOutput(base: object): LogDestination {
   void process.stdout; // made by its first use, which is what puts a pipe into non-blocking mode
   const destination = new LogDestination(1, {
     describeDropped: (dropped) => {
-      const msg = 'log lines were dropped: standard output did not take them in time';
+      const msg = 'log lines were dropped: standard output did not accept them in time';
       return `${JSON.stringify({ level: 'warn', time: new Date(), ...base, dropped, msg })}\n`;
     },
   });

@@ -21,12 +21,12 @@ import { standardOutput, watchStandardOutput } from './watch-standard-output.ts'
 /** Builds the command line with all its commands. */
 export function buildProgram(output: Output): Command {
   const program = new Command('subreport')
-    .description('the subscription reporting service: serve it, load it, manage who may read it')
+    .description('run the subscription reporting service, load subscriptions, manage tenants and clients')
     .version(packageVersion)
     .showSuggestionAfterError()
     .addHelpText(
       'after',
-      "\nSettings are environment variables: 'subreport config' lists them.\nExit codes: 0 success, 1 failure, 2 wrong use.",
+      "\nSettings are environment variables: 'subreport config' lists them.\nExit codes: 0 success, 1 failure, 2 invalid usage.",
     );
   program.exitOverride().configureOutput({
     writeOut: (text) => output.stdout.write(text),

@@ -7,7 +7,7 @@ import { type Output, writeResult } from './output.ts';
 export function addMigrateCommand(program: Command, output: Output): void {
   program
     .command('migrate')
-    .description('bring the schema of the store up to date; safe while others do the same')
+    .description('migrate the schema of the database to the latest version; safe to run concurrently')
     .option('--json', 'print {"applied","current"}')
     .addHelpText(
       'after',

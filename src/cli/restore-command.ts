@@ -27,13 +27,13 @@ export function addRestoreCommand(program: Command, output: Output): void {
   program
     .command('restore')
     .description(
-      'replace the store with a backup, while no other process uses it; clients that follow the changes must read everything again',
+      'replace the database with a backup while no other process uses it; clients of the change feed must read everything again',
     )
-    .argument('[file]', "the file that 'subreport backup' wrote")
-    .option('--yes', 'replace a store that is there; the embedded one is kept beside the new one')
+    .argument('[file]', "a file written by 'subreport backup'")
+    .option('--yes', 'replace an existing database; the old SQLite file is kept next to the new one')
     .option(
       '--new-history',
-      'instead of a file: the database was already restored by other means (pg_restore, a snapshot); tell it from its lost history',
+      'instead of a file: start a new history after the database was restored by other means (pg_restore, a snapshot)',
     )
     .option('--json', 'print {"file","tenants","records","replaced"}')
     .addHelpText(
@@ -42,7 +42,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
     )
     .action(async (file: string | undefined, { yes = false, newHistory = false, json = false }: RestoreOptions) => {
       if ((file === undefined) === !newHistory)
-        throw new UsageError('Cannot restore: exactly one of a file and --new-history must be given');
+        throw new UsageError('Cannot restore: either a file or --new-history must be given');
       const config = readConfig();
       if (file === undefined) {
         await renewHistory(config);
@@ -50,7 +50,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
           output,
           json,
           { new_history: true },
-          'The store has a new history: clients that follow the changes must read everything again.',
+          'The database has a new history: clients of the change feed must read everything again.',
         );
         return;
       }
@@ -60,7 +60,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
         : restoreDatabase(config, backup, output));
       const { tenants, records, replaced } = result;
       const kept =
-        replaced === undefined ? '' : ` The replaced store is '${replaced}': remove it when you no longer need it.`;
+        replaced === undefined ? '' : ` The replaced database is '${replaced}': delete it when you no longer need it.`;
       writeResult(output, json, result, `Restored ${tenants} tenants, ${records} records from ${file}.${kept}`);
     });
 }
@@ -84,7 +84,7 @@ async function restoreFile({ DATA_DIR }: Config, backup: string, yes: boolean): 
     const isEmpty = statSync(file).size === 0;
     if (!isEmpty && !yes) {
       throw new UsageError(
-        `Cannot restore: --yes must be given to replace a store that is there: current value is '${file}'`,
+        `Cannot restore: --yes must be given to replace an existing database: current value is '${file}'`,
       );
     }
     const newest = settleStore(file);
@@ -130,7 +130,7 @@ async function stage(staged: StagedStore, backup: string, newest: number): Promi
     if (!(error instanceof StorageError)) throw error;
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
     throw new CommandError(
-      `Cannot restore: the file must be one that 'subreport backup' wrote, and whole: current value is '${backup}' (${reason}); nothing was changed, restore another backup`,
+      `Cannot restore: the file must be a complete backup written by 'subreport backup': current value is '${backup}' (${reason}); nothing was changed, restore another backup`,
     );
   }
 }
@@ -163,12 +163,12 @@ function requireBackup(file: string): void {
   const wal = `${file}-wal`;
   if (existsSync(wal) && statSync(wal).size > 0) {
     throw new CommandError(
-      `Cannot restore: the file must be one that 'subreport backup' wrote, without '${wal}' beside it: a copy of a store in use is not whole: current value is '${file}'`,
+      `Cannot restore: the file must be written by 'subreport backup', without '${wal}' next to it, as a copy of a database in use is incomplete: current value is '${file}'`,
     );
   }
 }
 
 const storeInUse = (file: string): CommandError =>
   new CommandError(
-    `Cannot restore: no other process may use the embedded store '${file}': one does; stop the service and imports, then try again`,
+    `Cannot restore: no other process may use the database '${file}': one does; stop the service and imports, then try again`,
   );

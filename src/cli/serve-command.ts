@@ -30,15 +30,10 @@ interface ServeOptions {
 export function addServeCommand(program: Command, output: Output): void {
   program
     .command('serve')
-    .description('run the service')
-    .option('--demo', 'with a demo tenant of 2,000 synthetic subscriptions and a client, made at the first start')
-    .option(
-      '--workers <n>',
-      `processes that share the port, 1 to ${workersMax}, or auto: one for each processor`,
-      readWorkers,
-      1,
-    )
-    .option('--json', 'announce the demo as one line of JSON')
+    .description('start the service')
+    .option('--demo', 'create a demo tenant with 2,000 synthetic subscriptions and a client at the first start')
+    .option('--workers <n>', `number of worker processes, 1 to ${workersMax}, or auto for one per CPU`, readWorkers, 1)
+    .option('--json', 'print the details of the demo as one line of JSON')
     .addHelpText(
       'after',
       '\nExamples:\n  subreport serve --demo\n  subreport serve --workers auto\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
@@ -70,7 +65,7 @@ function readWorkers(text: string): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
   if (count < 1 || count > workersMax)
     throw new InvalidArgumentError(
-      `it must be a whole number from 1 to ${workersMax}, or auto, such as 4: current value is '${text}'`,
+      `it must be an integer from 1 to ${workersMax}, or auto, such as 4: current value is '${text}'`,
     );
   return count;
 }
@@ -135,12 +130,12 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
   if (warning !== undefined) logger.warn(warning);
   if (config.KEY_ENCRYPTION_SECRET === undefined && isProduction(config)) {
     logger.warn(
-      'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are in the store in the clear, and whoever reads it or a backup of it can make tokens; set it to what openssl rand -base64 32 prints',
+      'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are stored unencrypted, and anyone who can read the database or a backup can issue tokens; set it to the output of openssl rand -base64 32',
     );
   }
   if (publicUrl.startsWith('https://') && config.TRUSTED_PROXIES.length === 0) {
     logger.warn(
-      'TRUSTED_PROXIES is not set, while PUBLIC_URL is https, which a proxy in front must serve: all clients behind it count as one address, and wrong guesses of one at a chosen secret hold the others back; set it to the addresses of the proxy',
+      'TRUSTED_PROXIES is not set, but PUBLIC_URL is https, which requires a proxy: all clients behind the proxy count as one address, so failed attempts of one client can block the others; set it to the addresses of the proxy',
     );
   }
   const places = {

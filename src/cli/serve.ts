@@ -121,7 +121,7 @@ export async function serve(
   try {
     await listen(app, config, '', 'listening', reusePort);
     if (management !== undefined)
-      await listen(management, config, 'MANAGEMENT_', 'listening for the operator', reusePort);
+      await listen(management, config, 'MANAGEMENT_', 'operator API is listening', reusePort);
   } catch (error) {
     await Promise.all([app.close(), management?.close()]);
     throw error;
@@ -172,7 +172,7 @@ function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssue
     onFault: (error) =>
       logger.warn(
         { err: error, issuer },
-        'the keys of the external issuer cannot be read; those read before stay in use',
+        'the keys of the external issuer cannot be read; the cached keys stay in use',
       ),
   });
   void opened.prepare();

@@ -1,19 +1,19 @@
 import { isIP } from 'node:net';
 import { isSecureUrl } from '../auth/secure-url.ts';
 
-/** One setting: an environment variable, how it is read, and what it means. */
+/** A setting: how its environment variable is parsed, and what it means. */
 export interface Setting<T> {
-  /** Reads the text, or gives `undefined` when it breaks the rule. */
+  /** Parses the value; `undefined` if it breaks the rule. */
   readonly read: (text: string) => T | undefined;
   readonly fallback: T;
-  /** What must hold, with a right example. */
+  /** The rule in words, with a valid example. */
   readonly rule: string;
   readonly description: string;
-  /** Whether the value must not be shown. */
+  /** Whether the value must be masked in all output. */
   readonly secret?: true;
 }
 
-/** A whole number within bounds. */
+/** An integer within bounds. */
 export function wholeNumber(minimum: number, maximum: number, fallback: number, description: string): Setting<number> {
   return {
     read: (text) => {
@@ -21,12 +21,12 @@ export function wholeNumber(minimum: number, maximum: number, fallback: number, 
       return value >= minimum && value <= maximum ? value : undefined;
     },
     fallback,
-    rule: `a whole number from ${minimum} to ${maximum}, such as ${fallback}`,
+    rule: `an integer from ${minimum} to ${maximum}, such as ${fallback}`,
     description,
   };
 }
 
-/** One of some words; without a fallback, none of them when it is not set. */
+/** An enumeration; `undefined` if it is unset and has no fallback. */
 export function oneOf<T extends string, F extends T | undefined>(
   words: readonly T[],
   fallback: F,
@@ -40,7 +40,7 @@ export function oneOf<T extends string, F extends T | undefined>(
   };
 }
 
-/** A URL of one of some schemes, kept without a slash at its end. */
+/** A URL with one of the given schemes, without its trailing slashes. */
 export function url(
   schemes: readonly string[],
   example: string,
@@ -58,13 +58,13 @@ export function url(
       return right ? text.replace(/\/+$/, '') : undefined;
     },
     fallback: undefined,
-    rule: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
+    rule: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
     description,
     ...(secret && { secret }),
   };
 }
 
-/** Any text that is not empty. */
+/** A non-empty string. */
 export function text(fallback: string, rule: string, description: string): Setting<string> {
   return { read: (value) => (value.trim() === '' ? undefined : value), fallback, rule, description };
 }
@@ -78,7 +78,7 @@ export function randomKey(description: string): Setting<string | undefined> {
   return {
     read: (value) => (isRandomKey(value) ? value : undefined),
     fallback: undefined,
-    rule: 'at least 32 random bytes in base64, base64url or hexadecimal, such as what this prints: openssl rand -base64 32; to replace an older value, set it as KEY_ENCRYPTION_SECRET_BEFORE',
+    rule: 'at least 32 random bytes in base64, base64url or hexadecimal, such as the output of: openssl rand -base64 32; to replace an older value, set that one as KEY_ENCRYPTION_SECRET_BEFORE',
     description,
     secret: true,
   };
@@ -91,18 +91,18 @@ function isRandomKey(value: string): boolean {
   return bytes.length >= 32 && new Set(bytes).size >= 16;
 }
 
-/** Random text that nobody can guess; not shown anywhere. */
+/** A random string, masked in all output. */
 export function secret(description: string): Setting<string | undefined> {
   return {
     read: (value) => (value.length >= 32 ? value : undefined),
     fallback: undefined,
-    rule: 'at least 32 characters of random text, such as what this prints: openssl rand -base64 32',
+    rule: 'at least 32 random characters, such as the output of: openssl rand -base64 32',
     description,
     secret: true,
   };
 }
 
-/** A list of IP addresses and networks, separated by commas; none when not set. */
+/** A comma-separated list of IP addresses and networks; empty if unset. */
 export function networks(description: string): Setting<readonly string[]> {
   return {
     read: (value) => {
@@ -122,7 +122,7 @@ function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-/** Some of some words, separated by commas. */
+/** A comma-separated list of values of an enumeration. */
 export function listOf<T extends string>(
   words: readonly T[],
   fallback: readonly T[],
@@ -151,18 +151,18 @@ export function word<F extends string | undefined>(
   return {
     read: (value) => (/^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/.test(value) ? value : undefined),
     fallback,
-    rule: `printable ASCII without blanks, quotes and backslashes, such as ${example}`,
+    rule: `printable ASCII without spaces, quotes and backslashes, such as ${example}`,
     description,
   };
 }
 
-/** The URL of an issuer (RFC 8414 §2), kept to the letter. */
+/** The URL of an issuer (RFC 8414 §2), unchanged. */
 export function issuerUrl(example: string, description: string): Setting<string | undefined> {
   return {
     read: (value) =>
       /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value) && !/[?#]/.test(value) && isSecureUrl(value) ? value : undefined,
     fallback: undefined,
-    rule: `a URL that begins with https:// (http:// on this machine alone), without ? and #, such as ${example}`,
+    rule: `a URL that starts with https:// (http:// only for this machine), without ? and #, such as ${example}`,
     description,
   };
 }

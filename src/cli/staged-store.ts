@@ -28,7 +28,7 @@ export async function withStagedStore<T>(folder: string, work: (staged: StagedSt
   const lock = lockExclusive(join(folder, 'staging'));
   if (lock === undefined) {
     throw new CommandError(
-      `Cannot begin: one backup or restore at a time may write to '${folder}', and another one is running`,
+      `Cannot start: only one backup or restore at a time may write to '${folder}', and another one is running`,
     );
   }
   const inner = join(folder, 'store');

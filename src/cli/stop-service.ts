@@ -45,7 +45,7 @@ export async function stopService({ service, store, config, logger }: ServedStor
   service.drain();
   await sleep(stopDelayMs(config));
   setTimeout(() => {
-    logger.error('stopping took too long; what was under way is cut off');
+    logger.error('the shutdown took too long; unfinished requests are aborted');
     process.exit(1);
   }, stopMsMax).unref();
   const apps = [service.app, ...(service.management === undefined ? [] : [service.management])];

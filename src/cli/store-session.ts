@@ -40,7 +40,7 @@ export const logStoreEvents = (logger: Logger): StoreEvents => [
   (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
   () =>
     logger.warn(
-      'DATABASE_URL leads to a pooler, behind which changes cannot be listened for: each request asks the database what has changed (docs/operating.md, Poolers)',
+      'DATABASE_URL refers to a pooler, which does not forward notifications: each request polls the database for changes (docs/operating.md, Poolers)',
     ),
 ];
 
@@ -62,12 +62,12 @@ export async function requireTenant(store: Store, name: string): Promise<TenantI
   const tenants = await listTenants(store);
   if (tenants.some(({ tenant }) => tenant === name)) {
     throw new CommandError(
-      `Cannot use the tenant: it must not be one that is being deleted: current value is '${name}'; finish with: subreport tenant delete ${name} --yes`,
+      `Cannot use the tenant: it must not be in deletion: current value is '${name}'; finish the deletion with: subreport tenant delete ${name} --yes`,
     );
   }
   const names = tenants.map(({ tenant }) => tenant);
   throw new CommandError(
-    `Cannot find the tenant: it must be one that 'subreport tenant list' shows${didYouMean(name, names)}: current value is '${name}'; make it with: subreport tenant create ${name}`,
+    `Cannot find the tenant: it must be listed by 'subreport tenant list'${didYouMean(name, names)}: current value is '${name}'; create it with: subreport tenant create ${name}`,
   );
 }
 

@@ -20,20 +20,22 @@ interface DeleteOptions {
 export function addSubscriptionCommand(program: Command, output: Output): void {
   program
     .command('subscription')
-    .description('remove single subscriptions')
+    .description('manage single subscriptions')
     .command('delete')
-    .description('erase subscriptions, for erasure requests; clients that follow the changes get a tombstone for each')
-    .requiredOption('--tenant <tenant>', 'the tenant whose subscriptions they are')
+    .description(
+      'permanently delete subscriptions, for erasure requests; clients of the change feed receive a tombstone for each',
+    )
+    .requiredOption('--tenant <tenant>', 'the tenant of the subscriptions')
     .option('--id <id...>', 'ids of subscriptions')
-    .option('--file <file>', 'a file with one id on each line, or - for standard input')
+    .option('--file <file>', 'a file with one id per line, or - for standard input')
     .option('--json', 'print {"tenant","asked","deleted","missing"}')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n\nAn id of no subscription is counted as missing and is no failure. Remove the subscription from the source of your imports first.',
+      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first.',
     )
     .action(async ({ tenant, id = [], file, json = false }: DeleteOptions) => {
       if (id.length === 0 && file === undefined)
-        throw new UsageError('Cannot tell what to delete: at least one of --id and --file must be given');
+        throw new UsageError('Cannot delete subscriptions: at least one of --id and --file must be given');
       const wrong = id.find((each) => !isId(each));
       if (wrong !== undefined)
         throw new UsageError(`Cannot use --id: it must be ${idRule}: current value is '${wrong}'`);
@@ -46,7 +48,7 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
         output,
         json,
         { tenant, ...summary },
-        `Tenant ${tenant}: ${deleted} of ${asked} subscriptions were deleted, ${missing} were not there.`,
+        `Tenant ${tenant}: ${deleted} of ${asked} subscriptions were deleted, ${missing} do not exist.`,
       );
     });
 }

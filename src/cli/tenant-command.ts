@@ -14,18 +14,18 @@ const tenantForm = /^[a-z0-9][a-z0-9-]{0,62}$/;
 export function addTenantCommand(program: Command, output: Output): void {
   const tenant = program
     .command('tenant')
-    .description('make, list and delete tenants: the customers whose subscriptions are reported');
+    .description('create, list and delete tenants (the customers whose subscriptions are reported)');
   tenant
     .command('create')
-    .description('make a tenant')
-    .argument('[tenant]', 'name of the tenant: 1 to 63 of a-z 0-9 and -; generated when left out')
+    .description('create a tenant')
+    .argument('[tenant]', 'name of the tenant, 1 to 63 of the characters a-z 0-9 - (default: generated)')
     .option('--json', 'print {"tenant"}')
     .addHelpText('after', '\nExamples:\n  subreport tenant create acme\n  subreport tenant create acme --json')
     .action(async (name: string | undefined, { json = false }: { json?: boolean }) => {
       const id = name ?? `tenant-${randomBytes(6).toString('hex')}`;
       if (!tenantForm.test(id)) {
         throw new UsageError(
-          `Cannot create the tenant: its name must be 1 to 63 of a-z, 0-9 and -, and begin with a letter or digit, such as acme: current value is '${id}'`,
+          `Cannot create the tenant: its name must be 1 to 63 of the characters a-z 0-9 -, starting with a letter or digit, such as acme: current value is '${id}'`,
         );
       }
       const created = await withStore(readConfig(), (store) => insertTenant(store, id, nowSeconds()));

@@ -11,16 +11,16 @@ export function addTenantDeleteCommand(tenant: Command, output: Output): void {
   tenant
     .command('delete')
     .description(
-      'remove a tenant for good: its clients at once, then all its records; run it again when it was stopped',
+      'permanently delete a tenant: first its clients, then all its records; run it again if it was interrupted',
     )
     .argument('<tenant>', 'name of the tenant')
-    .option('--yes', 'confirm that everything of the tenant is to be removed')
+    .option('--yes', 'confirm that all data of the tenant is to be deleted')
     .option('--json', 'print {"tenant","deleted","clients","rows"}')
     .addHelpText('after', '\nExample:\n  subreport tenant delete acme --yes')
     .action(async (name: string, { yes = false, json = false }: { yes?: boolean; json?: boolean }) => {
       if (!yes) {
         throw new UsageError(
-          `Cannot delete the tenant without --yes: all its records and clients are removed for good: current value is '${name}'`,
+          `Cannot delete the tenant: --yes must be given, as all its records and clients are permanently deleted: current value is '${name}'`,
         );
       }
       const { clients, rows } = await withStore(readConfig(), async (store) =>

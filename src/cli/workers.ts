@@ -95,7 +95,9 @@ export class Workers {
     const worker = cluster.fork();
     const ended = once(worker, 'exit') as unknown as Serving['ended'];
     const failed = ended.then(([code, signal]) => {
-      throw new CommandError(`Cannot start a worker: it must run until it is stopped: it ended with ${signal ?? code}`);
+      throw new CommandError(
+        `Cannot start a worker: it must run until it is stopped: it exited with ${signal ?? code}`,
+      );
     });
     const serving = new Promise<void>((resolve, reject) => {
       worker.on('error', reject); // it could not be made, or not be sent to
@@ -124,7 +126,7 @@ export class Workers {
     const { id, process } = worker;
     const onSilent = (): void => {
       const line = { worker: id, pid: process.pid, silent_ms: this.#silenceMs };
-      this.#logger.error(line, 'a worker does not answer any more; it is killed');
+      this.#logger.error(line, 'a worker no longer responds; it is killed');
       process.kill('SIGKILL');
     };
     watchHeartbeat(worker, this.#silenceMs, (message) => send(worker, message), onSilent);
@@ -140,7 +142,7 @@ export class Workers {
       const [code, signal] = await current.ended;
       if (this.#isStopping) return code === 0;
       const { id, process } = current.worker;
-      this.#logger.warn({ worker: id, pid: process.pid, code, signal }, 'a worker ended; another one replaces it');
+      this.#logger.warn({ worker: id, pid: process.pid, code, signal }, 'a worker exited; another one replaces it');
       if (performance.now() - since > steadyMs) waitMs = replaceMs.first;
       for (let failures = 0, next: Serving | undefined; next === undefined; failures += 1) {
         await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);

@@ -189,7 +189,7 @@ export class SubreportClient {
   async #get(url: string, signal?: AbortSignal): Promise<Response> {
     if (!url.startsWith(`${this.#baseUrl}/`)) {
       throw new TypeError(
-        `Cannot follow a link: it must lie below ${this.#baseUrl}, as the token must not go elsewhere: current value is '${url}'`,
+        `Cannot follow a link: it must start with ${this.#baseUrl}, as the token must not be sent elsewhere: current value is '${url}'`,
       );
     }
     const sendWith = (token: string) =>
@@ -208,7 +208,7 @@ async function requireOk(response: Response): Promise<Response> {
   const problem: unknown = await response.json().catch(() => undefined);
   if (typeof problem === 'object' && problem !== null && 'type' in problem) throw new ApiError(problem as Problem);
   throw new ConnectionError(
-    `Cannot read the answer of ${new URL(response.url).origin}: it must be a problem (RFC 9457): its status was ${response.status}`,
+    `Cannot read the response of ${new URL(response.url).origin}: it must be a problem document (RFC 9457): its status was ${response.status}`,
   );
 }
 

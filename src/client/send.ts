@@ -34,7 +34,7 @@ export async function send(
       await outcome.body?.cancel();
     } else if (last) {
       throw new ConnectionError(
-        `Cannot reach ${new URL(url).origin}: it must answer within ${transport.timeoutMs} ms`,
+        `Cannot reach ${new URL(url).origin}: it must respond within ${transport.timeoutMs} ms`,
         { cause: outcome.failure },
       );
     }

@@ -111,7 +111,7 @@ function toTokenError(response: Response, answer: unknown): Error {
   const { error, error_description: description } = (answer ?? {}) as Partial<TokenErrorBody>;
   if (error === undefined)
     return new ConnectionError(
-      `Cannot get a token: the token endpoint must answer as RFC 6749 says: its status was ${response.status}`,
+      `Cannot get a token: the response of the token endpoint must follow RFC 6749: its status was ${response.status}`,
     );
   return new TokenRequestError(error as TokenRequestError['code'], description ?? error);
 }

@@ -31,7 +31,7 @@ export async function importStrictly({
     const source = sourceName === undefined ? '' : ` '${sourceName}'`;
     const refused = new ImportError(
       'BAD_ROWS',
-      `Cannot import${source} strictly: every row must be right: ${checked.rejected} of ${checked.read} are not; nothing was loaded`,
+      `Cannot import${source} strictly: every row must be valid: ${checked.rejected} of ${checked.read} are not; nothing was loaded`,
     );
     return { ...checked, refused };
   }
@@ -43,11 +43,11 @@ export async function importStrictly({
 
 /** Every row was valid in the first pass. */
 function failOnChange({ line }: RejectedRow): never {
-  throw changedWhileRead(`line ${line} was right before`);
+  throw changedWhileRead(`line ${line} was valid before`);
 }
 
 const changedWhileRead = (difference: string): ImportError =>
   new ImportError(
     'BAD_ROWS',
-    `Cannot go on with the strict import: the source must not change while it is read: ${difference}`,
+    `Cannot continue the strict import: the source must not change while it is read: ${difference}`,
   );

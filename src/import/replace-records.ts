@@ -82,7 +82,7 @@ function refusalOf({ read, rejected }: Tally, allowEmpty: boolean): ImportError 
   if (rejected > 0) {
     return new ImportError(
       'BAD_ROWS',
-      `Cannot replace the records: every row must be right, or the record of a bad one would be removed: ${rejected} of ${read} are not; nothing was changed`,
+      `Cannot replace the records: every row must be valid, or the record of an invalid one would be removed: ${rejected} of ${read} are not; nothing was changed`,
     );
   }
   if (read === 0 && !allowEmpty) {

@@ -37,7 +37,7 @@ test.each([{ line: 'serve' }, { line: 'serve --workers 2' }])(
       for (const { status } of answers) expect(status).toBe(401);
     }
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    expect(running.stdout()).not.toContain('a worker ended');
+    expect(running.stdout()).not.toContain('a worker exited');
     await opened.close();
   },
 );

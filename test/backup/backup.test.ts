@@ -115,7 +115,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
     expect(await backup(inside)).toMatchObject({ code: 1 });
     expect(await backup(join(place.folder, 'none', 'backup.db'))).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('its folder must exist'),
+      stderr: expect.stringContaining('its directory must exist'),
     });
     expect(await backup(file, '--force')).toMatchObject({ code: 0, stderr: '' });
   });
@@ -130,7 +130,7 @@ test('a backup of a store whose counts are wrong is refused, and nothing is writ
   const file = join(place.folder, 'backup.db');
   const { code, stderr } = await runCommand(['backup', file], { environment: place.environment });
   expect([code, existsSync(file)]).toEqual([1, false]);
-  expect(stderr).toMatch(/^Cannot back up the store: every check .*\nPROBLEM counts of acme/);
+  expect(stderr).toMatch(/^Cannot back up the database: every check .*\nPROBLEM counts of acme/);
   expect(stderr).toContain('subreport doctor --repair');
   await place.remove();
 });

@@ -31,10 +31,10 @@ describe('wrong use', () => {
     [[], 'Usage: subreport'],
     [['sevre'], 'Did you mean serve?'],
     [['serve', '--dmeo'], 'Did you mean --demo?'],
-    [['tenant', 'create', 'Acme'], 'must be 1 to 63 of a-z'],
+    [['tenant', 'create', 'Acme'], 'must be 1 to 63 of the characters a-z'],
     [['client', 'create'], "required option '--tenant <tenant>' not specified"],
     [['client', 'create', '--tenant', 't', '--grants', 'password'], 'client_credentials,refresh_token'],
-    [['client', 'create', '--tenant', 't', '--external'], '--client-id must be given with --external'],
+    [['client', 'create', '--tenant', 't', '--external'], '--external requires --client-id'],
     [
       ['client', 'create', '--tenant', 't', '--external', '--secret-stdin'],
       "cannot be used with option '--secret-stdin'",
@@ -47,7 +47,7 @@ describe('wrong use', () => {
     [['import', 'a.xlsx', '--tenant', 't'], 'must end in .csv, .ndjson or .jsonl'],
     [['import', 'a.csv', '--tenant', 't', '--format', 'xml'], 'Allowed choices are ndjson, csv'],
     [['import', 'a.csv'], "required option '--tenant <tenant>' not specified"],
-    [['generate', '--subscriptions', 'many', '--tenant', 't'], 'a whole number, such as 1000'],
+    [['generate', '--subscriptions', 'many', '--tenant', 't'], 'an integer, such as 1000'],
     [['generate', '--subscriptions', '5'], 'either --tenant or --output must be given'],
     [['generate', '--subscriptions', '5', '--until', 'noon', '--output', '-'], 'ISO 8601'],
   ])('%j ends with 2 and says what is right', async (args, said) => {
@@ -289,7 +289,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
         expect([cut.code, cut.stderr]).toEqual([1, expect.stringMatching(sentence)]);
       }
       const wrong = await run(['import', 'x.csv', '--tenant', 'packed', '--unpacked-max-gib', '0']);
-      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('a whole number of GiB')]);
+      expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('an integer number of GiB')]);
     });
 
     test('--strict loads nothing when one row is bad, from a file and from standard input', async () => {
@@ -341,7 +341,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       for (const errors of [source, hard, symbolic]) {
         const { code, stderr } = await run(['import', source, '--tenant', 'acme', '--errors', errors]);
         expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
-        expect(stderr).toContain('must be another file');
+        expect(stderr).toContain('must not be the file that is imported');
       }
       expect(readFileSync(source, 'utf8')).toBe(lines(good, '{}'));
     });

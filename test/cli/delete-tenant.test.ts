@@ -154,7 +154,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     const file = join(folder, 'erase.txt');
     writeFileSync(file, `${three}\r\n\n${three}\n`);
     const byFile = ['subscription', 'delete', '--tenant', 'erasure', '--file', file];
-    expect((await run(byFile)).stdout).toBe('Tenant erasure: 1 of 1 subscriptions were deleted, 0 were not there.\n');
+    expect((await run(byFile)).stdout).toBe('Tenant erasure: 1 of 1 subscriptions were deleted, 0 do not exist.\n');
     await expect
       .poll(async () => (await service.get('/v1/subscription', token)).headers.get('x-total-count'))
       .toBe('17');

@@ -50,7 +50,7 @@ test('a worker whose event loop stands still is killed, replaced and logged (O5)
   const [hung = 0] = workerPids();
   process.kill(hung, 'SIGSTOP');
   await eventually(() => expect(workerPids()).toHaveLength(3));
-  const line = { level: 'error', pid: hung, msg: 'a worker does not answer any more; it is killed' };
+  const line = { level: 'error', pid: hung, msg: 'a worker no longer responds; it is killed' };
   expect(log()).toContainEqual(expect.objectContaining(line));
   for (let n = 0; n < 10; n += 1) {
     const response = await fetch(`${url}/healthz`, { headers: { connection: 'close' } });

@@ -187,7 +187,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const headers = { authorization: `Bearer ${await workers.token()}` };
     const [victim = 0] = workers.pids();
     process.kill(victim, 'SIGKILL');
-    await eventually(() => expect(workers.command.stdout()).toContain('a worker ended'));
+    await eventually(() => expect(workers.command.stdout()).toContain('a worker exited'));
     const meanwhile = await Promise.all(Array.from({ length: 10 }, () => ask(workers.reportUrl, headers)));
     expect(meanwhile.map(({ status }) => status)).toEqual(Array(10).fill(200));
     await eventually(() => expect(workers.pids()).toHaveLength(3));
@@ -346,7 +346,7 @@ describe('--workers', () => {
   test.each(['0', '65', '-1', '1.5', 'many', ''])('%j is wrong use', async (value) => {
     const { code, stdout, stderr } = await runCommand(['serve', '--workers', value]);
     expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(`it must be a whole number from 1 to 64, or auto, such as 4: current value is '${value}'`);
+    expect(stderr).toContain(`it must be an integer from 1 to 64, or auto, such as 4: current value is '${value}'`);
   });
 
   test.each(['1', 'auto'])('%s starts, with a demo that is announced once', async (value) => {

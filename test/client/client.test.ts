@@ -178,7 +178,7 @@ describe('the client library against a real service', () => {
   });
 
   test('the token goes nowhere else', async () => {
-    await expect(clientOf().getPage('http://127.0.0.1:1/elsewhere')).rejects.toThrow(/must lie below/);
+    await expect(clientOf().getPage('http://127.0.0.1:1/elsewhere')).rejects.toThrow(/must start with/);
   });
 
   test('a service that is not there is a ConnectionError after the tries', async () => {

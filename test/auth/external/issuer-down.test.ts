@@ -59,7 +59,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     await expect.poll(() => warnings().length).toBe(1);
     expect(warnings()[0]).toMatchObject({
       issuer: issuer.url,
-      msg: 'the keys of the external issuer cannot be read; those read before stay in use',
+      msg: 'the keys of the external issuer cannot be read; the cached keys stay in use',
       err: { message: expect.stringContaining(`Cannot read ${issuer.url}/.well-known/openid-configuration`) },
     });
     await expectUnavailable(await get());
