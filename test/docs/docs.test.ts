@@ -125,6 +125,19 @@ describe('documentation and code say the same', () => {
     }
   });
 
+  test('docs/glossary.md explains at most 25 terms, in order, in a sentence each, and other pages use them all', () => {
+    const entries = [...read('docs/glossary.md').matchAll(/^- \*\*(.+?)\*\*: ([^.]+\.)$/gm)];
+    const terms = entries.map(([, term = '']) => term.toLowerCase());
+    expect(terms).toHaveLength(read('docs/glossary.md').match(/^- /gm)?.length ?? 0);
+    expect(terms.length).toBeLessThanOrEqual(25);
+    expect(terms).toEqual(terms.toSorted());
+    const others = pages
+      .filter((page) => page !== 'docs/glossary.md')
+      .map((page) => read(page).toLowerCase().replaceAll(/\s+/g, ' '))
+      .join('\n');
+    expect(terms.filter((term) => !others.includes(term))).toEqual([]);
+  });
+
   test('npm scripts that the documentation names exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) =>
