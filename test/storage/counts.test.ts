@@ -7,6 +7,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
@@ -105,7 +106,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
   afterAll(() => opened.close());
 
   test('are those of count(*) after every history of loads, updates and deletes, and lead to the right pages (property)', async () => {
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(
         history,
         fc.array(filters, { minLength: 4, maxLength: 4 }),
@@ -151,13 +152,14 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
           }
         },
       ),
-      { numRuns: 25 },
+      { least: 3, most: 25 },
     );
   });
 
-  test('200,000 records of one createdDate: exact totals, the right page at every depth, and spans of bounded size', async () => {
+  test('records of one createdDate in several groups: exact totals, the right page at every depth, and spans of bounded size', async () => {
     const tenant = await newTenant();
-    const count = 200_000;
+    // A group has up to 64 spans, and a span up to 500 records: these need more than one group.
+    const count = 60_000;
     const idOf = (number: number): string => `bulk-${String(number).padStart(6, '0')}`;
     const rows = Array.from({ length: count }, (_, index) => {
       const status = index % 4 === 0 ? 'EXPIRED' : 'ACTIVE';
@@ -169,7 +171,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     expect((await spansOf(tenant, 1)).length).toBeGreaterThan(1);
     expect(await problemsOf(tenant)).toEqual([]);
     await store.readTenant(tenant, async (reader) => {
-      for (const skip of [0, 1, 9_999, 100_000, 123_456, 199_999, 200_000]) {
+      for (const skip of [0, 1, 9_999, 30_000, 37_123, 59_999, 60_000]) {
         for (const descending of [false, true]) {
           const order = { column: 'created_date', descending } as const;
           const first = descending ? count - 1 - skip : skip;
@@ -188,12 +190,12 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
         }
       }
       const expired = { dateColumn: 'created_date', statuses: ['EXPIRED'], productId: 'product-1' } as const;
-      expect(await countMatching(reader, expired)).toBe(50_000);
+      expect(await countMatching(reader, expired)).toBe(15_000);
       const order = { column: 'created_date', descending: false } as const;
-      const { records: page } = await readPage({ store }, tenant, expired, order, { kind: 'offset', skip: 40_000 }, 2);
-      expect(page.map(({ record }) => Number(record))).toEqual([160_000, 160_004]);
+      const { records: page } = await readPage({ store }, tenant, expired, order, { kind: 'offset', skip: 12_000 }, 2);
+      expect(page.map(({ record }) => Number(record))).toEqual([48_000, 48_004]);
     });
-    const removed = rows.slice(10_000, 110_000).map(({ id }) => id);
+    const removed = rows.slice(10_000, 40_000).map(({ id }) => id);
     for (let start = 0; start < removed.length; start += 5_000)
       await store.deleteSubscriptions(tenant, removed.slice(start, start + 5_000));
     expect(await problemsOf(tenant)).toEqual([]);
