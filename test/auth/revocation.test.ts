@@ -3,7 +3,7 @@ import type { TokenResponse } from '../../src/contract/token.ts';
 import { directoryStatement } from '../../src/storage/store.ts';
 import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 type Issued = TokenResponse & { readonly refresh_token: string };
@@ -35,7 +35,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     if (engine === 'sqlite') expect(await read(token)).toBe(status);
     else await expect.poll(() => read(token)).toBe(status);
   };
-  const run = (...args: string[]) => runCommand(args, { environment: opened.environment });
+  const run = (...args: string[]) => runHere(args, opened.environment);
   afterEach(() => service.close());
 
   test('a token of a family that made room for newer ones can be revoked, by either of its tokens (S3)', async () => {

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { eventually } from '../support/eventually.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlace, withStore } from './stores.ts';
 
 const writer = fileURLToPath(new URL('../support/crash-writer.ts', import.meta.url));
@@ -50,7 +51,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
         withStore(from, async (store) => contentOf(store, (await findTenant(store, name))?.tenant as never));
       expect(await read(other)).toEqual(await read(place));
     }
-    expect((await runCommand(['doctor'], { environment: other.environment })).code).toBe(0);
+    expect((await runHere(['doctor'], other.environment)).code).toBe(0);
     await other.remove();
   });
 

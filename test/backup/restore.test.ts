@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runCommand, startCommand, untilWritten } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { startService } from '../support/service.ts';
 import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlace, withStore } from './stores.ts';
 
@@ -161,7 +162,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
       await sleep(Math.random() * 400);
       command.child.kill('SIGKILL');
       await command.ended;
-      expect((await runCommand(['doctor'], { environment: place.environment })).code).toBe(0);
+      expect((await runHere(['doctor'], place.environment)).code).toBe(0);
       const count = await countOf(place);
       expect([before, 3_000]).toContain(count);
       if (count === 3_000) break;
@@ -200,7 +201,7 @@ describe('subreport restore', () => {
     const tenant = await tenantOf(source);
     const content = (from: StorePlace) => withStore(from, (store) => contentOf(store, tenant));
     expect(await content(target)).toEqual(await content(source));
-    expect((await runCommand(['doctor'], { environment: target.environment })).code).toBe(0);
+    expect((await runHere(['doctor'], target.environment)).code).toBe(0);
     for (const place of [source, target]) await place.remove();
   });
 

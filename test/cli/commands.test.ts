@@ -12,6 +12,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { findClientWithSecrets } from '../../src/storage/tables/client.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { type CommandOptions, type CommandResult, runCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 
 const launcher = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url));
 const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
@@ -51,7 +52,7 @@ describe('wrong use', () => {
     [['generate', '--subscriptions', '5'], 'either --tenant or --output must be given'],
     [['generate', '--subscriptions', '5', '--until', 'noon', '--output', '-'], 'ISO 8601'],
   ])('%j ends with 2 and says what is right', async (args, said) => {
-    const { code, stdout, stderr } = await runCommand(args);
+    const { code, stdout, stderr } = await runHere(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(said);
     expect(stderr).not.toMatch(/^ +at /m);
@@ -60,7 +61,7 @@ describe('wrong use', () => {
   test('bad settings end every command with 2, all of them named at once', async () => {
     const environment = { PORT: 'eighty', FIRST_PAGE: '2', SUBREPORT_PORT: '80', DATABASE_URL: 'mysql://u:hidden@h/d' };
     for (const args of [['serve'], ['migrate'], ['config'], ['tenant', 'list']]) {
-      const { code, stderr } = await runCommand(args, { environment });
+      const { code, stderr } = await runHere(args, environment);
       expect(code).toBe(2);
       for (const name of Object.keys(environment)) expect(stderr).toContain(`Cannot use ${name}: it must be`);
       expect(stderr).toContain("did you mean 'PORT'?");
@@ -87,14 +88,14 @@ describe('wrong use', () => {
 describe('config', () => {
   test('lists every setting with its value and origin, passwords masked', async () => {
     const environment = { PORT: '9000', DATABASE_URL: 'postgres://u:hidden@h/d?sslpassword=hidden' };
-    const { code, stdout } = await runCommand(['config', '--json'], { environment });
+    const { code, stdout } = await runHere(['config', '--json'], environment);
     const shown = JSON.parse(stdout) as { name: string; value: string; origin: string }[];
     expect(code).toBe(0);
     expect(shown.map(({ name }) => name)).toEqual(Object.keys(settings));
     expect(shown.find(({ name }) => name === 'PORT')).toMatchObject({ value: '9000', origin: 'environment' });
     expect(shown.find(({ name }) => name === 'HOST')).toMatchObject({ value: '127.0.0.1', origin: 'default' });
     expect(stdout).not.toContain('hidden');
-    const table = (await runCommand(['config'], { environment })).stdout;
+    const table = (await runHere(['config'], environment)).stdout;
     for (const name of Object.keys(settings)) expect(table).toContain(`\n${name} `);
   });
 });
@@ -103,7 +104,9 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let folder: string;
   const run = (args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> =>
-    runCommand(args, { ...options, environment: { ...opened.environment, ...options.environment } });
+    Object.keys(options).length === 0 && !args.includes('-')
+      ? runHere(args, opened.environment)
+      : runCommand(args, { ...options, environment: { ...opened.environment, ...options.environment } });
   const json = async (args: readonly string[], options?: CommandOptions) => {
     const { code, stdout, stderr } = await run([...args, '--json'], options);
     expect([code, stderr]).toEqual([0, '']);

@@ -11,6 +11,7 @@ import { findTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const tables = ['subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import'] as const;
@@ -20,7 +21,10 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   let folder: string;
-  const run = (args: readonly string[], input = '') => runCommand(args, { environment: opened.environment, input });
+  const run = (args: readonly string[], input?: string) =>
+    input === undefined
+      ? runHere(args, opened.environment)
+      : runCommand(args, { environment: opened.environment, input });
   const json = async (args: readonly string[], input?: string) => {
     const { code, stdout, stderr } = await run([...args, '--json'], input);
     expect([code, stderr]).toEqual([0, '']);

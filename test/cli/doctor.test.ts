@@ -10,7 +10,7 @@ import { readHistory } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 
 interface Report {
   readonly ok: boolean;
@@ -35,9 +35,7 @@ async function tamper({ environment }: TestStore, sql: string): Promise<void> {
 describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   const doctor = async (...args: string[]): Promise<[number | null, Report]> => {
-    const { code, stdout, stderr } = await runCommand(['doctor', '--json', ...args], {
-      environment: opened.environment,
-    });
+    const { code, stdout, stderr } = await runHere(['doctor', '--json', ...args], opened.environment);
     expect(stderr).toBe('');
     return [code, JSON.parse(stdout)];
   };
@@ -162,7 +160,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
   });
 
   test('says what it found to people too', async () => {
-    const { code, stdout } = await runCommand(['doctor'], { environment: opened.environment });
+    const { code, stdout } = await runHere(['doctor'], opened.environment);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {5} schema: .*\n/);
     expect(stdout).toContain('counts of globex: 2000 records, all counts exact\n');
@@ -171,7 +169,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
 
 test('doctor does not migrate: an empty store has a schema problem, and no counts to check', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-doctor-'));
-  const { code, stdout } = await runCommand(['doctor', '--json'], { environment: { DATA_DIR: folder } });
+  const { code, stdout } = await runHere(['doctor', '--json'], { DATA_DIR: folder });
   const report: Report = JSON.parse(stdout);
   expect(code).toBe(1);
   expect(report.checks.map(({ check, ok }) => [check, ok])).toEqual([
@@ -185,13 +183,13 @@ test('doctor does not migrate: an empty store has a schema problem, and no count
 test('doctor finds an embedded file that is damaged', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-doctor-'));
   const environment = { DATA_DIR: folder };
-  await runCommand(['tenant', 'create', 'acme'], { environment });
-  await runCommand(['generate', '--tenant', 'acme', '--subscriptions', '2000'], { environment });
+  await runHere(['tenant', 'create', 'acme'], environment);
+  await runHere(['generate', '--tenant', 'acme', '--subscriptions', '2000'], environment);
   const file = join(folder, 'subreport.db');
   const bytes = readFileSync(file);
   for (let page = 40; page < 60; page += 1) bytes.fill(0x5a, page * 4_096 + 200, page * 4_096 + 400);
   writeFileSync(file, bytes);
-  const { code, stdout } = await runCommand(['doctor', '--json'], { environment });
+  const { code, stdout } = await runHere(['doctor', '--json'], environment);
   const report: Report = JSON.parse(stdout);
   expect(code).toBe(1);
   expect(report.checks.at(-1)).toMatchObject({
@@ -206,7 +204,7 @@ test('doctor finds row-level security that was switched off, and a superuser wit
   const opened = await openPostgres('postgres');
   await opened.store.migrate();
   const checks = async (): Promise<Report['checks']> =>
-    JSON.parse((await runCommand(['doctor', '--json'], { environment: opened.environment })).stdout).checks;
+    JSON.parse((await runHere(['doctor', '--json'], opened.environment)).stdout).checks;
   expect((await checks()).every(({ ok }) => ok)).toBe(true);
   expect((await checks()).find(({ check }) => check === 'role')?.message).toContain('step down to subreport_tenant');
   await tamper(opened, 'alter table subscription_span no force row level security');

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TenantId } from '../../src/storage/store.ts';
 import type { TestStore } from '../support/engines.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';
 
 /**
- * Each engine once: a store that other processes change is the harder case, and the commands are
- * other processes.
+ * Each engine once. The commands open a store of their own, as those of another process do.
  */
 const chosen = servicesOnEngines.filter(({ engine, processes }) => (engine === 'postgres') === processes > 1);
 
@@ -14,7 +13,7 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
   let opened: TestStore;
   let service: TestService;
   let acme: TenantId;
-  const run = (...args: string[]) => runCommand(['client', ...args], { environment: opened.environment });
+  const run = (...args: string[]) => runHere(['client', ...args], opened.environment);
   const json = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json');
     expect([code, stderr]).toEqual([0, '']);
@@ -114,7 +113,7 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
 
 test('client update without a change, and with contradicting ones, is wrong use', async () => {
   for (const args of [[], ['--external', '--grants', 'client_credentials'], ['--scopes', 'everything']]) {
-    const { code } = await runCommand(['client', 'update', '--client-id', 'c', ...args]);
+    const { code } = await runHere(['client', 'update', '--client-id', 'c', ...args]);
     expect(code).toBe(2);
   }
 });

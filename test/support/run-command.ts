@@ -37,7 +37,7 @@ export interface CommandOptions {
  * The environment without settings of ours; services of several tests run at once, so none opens
  * the operator's listener unless told.
  */
-const base = {
+export const commandEnvironment = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   NO_COLOR: '1',
@@ -49,7 +49,7 @@ const base = {
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const [program, ...first] = options.program ?? [process.execPath, main];
   const child = spawn(program, [...first, ...args], {
-    env: { ...base, ...options.environment },
+    env: { ...commandEnvironment, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     ...(options.uid !== undefined && { uid: options.uid }),
