@@ -15,7 +15,7 @@ import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
 
-const count = 12_000;
+const count = 8_000;
 const rows = [...syntheticRows({ count, seed: 5, until: 1_767_225_600 })];
 // Every 700th row is bad, and every 900th comes a second time with another status.
 const lines = rows.flatMap((row, index) => [
@@ -78,7 +78,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     const tenant = (await findTenant(opened.store, killed))?.tenant;
     if (tenant === undefined) throw new Error('no tenant');
     let marked = 0;
-    for (let kills = 0; kills < 4; kills += 1) {
+    for (let kills = 0; kills < 2; kills += 1) {
       const { child, ended } = run(killed, file, '--resume', '--errors', errors);
       const rowsOf = async () => (await readResumePoint(opened.store, tenant))?.read ?? 0;
       while ((await rowsOf()) <= marked && child.exitCode === null) await sleep(2);
