@@ -101,6 +101,6 @@ describe('the commands of the README', () => {
 
   test('npm ci && npm test is the command of the tests, and CI runs it', () => {
     expect(blockWith('npm test').trim()).toBe('npm ci && npm test');
-    expect(readFileSync(join(root, '.ci/run'), 'utf8')).toContain('npm ci && npm test');
+    expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/^npm ci;.*^\s*npm test /ms);
   });
 });
