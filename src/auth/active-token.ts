@@ -4,33 +4,36 @@ import type { AuthContext } from './auth-context.ts';
 import type { TokenClaims } from './verify-token.ts';
 
 /**
- * Looks up who a valid token belongs to now: the client, or `undefined` when it was disabled or the
- * token was revoked.
+ * Looks up the client of a valid token: `undefined` if the client is disabled or the token is
+ * revoked.
  */
 export type FindTokenClient = (claims: TokenClaims) => Promise<ClientRow | undefined>;
 
 /**
- * Makes the check that a token which was valid when it was issued still is: its client is there,
- * active and of the token's issuer, and neither the token's refresh family nor all tokens of the
- * client until then were revoked. What the store says is kept in memory for as long as the store is
- * known not to have changed (`Store.changeMark`).
+ * Makes the check that a token which was valid when it was issued is still valid: its client
+ * exists, is active and belongs to the token's issuer, and neither the refresh family of the token
+ * nor all tokens of the client have been revoked since. The rows are cached until the store changes
+ * (`Store.changeMark`).
  */
 export function createActiveCheck({ store }: Pick<AuthContext, 'store'>): FindTokenClient {
   const find = createFreshCache(store, (key) => {
-    // a family is a random id without blanks
+    // a family is a random id without spaces
     const [family = '', clientId = ''] = key.split(/ (.*)/s, 2);
     return findClientOfToken(store, clientId, family === '' ? undefined : family);
   });
   return async (claims) => {
     const found = await find(`${claims.family ?? ''} ${claims.clientId}`);
     if (found === undefined || found.familyRevoked || found.client.disabledAt !== null) return undefined;
-    // an id is one client's at one issuer only
+    // a client id belongs to one issuer only
     if (claims.isOwn === isExternalClient(found.client)) return undefined;
     return isRevoked(claims, found.client) ? undefined : found.client;
   };
 }
 
-/** Whether a token is older than what was revoked, or than the client that has its id now. */
+/**
+ * Whether a token was issued before its client's tokens were revoked, or before this client
+ * existed.
+ */
 function isRevoked({ issuedAt, isOwn }: TokenClaims, { tokensRevokedAt, createdAt }: ClientRow): boolean {
   if (tokensRevokedAt !== null && issuedAt <= tokensRevokedAt) return true;
   return isOwn && issuedAt < createdAt;

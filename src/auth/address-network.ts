@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * The network that an address is counted by: an IPv4 address itself, of an IPv6 address its first
- * 64 bits, as one host has all addresses of such a network (RFC 4291 §2.5.4).
+ * Returns the network by which an address is counted: an IPv4 address itself; the first 64 bits of
+ * an IPv6 address, as one host has all addresses of such a network (RFC 4291 §2.5.4).
  *
  * @example networkOf('2001:db8::1:2:3:4') // '2001:db8:0:0::/64'
  */
@@ -17,7 +17,7 @@ export function networkOf(address: string): string {
   return mapped ? toIpv4(groups) : `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** The IPv4 address of one that is mapped into IPv6 (RFC 4291 §2.5.5.2). */
+/** Returns the IPv4 address that is mapped into an IPv6 address (RFC 4291 §2.5.5.2). */
 function toIpv4(groups: readonly string[]): string {
   const bytes = groups.slice(6).flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]);
   return bytes.join('.');

@@ -7,36 +7,30 @@ import { verifyGeneratedSecret, verifyNothing } from './client-secret.ts';
 import { TokenError } from './error.ts';
 import type { Attempt } from './failure-budget.ts';
 
-/**
- * What a token request carries about the client: the `Authorization` header and the form fields,
- * each at most once.
- */
+/** The client credentials of a token request: the `Authorization` header and the form fields. */
 export interface ClientCredentials {
   readonly authorization: string | undefined;
   readonly clientId: string | undefined;
   readonly clientSecret: string | undefined;
-  /** Address that the request came from. */
+  /** Address of the sender of the request. */
   readonly address: string;
 }
 
-/** A client that has proved who it is. */
+/** A client whose credentials were verified. */
 export type AuthenticatedClient = ClientRow;
 
-/** An id and a secret as a request names them. */
+/** An id and a secret as the request sent them. */
 interface Claim {
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/**
- * Longest id and secret that a client can have; longer ones are refused before anything is done
- * with them.
- */
+/** Longest id and secret that a client can have; longer ones are rejected unchecked. */
 const lengthMax = { clientId: 255, clientSecret: 512 };
 
 /**
- * Finds out which client sent a token request, by HTTP Basic or by form fields (RFC 6749 §2.3.1).
- * An unknown client, a wrong secret and a disabled client are told the same.
+ * Authenticates the client of a token request by HTTP Basic or by form fields (RFC 6749 §2.3.1). An
+ * unknown client, a wrong secret and a disabled client get the same error.
  */
 export async function authenticateClient(
   context: AuthContext,
@@ -49,17 +43,15 @@ export async function authenticateClient(
   throw failed();
 }
 
-/**
- * The client that a request claims to be from, as far as it can be told before it is authenticated.
- */
+/** Returns the client id that a request claims before it is authenticated, if it can be read. */
 export function claimedClientId({ authorization, clientId }: ClientCredentials): string | undefined {
   if (clientId !== undefined || authorization === undefined) return clientId;
   return readBasic(authorization)[0]?.clientId;
 }
 
 /**
- * The active client of an id and a secret. Generated secrets come first and are never held back:
- * others cannot lock their client out.
+ * Returns the active client with this id and secret. Generated secrets are checked first and are
+ * never rate limited, so that nobody can lock their client out.
  */
 async function findProvenClient(
   context: AuthContext,
@@ -80,8 +72,8 @@ async function findProvenClient(
 }
 
 /**
- * Whether a secret that a person may have chosen is one of a client's, within the budget of failed
- * attempts; one that could not be checked counts as failed.
+ * Whether a secret is one of a client's chosen secrets, within its budget of failed attempts. An
+ * attempt that could not be checked counts as failed.
  */
 async function proveChosen(
   { failures, store }: AuthContext,
@@ -128,11 +120,11 @@ const failed = () =>
 
 const basicScheme = /^basic(?: |$)/i;
 
-/** What a request may mean by its credentials, in the order to try. */
+/** Returns the credentials that a request may mean, in the order to try them. */
 function readCredentials({ authorization, clientId, clientSecret }: ClientCredentials): readonly Claim[] {
   if (authorization === undefined || (clientSecret !== undefined && !basicScheme.test(authorization))) {
     if (clientId === undefined || clientSecret === undefined) throw failed();
-    // a session-wide `Authorization: Bearer` says nothing of the client
+    // a session-wide `Authorization: Bearer` does not identify the client
     return [{ clientId, clientSecret }];
   }
   if (clientSecret !== undefined) {
@@ -155,8 +147,8 @@ function readCredentials({ authorization, clientId, clientSecret }: ClientCreden
 
 /**
  * Reads `Basic` credentials: both halves are form-encoded before they are joined (RFC 6749 §2.3.1,
- * RFC 7617 §2). curl, requests and authlib join them as they are, so what decoding would change is
- * also taken as it is.
+ * RFC 7617 §2). curl, requests and authlib do not encode them, so if decoding changes a half, the
+ * undecoded credentials are tried as well.
  */
 function readBasic(authorization: string): readonly Claim[] {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];

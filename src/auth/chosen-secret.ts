@@ -12,26 +12,23 @@ interface SlowParameters {
   readonly parallelism: number;
 }
 
-/** OWASP's first recommendation; 1/61 of the speed of SHA-256 when measured. */
+/** OWASP's first recommendation; measured at 1/61 of the speed of SHA-256. */
 const parametersNow: SlowParameters = { memory: 19_456, passes: 2, parallelism: 1 };
 const tagLength = 32;
 
 /**
- * Checks that may wait at once: of all clients, and of one, or guessing at one would starve all
- * others.
+ * Maximum number of waiting checks: of all clients, and of one, so that guesses at one client do
+ * not starve the others.
  */
 const waitingMax = { all: 32, perClient: 4 };
 
-/** A hash as it was kept, with what it was made with. */
+/** A stored hash with its parameters. */
 interface KeptHash extends SlowParameters {
   readonly salt: Buffer;
   readonly tag: Buffer;
 }
 
-/**
- * The hash to keep of a secret that came from elsewhere and may have been chosen by a person:
- * argon2id with a salt, as a PHC string.
- */
+/** Hashes a secret that may have been chosen by a person: argon2id with a salt, as a PHC string. */
 export async function hashChosenSecret(secret: string): Promise<string> {
   const salt = randomBytes(16);
   const { memory, passes, parallelism } = parametersNow;
@@ -39,13 +36,10 @@ export async function hashChosenSecret(secret: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** Whether a kept hash is one of `hashChosenSecret`, of this version or an earlier one. */
+/** Whether a stored hash is one of `hashChosenSecret`, from this version or an earlier one. */
 export const isChosenHash = (hash: string): boolean => readHash(hash) !== undefined;
 
-/**
- * Whether a hash was made with other parameters than those of now, or kept in the form of an
- * earlier version.
- */
+/** Whether a hash has outdated parameters or the format of an earlier version. */
 export function isOutdatedHash(hash: string): boolean {
   const kept = readHash(hash);
   const names = ['memory', 'passes', 'parallelism'] as const;
@@ -53,8 +47,8 @@ export function isOutdatedHash(hash: string): boolean {
 }
 
 /**
- * Whether a secret is the one of a hash, compared in constant time. Checks run one after another.
- * Fails with `TokenError` when too many are waiting, of this client or of all.
+ * Whether a secret matches a hash, compared in constant time. Checks run one at a time. Throws
+ * `TokenError` if too many are waiting, of this client or of all.
  */
 export async function verifyChosenSecret(clientId: string, hash: string, secret: string): Promise<boolean> {
   const kept = readHash(hash);
@@ -72,8 +66,7 @@ export async function verifyChosenSecret(clientId: string, hash: string, secret:
 }
 
 /**
- * Secrets proved right, as HMACs under a key that lives no longer than the process: the slow hash
- * runs once for each.
+ * Verified secrets, as HMACs under a key of this process, so that the slow hash runs once for each.
  */
 const proofs = new BoundedMap<Buffer>({ entriesMax: 1_000, bytesMax: 1_048_576 });
 const processKey = randomBytes(32);
@@ -82,7 +75,7 @@ let last: Promise<unknown> = Promise.resolve();
 let waiting = 0;
 const waitingByClient = new Map<string, number>();
 
-/** Runs a slow check when those before it are done. */
+/** Runs a slow check after those before it. */
 async function inTurn<T>(clientId: string, check: () => Promise<T>): Promise<T> {
   const own = waitingByClient.get(clientId) ?? 0;
   if (waiting >= waitingMax.all || own >= waitingMax.perClient) throw overloaded();
@@ -104,8 +97,8 @@ const overloaded = () =>
   new TokenError('temporarily_unavailable', 'Cannot check the client secret now: try again in a second', 1);
 
 /**
- * Reads a PHC string, or what earlier versions kept: `argon2id$<salt>$<hash>` with the parameters
- * of then.
+ * Parses a PHC string, or the format of earlier versions: `argon2id$<salt>$<hash>` with fixed
+ * parameters.
  */
 function readHash(hash: string): KeptHash | undefined {
   const earlier = /^argon2id\$([\w-]+)\$([\w-]+)$/.exec(hash);
@@ -126,5 +119,5 @@ function readHash(hash: string): KeptHash | undefined {
   };
 }
 
-/** Base64 without padding, as PHC strings have it. */
+/** Base64 without padding, as in PHC strings. */
 const base64 = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');

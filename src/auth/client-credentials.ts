@@ -7,9 +7,9 @@ import { randomId } from './random-id.ts';
 import { chooseScopes } from './scope.ts';
 
 /**
- * The client credentials grant (RFC 6749 §4.4, `spec.md` "Authentication" items 2 to 4). The answer
- * carries a refresh token, as the specification of this service asks, for clients that may use it
- * (`docs/decisions/refresh.md`).
+ * The client credentials grant (RFC 6749 §4.4, `spec.md` "Authentication" items 2 to 4). The
+ * response includes a refresh token, as the specification of this service requires, if the client
+ * may use it (`docs/decisions/refresh.md`).
  */
 export const clientCredentialsGrant: Grant = {
   grantType: 'client_credentials',

@@ -1,28 +1,28 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A new client secret: 256 random bits in base64url (RFC 6749 §10.10). */
+/** Generates a client secret: 256 random bits in base64url (RFC 6749 §10.10). */
 export function generateSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
 /**
- * The hash to keep of a secret that `generateSecret` made: SHA-256, as 256 random bits cannot be
- * guessed however fast the hash is.
+ * Hashes a generated secret with SHA-256: 256 random bits cannot be guessed, however fast the hash
+ * is.
  */
 export function hashGeneratedSecret(secret: string): string {
   return `sha256$${digest(secret).toString('base64url')}`;
 }
 
 /**
- * Whether a secret is the one of a hash of `hashGeneratedSecret`, compared in constant time;
- * `false` for hashes of another kind.
+ * Whether a secret matches a hash of `hashGeneratedSecret`, compared in constant time; `false` for
+ * hashes of another kind.
  */
 export function verifyGeneratedSecret(hash: string, secret: string): boolean {
   const [kind, expected = ''] = hash.split('$');
   return kind === 'sha256' && timingSafeEqual(Buffer.from(expected, 'base64url'), digest(secret));
 }
 
-/** Spends the time of a comparison, for clients that do not exist. */
+/** Takes as long as a comparison, for clients that do not exist. */
 export function verifyNothing(secret: string): void {
   timingSafeEqual(digest(secret), digest('no such client'));
 }

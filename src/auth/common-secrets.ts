@@ -1,6 +1,6 @@
 /**
- * Parts that people make secrets of, in lower case; from the usual lists of leaked passwords. What
- * they leave of a secret is what a guesser must guess.
+ * Common parts of passwords, in lower case, from the usual lists of leaked passwords. Only the rest
+ * of a secret counts as hard to guess.
  */
 export const commonParts: readonly string[] = [
   ...['password', 'passwort', 'passw0rd', 'p@ssw0rd', 'p@ssword', 'passphrase', 'passwd', 'contrasena', 'motdepasse'],

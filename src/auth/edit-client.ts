@@ -11,15 +11,15 @@ import {
 } from '../storage/tables/edit-client.ts';
 import { unknownClient } from './manage-clients.ts';
 
-/** What of a client is to be changed; what is left out stays. */
+/** Changes to a client; an absent member leaves the value unchanged. */
 export interface WantedEdit {
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
-  /** `null` for what the service does with the refresh tokens of all clients. */
+  /** `null` for the service's default. */
   readonly refreshTokenUse?: RefreshTokenUse | null;
   /**
-   * Makes it a client that only an external issuer gives tokens to: without grants and without a
-   * secret.
+   * Turns the client into an external one: only an external issuer issues its tokens, and it has no
+   * grants and no secret.
    */
   readonly external?: boolean;
 }
@@ -31,8 +31,8 @@ export interface DescribedClient {
 }
 
 /**
- * The client of an id with its valid secrets. Throws `ClientError` when there is no such client, as
- * all functions here do.
+ * Returns a client with its valid secrets. Throws `ClientError` if there is no such client, as all
+ * functions here do.
  */
 export async function describeClient(store: Store, nowSeconds: number, clientId: string): Promise<DescribedClient> {
   const client = await findClient(store, clientId);
@@ -40,7 +40,7 @@ export async function describeClient(store: Store, nowSeconds: number, clientId:
   return { client, secrets: await listSecretLifetimes(store, clientId, nowSeconds) };
 }
 
-/** Changes a client, from its next request on in every process. */
+/** Changes a client; every process sees the change at its next request. */
 export async function editClient(
   store: Store,
   nowSeconds: number,
@@ -49,19 +49,19 @@ export async function editClient(
 ): Promise<DescribedClient> {
   await describeClient(store, nowSeconds, clientId);
   await updateClient(store, clientId, edit);
-  // as a token request may have passed a moment ago
+  // a token request may have passed a moment ago
   if (external) await makeClientExternal(store, clientId, nowSeconds + 1);
   return describeClient(store, nowSeconds, clientId);
 }
 
-/** Lets a disabled client in again; `false` when it was not disabled. */
+/** Enables a disabled client; returns `false` if it was not disabled. */
 export async function enableClientById(store: Store, clientId: string): Promise<boolean> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
   return enableClient(store, clientId);
 }
 
 /**
- * Removes a client; its tokens are refused at once, and stay refused when another client gets its
+ * Deletes a client. Its tokens are rejected at once, and stay rejected if another client gets its
  * id.
  */
 export async function deleteClientById(store: Store, clientId: string): Promise<void> {

@@ -14,20 +14,21 @@ import { keyLeadSeconds } from './key-schedule.ts';
 import { randomId } from './random-id.ts';
 import { isStrongEnough, newSigningJwk, toSigningKey } from './signing-key.ts';
 
-/** A key as it is in the store, and what it holds. */
+/** A key as it is stored, and its content. */
 interface KeptKey extends OpenedKey {
   readonly row: AuthKeyRow;
 }
 
 /**
- * Makes the keys of the store what the settings ask for; processes that start at once agree on
- * them. Throws `KeyError` when they cannot be read.
- * - The first keys are made when there are none.
- * - A key of another algorithm, or a longer one, is published before its use as at a rotation.
- * - A key under the secret before is encrypted anew.
- * - Once there is a secret, a key that was in the store in the clear is replaced and removed:
- *   whoever has read the store or a backup has it, so that encrypting it would change nothing. What
- *   was made with it is refused from then on.
+ * Makes the stored keys match the settings; processes that start at the same time agree on them.
+ * Throws `KeyError` if the keys cannot be read.
+ * - Creates the first keys if there are none.
+ * - Replaces a key of another algorithm, or one that is too short, as a rotation does: the new key
+ *   is published before it is used.
+ * - Re-encrypts a key that is encrypted under the previous secret.
+ * - Once a secret is configured, replaces and deletes a key that was stored unencrypted: anyone who
+ *   has read the store or a backup has it, so encrypting it would not help. Tokens made with it are
+ *   rejected from then on.
  */
 export async function ensureKeys(options: KeyRingOptions): Promise<void> {
   const { store, onFault } = options;
@@ -35,7 +36,7 @@ export async function ensureKeys(options: KeyRingOptions): Promise<void> {
   if (replaced.includes(true)) await store.eraseRemovedKeys().catch((error: unknown) => onFault?.(error));
 }
 
-/** The same for one purpose; whether keys in the clear were removed. */
+/** Does this for one purpose; returns whether unencrypted keys were deleted. */
 async function ensureKeysOf(options: KeyRingOptions, purpose: KeyPurpose): Promise<boolean> {
   const { store, cipher, now } = options;
   const rows = await listAuthKeys(store, purpose);
@@ -57,7 +58,7 @@ async function ensureKeysOf(options: KeyRingOptions, purpose: KeyPurpose): Promi
   return exposed.length > 0;
 }
 
-/** Inserts the next key, unless another process has done so just before. */
+/** Inserts the next key, unless another process has just done so. */
 async function addKey(
   options: KeyRingOptions,
   purpose: KeyPurpose,
@@ -71,7 +72,7 @@ async function addKey(
 const fits = ({ algorithm }: KeyRingOptions, { row, jwk }: KeptKey): boolean =>
   row.alg === algorithm && isStrongEnough(JSON.parse(jwk) as JWK);
 
-/** A new key of a purpose, to be kept. */
+/** Creates a new key of a purpose, as a row to store. */
 export async function makeKey(
   { cipher, algorithm, now }: KeyRingOptions,
   purpose: KeyPurpose,

@@ -1,13 +1,13 @@
 import type { TokenErrorCode } from '../contract/token.ts';
 
 /**
- * A refused token request (RFC 6749 §5.2). The message is shown to the client: it names no input
- * and holds neither `"` nor `\`.
+ * A rejected token request (RFC 6749 §5.2). The message is shown to the client: it quotes no input
+ * and contains neither `"` nor `\`.
  */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly code: TokenErrorCode;
-  /** Seconds to wait before trying again, for `slow_down`. */
+  /** Seconds to wait before retrying, for `slow_down`. */
   readonly retryAfterSeconds: number | undefined;
   /**
    * The refresh family that was revoked because a used token of it was presented; for the log,
@@ -23,31 +23,31 @@ export class TokenError extends Error {
   }
 }
 
-/** Keys of the service that cannot be read or replaced. The message says what to do. */
+/** A key of the service that cannot be read or replaced. The message says what to do. */
 export class KeyError extends Error {
   override readonly name = 'KeyError';
 }
 
 /**
- * Why a request with an access token is refused (RFC 6750 §3.1).
- * - `MISSING_TOKEN`: no `Authorization: Bearer` was sent; the challenge carries no error then.
+ * Why a request with an access token is rejected (RFC 6750 §3.1).
+ * - `MISSING_TOKEN`: no `Authorization: Bearer` was sent; the challenge then has no error.
  * - `MALFORMED`: the header cannot be read as one Bearer token.
- * - `INVALID_TOKEN`: the token has ended, is not ours, was changed, or its client is no longer
- *   allowed in.
- * - `INSUFFICIENT_SCOPE`: the token is good but does not allow this operation.
+ * - `INVALID_TOKEN`: the token has expired, was not issued by us, was modified or revoked, or its
+ *   client is disabled.
+ * - `INSUFFICIENT_SCOPE`: the token is valid but does not allow this operation.
  */
 export type AccessErrorCode = 'MISSING_TOKEN' | 'MALFORMED' | 'INVALID_TOKEN' | 'INSUFFICIENT_SCOPE';
 
 /**
- * A refused access token. The message is shown to the client, in the challenge too: it holds
+ * A rejected access token. The message is shown to the client, also in the challenge: it contains
  * neither `"` nor `\`.
  */
 export class AccessError extends Error {
   override readonly name = 'AccessError';
   readonly code: AccessErrorCode;
-  /** The scope that is needed, for `INSUFFICIENT_SCOPE`. */
+  /** The required scope, for `INSUFFICIENT_SCOPE`. */
   readonly scope: string | undefined;
-  /** The client of the token, where its signature is right; for the log, never for the client. */
+  /** The client of the token, if its signature is valid; for the log, never for the client. */
   readonly clientId: string | undefined;
 
   constructor(code: AccessErrorCode, message: string, scope?: string, clientId?: string) {
@@ -59,11 +59,11 @@ export class AccessError extends Error {
 }
 
 /**
- * What must be known of the external issuer to judge a token cannot be had now; the token may be
- * good, so this is no refusal. The message and its cause are for the operator, never for a client.
+ * The keys of the external issuer are not available now. The token may be valid, so it is not
+ * rejected. The message and its cause are for the operator, never for a client.
  */
 export class IssuerError extends Error {
   override readonly name = 'IssuerError';
-  /** Seconds to wait before trying again. */
+  /** Seconds to wait before retrying. */
   readonly retryAfterSeconds = 5;
 }

@@ -4,56 +4,58 @@ import { AccessError } from './error.ts';
 import type { TokenClaims } from './verify-token.ts';
 
 /**
- * The shapes that access tokens of external issuers have.
- * - `rfc9068`: the standard's: header `typ` at+jwt, claim `client_id`.
+ * The formats of external issuers' access tokens.
+ * - `rfc9068`: the standard: header `typ` at+jwt, claim `client_id`.
  * - `keycloak`: that of Keycloak and others from before the standard: header `typ` JWT or none, the
- *   client in `azp`, maybe in `client_id` too.
+ *   client in `azp`, possibly in `client_id` too.
  */
 export const externalProfiles = ['rfc9068', 'keycloak'] as const;
 type ExternalProfile = (typeof externalProfiles)[number];
 
 /**
- * Claims that hold the client in the tokens of one issuer or another. The issuer itself fills them;
- * `sub` is not among them, as a user may own any.
+ * Claims that hold the client id at one issuer or another. The issuer itself sets them; `sub` is
+ * not among them, as a user may control it.
  */
 export const clientIdClaims = ['client_id', 'azp', 'cid', 'appid'] as const;
 type ClientIdClaim = (typeof clientIdClaims)[number];
 
-/** Algorithms that an external issuer may sign with: asymmetric ones only (RFC 8725 §3.1). */
+/** Algorithms that an external issuer may sign with: only asymmetric ones (RFC 8725 §3.1). */
 export const externalAlgorithms = [
   ...['ES256', 'ES384', 'ES512', 'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['EdDSA', 'Ed25519'],
 ] as const;
 
 /**
- * The scope setting for issuers whose tokens need none: that the client is in our table is the
- * permission then.
+ * The scope setting for issuers whose tokens need no scope: a client is allowed if it is in our
+ * table.
  */
 export const anyScope = '*';
 
-/** What an operator says about the external issuer. */
+/** Settings of the external issuer. */
 export interface ExternalSettings {
-  /** Compared to the letter, a slash at its end too (RFC 8414 §3.3). */
+  /** Compared exactly, including a trailing slash (RFC 8414 §3.3). */
   readonly issuer: string;
   /** What `aud` must contain. */
   readonly audience: string;
   readonly profile: ExternalProfile;
-  /** The claim with the client; that of the profile when `undefined`. */
+  /** The claim with the client id; `undefined` for that of the profile. */
   readonly clientIdClaim: ClientIdClaim | undefined;
-  /** The claim with the scopes: a text with blanks between them, or a list. */
+  /** The claim with the scopes: a string separated by spaces, or a list. */
   readonly scopeClaim: string;
   /**
-   * The scope that stands for `subscription:read`, or `anyScope`; that of the profile when
-   * `undefined`.
+   * The scope that stands for `subscription:read`, or `anyScope`; `undefined` for that of the
+   * profile.
    */
   readonly requiredScope: string | undefined;
   readonly algorithms: readonly string[];
-  /** How long after its issue a token is accepted at most, in seconds, whatever its `exp` says. */
+  /** Maximum age of a token in seconds, whatever its `exp` says. */
   readonly tokenSecondsMax: number;
 }
 
 interface ProfileRules {
-  /** Right values of the header's `typ`, lower case, without `application/` (RFC 7515 §4.1.9). */
+  /**
+   * Accepted values of the header's `typ`, lower case, without `application/` (RFC 7515 §4.1.9).
+   */
   readonly types: readonly (string | undefined)[];
   readonly clientIdClaims: readonly ClientIdClaim[];
   readonly requiredScope: string;
@@ -69,8 +71,8 @@ const profileRules: Readonly<Record<ExternalProfile, ProfileRules>> = {
 };
 
 /**
- * What a token of the external issuer says, once its signature, issuer, audience and times are
- * known to be right. Fails with `AccessError` when it is no access token of the profile.
+ * Returns the claims of a token of the external issuer whose signature, issuer, audience and times
+ * are valid. Throws `AccessError` if it is not an access token of the profile.
  */
 export function readExternalClaims(
   settings: ExternalSettings,
@@ -98,12 +100,12 @@ export function readExternalClaims(
   };
 }
 
-/** The error of a token that is refused; `rule` must hold neither `"` nor `\`. */
+/** The error of a rejected token; `rule` must contain neither `"` nor `\`. */
 export const refusedToken = (rule: string): AccessError =>
   new AccessError('INVALID_TOKEN', `Cannot accept the access token: ${rule}`);
 
 /**
- * Other tokens that the same keys sign must not pass for access tokens (RFC 9068 §4, RFC 8725
+ * Other tokens signed by the same keys must not be accepted as access tokens (RFC 9068 §4, RFC 8725
  * §3.11).
  */
 function requireAccessToken(
@@ -120,8 +122,8 @@ function requireAccessToken(
       throw refusedToken('its sub must be there (RFC 9068 section 2.2)');
     return;
   }
-  // Without a typ that tells, what only an ID token has, or Keycloak's own word for the kind:
-  // Bearer, ID, Refresh, Offline, Logout.
+  // If the header's `typ` does not tell, claims that only an ID token has, or Keycloak's own claim
+  // for the kind: Bearer, ID, Refresh, Offline, Logout.
   const { typ = 'Bearer' } = payload;
   if (payload.nonce !== undefined || payload.at_hash !== undefined || typ !== 'Bearer') {
     throw refusedToken('it must be an access token, not an ID token or a refresh token');
@@ -130,8 +132,8 @@ function requireAccessToken(
 
 /**
  * Whether a token of a provider from before RFC 9068 was issued by client credentials. A user's
- * token names the same client, and only what else it says tells the two apart; a token that says
- * nothing of it is refused.
+ * token names the same client, and only its other claims differ; a token without any of them is
+ * rejected.
  */
 function isOfClientItself(clientId: string, payload: JWTPayload): boolean {
   const { sub, preferred_username: username, gty, idtyp } = payload;

@@ -7,34 +7,31 @@ import { createIssuerKeys } from './issuer-keys.ts';
 import { rememberVerified } from './verified-tokens.ts';
 import type { TokenClaims } from './verify-token.ts';
 
-/** An identity provider whose access tokens are taken beside our own. */
+/** An identity provider whose access tokens are accepted in addition to our own. */
 export interface ExternalIssuer {
   readonly issuer: string;
   /**
-   * What a good token of it says. Fails with `AccessError`, or with `IssuerError` when its keys
-   * cannot be had now.
+   * Returns the claims of a valid token. Throws `AccessError`, or `IssuerError` if the issuer's
+   * keys are not available.
    */
   readonly verify: (token: string) => Promise<TokenClaims>;
-  /**
-   * Reads its keys before the first token comes. Never fails: whoever made the issuer is told of
-   * faults.
-   */
+  /** Fetches the keys before the first token arrives. Never rejects: faults go to `onFault`. */
   readonly prepare: () => Promise<void>;
 }
 
-/** What the check needs beside its settings. */
+/** What the check needs in addition to its settings. */
 interface ExternalIssuerOptions {
   readonly now: Clock;
   /**
-   * Seconds of a monotonic clock, that of the process without it: how long keys are kept must not
-   * depend on somebody setting the clock.
+   * A monotonic clock in seconds, by default that of the process: changing the system clock must
+   * not change how long keys are cached.
    */
   readonly elapsedSeconds?: () => number;
-  /** Told of each reading of the keys that failed. */
+  /** Called for each failed fetch of the keys. */
   readonly onFault: (error: IssuerError) => void;
 }
 
-/** What clocks may differ by, in seconds (RFC 7519 §4.1.4). */
+/** Allowed clock difference in seconds (RFC 7519 §4.1.4). */
 const clockToleranceSeconds = 30;
 
 /** Makes the check of access tokens of an external issuer (RFC 9068 §4). */
@@ -68,7 +65,7 @@ export function createExternalIssuer(
   return {
     issuer,
     verify(token) {
-      // by tokens that are remembered too, so that a key that was withdrawn ends them
+      // for cached tokens too, so that a withdrawn key invalidates them
       keys.renewWhenDue();
       return verified.verify(token);
     },
@@ -77,9 +74,9 @@ export function createExternalIssuer(
 }
 
 /**
- * Sends each token to the check of its issuer: to the external one when its `iss` is that issuer to
- * the letter, else to ours. Nothing is believed of the token by this: each check reads `iss` again
- * once it trusts the signature.
+ * Sends each token to the check of its issuer: to the external one if its `iss` equals that issuer
+ * exactly, otherwise to ours. This trusts nothing in the token: each check reads `iss` again after
+ * it has verified the signature.
  */
 export function besideOwn(
   verifyOwn: (token: string) => Promise<TokenClaims>,
@@ -98,8 +95,8 @@ function issuerOf(token: string): unknown {
 }
 
 /**
- * What must hold and does not, for those who set up the issuer; `jose` checks claims only once the
- * signature is right.
+ * Returns the rule that a token breaks, for whoever configures the issuer; `jose` checks claims
+ * only after the signature.
  */
 function ruleBroken(error: Error, { audience, tokenSecondsMax }: ExternalSettings): string {
   const isOld = error instanceof errors.JWTExpired && error.claim === 'iat';

@@ -1,20 +1,20 @@
 import { networkOf } from './address-network.ts';
 import { createWindowCounter, type WindowCounter } from './window-counter.ts';
 
-/** An attempt to authenticate a client with a secret that a person may have chosen. */
+/** An attempt to authenticate a client with a secret that may have been chosen by a person. */
 export interface Attempt {
   readonly clientId: string;
   readonly address: string;
 }
 
 /**
- * Limits guesses at chosen secrets: a number of failed attempts a minute for each client and
- * network, and `networkFactor` times as many for a network whatever clients it tries. A guesser
- * does not lock the client out elsewhere (RFC 6749 §2.3.1). Generated secrets need no limit: 256
- * random bits cannot be guessed.
+ * Limits guesses at chosen secrets: failed attempts per minute for each client and network, and
+ * `networkFactor` times as many for a network over all clients. An attacker cannot lock the client
+ * out elsewhere (RFC 6749 §2.3.1). Generated secrets need no limit: 256 random bits cannot be
+ * guessed.
  */
 export interface FailureBudget {
-  /** Seconds to wait when the budget of an attempt is used up, 0 otherwise. */
+  /** Returns the seconds to wait if the budget of an attempt is used up, otherwise 0. */
   secondsToWait(attempt: Attempt): number | Promise<number>;
   /** Counts a failed attempt. */
   count(attempt: Attempt): void | Promise<void>;
@@ -23,7 +23,7 @@ export interface FailureBudget {
 const windowMs = 60_000;
 const networkFactor = 5;
 
-/** Makes a budget over windows of a minute; `perMinute` 0 is no limit. */
+/** Creates a budget over windows of a minute; `perMinute` 0 means no limit. */
 export function createFailureBudget(perMinute: number, nowMs?: () => number): FailureBudget {
   const byClient = createWindowCounter(windowMs, nowMs);
   const byNetwork = createWindowCounter(windowMs, nowMs);

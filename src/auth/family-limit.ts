@@ -1,24 +1,24 @@
 import { BoundedMap } from '../storage/bounded-map.ts';
 
-/** Says when a client's refresh families are to be cut down to so many. */
+/** Decides when the refresh families of a client are reduced to their limit. */
 export interface FamilyLimit {
   /**
-   * How many families the client may keep, when it is time to look; `undefined` when it is not.
-   * Called once for each new family.
+   * Returns how many families the client may keep if it is time to reduce them, otherwise
+   * `undefined`. Called once per new family.
    */
   dueNow(clientId: string): number | undefined;
 }
 
 /**
- * Clients that are counted at once; those whose last new family is oldest go first, which only
- * makes us look later.
+ * Clients that are counted at once. The least recently used ones are evicted first, which only
+ * makes us reduce their families later.
  */
 const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 
 /**
- * Makes the limit of refresh families that a client may have alive. Looking costs as much as the
- * families there are, so it is done once for half as many new ones: a client may have half as many
- * more for a while.
+ * Creates the limit of active refresh families of a client. A reduction reads all families of the
+ * client, so it runs once per half as many new ones: a client may have half as many more for a
+ * while.
  */
 export function createFamilyLimit(familiesMax: number): FamilyLimit {
   const every = Math.max(1, Math.floor(familiesMax / 2));

@@ -2,21 +2,21 @@ import type { JSONWebKeySet } from 'jose';
 import { IssuerError } from './error.ts';
 import { isKeysUrlOf } from './secure-url.ts';
 
-/** The key set of an issuer, as it was read. */
+/** The fetched key set of an issuer. */
 interface FetchedKeys {
   readonly keys: JSONWebKeySet;
-  /** How long the issuer says it may be kept, in seconds; `undefined` when it does not say. */
+  /** Cache time that the issuer allows, in seconds; `undefined` if it does not say. */
   readonly maxAgeSeconds: number | undefined;
 }
 
-/** Time for all of it: discovery, its second form, and the key set. */
+/** Time limit of the whole: both discovery documents and the key set. */
 const timeoutMs = 5_000;
 const bodyBytesMax = 262_144;
 const redirectsMax = 3;
 
 /**
- * Reads the discovery document of an issuer, which must name that issuer to the letter (RFC 8414
- * §3.3), and its key set (RFC 7517 §5). Fails with `IssuerError` whatever goes wrong.
+ * Fetches the discovery document of an issuer, whose `issuer` must be equal (RFC 8414 §3.3), and
+ * its key set (RFC 7517 §5). Throws `IssuerError` on any failure.
  */
 export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
   const signal = AbortSignal.timeout(timeoutMs);
@@ -42,8 +42,8 @@ export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
 }
 
 /**
- * The discovery document in the form of OpenID Connect Discovery §4 (appended), else in that of RFC
- * 8414 §3.1 (inserted before the path).
+ * Fetches the discovery document at the URL of OpenID Connect Discovery §4 (appended), or else of
+ * RFC 8414 §3.1 (inserted before the path).
  */
 async function fetchMetadata(issuer: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const { origin, pathname } = new URL(issuer);
@@ -56,10 +56,13 @@ async function fetchMetadata(issuer: string, signal: AbortSignal): Promise<Recor
   return (await fetchJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal)).body;
 }
 
-/** The issuer answers, but has nothing at this place. */
+/** The issuer responds, but has nothing at this URL. */
 class NotThere extends IssuerError {}
 
-/** Reads a JSON object: bounded in time, size and redirects, which must stay at the same origin. */
+/**
+ * Fetches a JSON object with limits in time, size and redirects, which must stay on the same
+ * origin.
+ */
 async function fetchJson(
   url: string,
   signal: AbortSignal,
@@ -102,7 +105,10 @@ function isKeySet(body: Record<string, unknown>): body is Record<string, unknown
   return Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'object' && key !== null);
 }
 
-/** `max-age` of a `Cache-Control` (RFC 9111 §5.2.2.1), in seconds; 0 when keeping is forbidden. */
+/**
+ * Returns `max-age` of a `Cache-Control` header (RFC 9111 §5.2.2.1) in seconds; 0 if caching is
+ * forbidden.
+ */
 function readMaxAge(cacheControl: string | null): number | undefined {
   if (cacheControl === null) return undefined;
   if (/\bno-(store|cache)\b/i.test(cacheControl)) return 0;

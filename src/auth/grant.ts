@@ -3,7 +3,7 @@ import type { ClientRow } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 
 /**
- * The form fields of a token request that are left once the client is known; an empty one counts as
+ * The form fields of a token request other than the client's credentials; an empty field counts as
  * absent (RFC 6749 §3.2).
  */
 interface GrantParameters {
@@ -11,12 +11,11 @@ interface GrantParameters {
   readonly refreshToken: string | undefined;
 }
 
-/** One grant of the token endpoint: a file each. */
+/** A grant of the token endpoint; each has its own file. */
 export interface Grant {
   readonly grantType: GrantType;
   /**
-   * Answers a token request of an authenticated client that may use this grant, or fails with
-   * `TokenError`.
+   * Returns the tokens for an authenticated client that may use this grant, or throws `TokenError`.
    */
   handle(context: AuthContext, client: ClientRow, parameters: GrantParameters): Promise<TokenResponse>;
 }

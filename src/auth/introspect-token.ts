@@ -9,12 +9,12 @@ import { isOver } from './refresh-token.ts';
 import type { RefreshTokenContent } from './refresh-token-text.ts';
 import type { ResourceServer } from './resource-server.ts';
 
-/** Exactly this for every token that is not good, whatever the reason (RFC 7662 §2.2). */
+/** The response for every token that is not active, whatever the reason (RFC 7662 §2.2). */
 const inactive = { active: false } as const;
 
 /**
- * Tells a client about a token of its own (RFC 7662 §2). One of another client is told like one
- * that does not exist, so that nobody can try out tokens that were found (§4).
+ * Returns the introspection response for a client's own token (RFC 7662 §2). A token of another
+ * client looks like one that does not exist, so that nobody can test stolen tokens (§4).
  */
 export async function introspectToken(
   context: AuthContext,
@@ -53,6 +53,6 @@ export async function introspectToken(
   return { active: true, token_type: 'Bearer', client_id: claims.clientId, ...known } as IntrospectionResponse;
 }
 
-/** Whether a refresh token that is not the newest one of its family may be used all the same. */
+/** Whether a refresh token that is not the newest one of its family may still be used. */
 const isReusable = (context: AuthContext, client: ClientRow, { expiresAt }: RefreshTokenContent): boolean =>
   refreshUseOf(context, client) === 'reuse' && expiresAt !== undefined && expiresAt > context.now();

@@ -7,8 +7,8 @@ import { randomId } from './random-id.ts';
 import { writeRefreshToken } from './refresh-token-text.ts';
 
 /**
- * Issues an access token (RFC 9068 §2) for a client, with the newest refresh token of its family
- * when it has one, as a token response (RFC 6749 §5.1).
+ * Issues an access token (RFC 9068 §2) for a client, and the newest refresh token of its family if
+ * it has one, as a token response (RFC 6749 §5.1).
  */
 export async function issueToken(
   context: AuthContext,
@@ -42,22 +42,22 @@ export async function issueToken(
 }
 
 /**
- * The time that a new token carries: now, but after the time until which the client's tokens are
- * revoked, and not before the client was made; whole seconds and the clock of another machine would
- * else make it revoked from the start.
+ * Returns the `iat` of a new token: now, but after the second up to which the client's tokens are
+ * revoked, and not before the client was created. Otherwise whole seconds, or another machine's
+ * clock, could make it revoked from the start.
  */
 export function issueTime({ now }: Pick<AuthContext, 'now'>, { tokensRevokedAt, createdAt }: ClientRow): number {
   return Math.max(now(), createdAt, (tokensRevokedAt ?? -1) + 1);
 }
 
-/** What becomes of the refresh tokens of a client once they were used. */
+/** Whether used refresh tokens of a client are replaced or stay valid. */
 export function refreshUseOf({ settings }: Pick<AuthContext, 'settings'>, client: ClientRow): RefreshTokenUse {
   return client.refreshTokenUse ?? settings.refreshTokenUse;
 }
 
 /**
- * A token that stays valid beside its successors carries its own expiry, as the family keeps only
- * that of the newest one.
+ * A refresh token that stays valid alongside its successors carries its own expiry, as the family
+ * stores only that of the newest one.
  */
 function contentOf(context: AuthContext, client: ClientRow, { id, generation, expiresAt }: RefreshFamily) {
   const content = { family: id, generation };

@@ -2,38 +2,35 @@ import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { IssuerError } from './error.ts';
 import { fetchIssuerKeys } from './fetch-issuer-keys.ts';
 
-/**
- * Bounds of how long a key set is taken as it was read, in seconds, and what holds when the issuer
- * does not say.
- */
+/** Limits of the cache time of a key set in seconds, and the default if the issuer does not say. */
 const freshSeconds = { min: 300, default: 600, max: 86_400 };
 /**
- * Least time between two readings that tokens with an unknown key cause, and between two tries to
- * renew a key set that is kept.
+ * Minimum time between two fetches caused by tokens with an unknown key, and between two attempts
+ * to refresh a cached key set.
  */
 const coolDownSeconds = 30;
 
-/** The keys of an external issuer, kept. */
+/** The cached keys of an external issuer. */
 interface IssuerKeys {
   /**
-   * The key of a token. Fails with a `JOSEError` when the issuer has no such key, with
-   * `IssuerError` when that cannot be known now.
+   * Returns the key of a token. Throws a `JOSEError` if the issuer has no such key, `IssuerError`
+   * if that cannot be determined now.
    */
   readonly find: JWTVerifyGetKey;
-  /** Reads the keys anew, once at a time for all who ask. Rejects with `IssuerError`. */
+  /** Fetches the keys again, once for all concurrent callers. Rejects with `IssuerError`. */
   readonly load: () => Promise<void>;
-  /** Begins to read the keys anew when they have been kept for long enough; nobody waits for it. */
+  /** Starts a background refresh of the keys once their cache time is over. */
   readonly renewWhenDue: () => void;
 }
 
-/** What the keeper of the keys tells and needs. */
+/** What the cache of keys needs. */
 interface IssuerKeysOptions {
   readonly issuer: string;
-  /** Seconds of a monotonic clock. */
+  /** A monotonic clock in seconds. */
   readonly elapsedSeconds: () => number;
-  /** Told of each reading that failed. */
+  /** Called for each failed fetch. */
   readonly onFault: (error: IssuerError) => void;
-  /** Told when other keys have taken the place of those that were known. */
+  /** Called when other keys have replaced the known ones. */
   readonly onChange: () => void;
 }
 
@@ -43,13 +40,13 @@ interface KeySet {
 }
 
 /**
- * Keeps the keys of an issuer: those read last stay in use for as long as the issuer cannot be
- * reached.
+ * Creates the cache of an issuer's keys. The last fetched keys stay in use while the issuer cannot
+ * be reached.
  */
 export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: IssuerKeysOptions): IssuerKeys {
   let known: KeySet | undefined;
   let reading: Promise<KeySet> | undefined;
-  /** Why the last reading failed; `undefined` when it did not. */
+  /** Why the last fetch failed; `undefined` if it did not. */
   let fault: IssuerError | undefined;
   let failedAt = 0;
   let renewAt = 0;
@@ -81,7 +78,8 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
   };
 
   /**
-   * The first keys; after a try that failed, the next one waits for as long as clients are told to.
+   * Fetches the first keys. After a failed attempt, the next one waits as long as clients are told
+   * to.
    */
   const readFirst = (): Promise<KeySet> => {
     if (reading === undefined && fault !== undefined && elapsedSeconds() < failedAt + fault.retryAfterSeconds)
@@ -89,8 +87,8 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
     return readOnce();
   };
   /**
-   * The keys once more, as the issuer may sign with a new one already; made-up key ids cause one
-   * reading in a cool-down.
+   * Fetches the keys again, as the issuer may already sign with a new one. Made-up key ids cause
+   * one fetch per cool-down.
    */
   const search = async (kept: KeySet): Promise<KeySet> => {
     if (reading === undefined) {
@@ -123,7 +121,7 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
   };
 }
 
-/** A key set that jose cannot take is a fault of the issuer too, never of the token. */
+/** A key set that jose rejects is a fault of the issuer, never of the token. */
 const toIssuerError = (error: unknown): IssuerError =>
   error instanceof IssuerError
     ? error

@@ -5,27 +5,27 @@ import { KeyError } from './error.ts';
 /** A JWK that was read from the store. */
 export interface OpenedKey {
   readonly jwk: string;
-  /** `clear`: it was not encrypted; `before`: it was encrypted with the secret before. */
+  /** `clear`: unencrypted; `before`: encrypted under the previous secret. */
   readonly kept: 'clear' | 'before' | 'current';
 }
 
-/** Turns private keys into the text that the store keeps, and back. */
+/** Encrypts private keys for the store, and decrypts them. */
 export interface KeyCipher {
-  /** Whether there is a secret that keys are encrypted with. */
+  /** Whether a secret to encrypt keys is configured. */
   readonly encrypts: boolean;
-  /** Text to keep of a JWK: encrypted when there is a secret for it, JSON otherwise. */
+  /** Returns a JWK as it is stored: encrypted if there is a secret, otherwise as JSON. */
   seal(jwk: string): Promise<string>;
   /**
-   * The JWK of a kept text, and how it was kept. Throws `KeyError` when the secret is not the one
-   * it was sealed with.
+   * Returns the JWK of a stored value, and how it was stored. Throws `KeyError` if it was encrypted
+   * under another secret.
    */
   open(kept: string): Promise<OpenedKey>;
 }
 
 /**
- * Makes the cipher of the service's private keys: JWE with a direct 256-bit key and AES-GCM (RFC
- * 7516, RFC 7518 §5.3), the key derived from the operator's secret (HKDF, RFC 5869). Keys that are
- * kept in the clear, or under the secret before, are still read.
+ * Creates the cipher of the service's private keys: JWE with a direct 256-bit key and AES-GCM (RFC
+ * 7516, RFC 7518 §5.3); the key is derived from the operator's secret (HKDF, RFC 5869). Keys that
+ * are stored unencrypted or under the previous secret are still read.
  */
 export function createKeyCipher(secret: string | undefined, secretBefore: string | undefined): KeyCipher {
   const current = secret === undefined ? undefined : deriveKey(secret);
@@ -52,7 +52,7 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
   };
 }
 
-/** A key of 256 bits; the secret is random text, so that a slow derivation would buy nothing. */
+/** Derives a key of 256 bits. The secret is random, so a slow derivation would add nothing. */
 function deriveKey(secret: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, 'subreport', 'auth_key', 32));
 }

@@ -4,11 +4,11 @@ import { type AuthKeyRow, listAuthKeys } from '../storage/tables/auth-key.ts';
 import type { KeyCipher } from './key-cipher.ts';
 import { type SigningAlgorithm, type SigningKey, toSigningKey } from './signing-key.ts';
 
-/** The keys that the store had at one moment, newest first. */
+/** The stored keys at one moment, newest first. */
 export interface KeyReading {
   readonly signing: readonly (SigningKey & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
   readonly refresh: readonly ({ readonly secret: Buffer } & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
-  /** The store's change mark before it was read; `undefined` when the store could not tell. */
+  /** The store's change mark before the keys were read; `undefined` if it was unknown. */
   readonly mark: number | undefined;
   /** UTC epoch seconds. */
   readonly readAt: number;
@@ -22,9 +22,9 @@ interface ReaderOptions {
 }
 
 /**
- * Makes the reader of the store's keys. A row that is unchanged since the last reading is not
- * decrypted and imported again: on SQLite every commit changes the mark, so that the keys are read
- * about as often as tokens are issued.
+ * Creates the reader of the stored keys. A row that is unchanged since the last read is not
+ * decrypted and imported again: on SQLite every commit changes the change mark, so the keys are
+ * read about as often as tokens are issued.
  */
 export function createKeyReader({ store, cipher, now }: ReaderOptions): () => Promise<KeyReading> {
   const open = async ({ jwk }: AuthKeyRow) => JSON.parse((await cipher.open(jwk)).jwk) as JWK;
@@ -47,7 +47,7 @@ export function createKeyReader({ store, cipher, now }: ReaderOptions): () => Pr
 
 const placeOf = ({ purpose, activatesAt }: AuthKeyRow) => ({ purpose, activatesAt });
 
-/** Makes something of each row, and takes it from the last time where the row is the same. */
+/** Applies `make` to each row, or reuses the last result if the row is the same. */
 function rememberByRow<T>(make: (row: AuthKeyRow) => Promise<T>) {
   let before: ReadonlyMap<string, T> = new Map();
   return async (rows: readonly AuthKeyRow[]): Promise<readonly (readonly [AuthKeyRow, T])[]> => {

@@ -10,6 +10,6 @@ export interface KeyRingOptions {
   readonly algorithm: SigningAlgorithm;
   readonly lifetimes: KeyLifetimes;
   readonly now: () => number;
-  /** Told what could not be done about the keys although the service can start. */
+  /** Called for a fault of the keys that does not keep the service from starting. */
   readonly onFault?: (error: unknown) => void;
 }

@@ -7,34 +7,34 @@ import type { KeyRingOptions } from './key-ring-options.ts';
 import { scheduleKeys } from './key-schedule.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** The keys of the service, shared by all its processes through the store. */
+/** The keys of the service. All its processes share them through the store. */
 export interface KeyRing {
   /** The key that signs new access tokens. */
   signingKey(): Promise<SigningKey>;
   /**
-   * The key of an id, when tokens that it signed may still be good; an id that is not known yet is
-   * looked for in the store.
+   * Returns the key with an id while tokens that it signed may be valid. An unknown id is looked up
+   * in the store.
    */
   verifyingKey(kid: string | undefined): Promise<SigningKey | undefined>;
-  /** What the key set shows (RFC 7517 §5): keys before their use, in use and after it. */
+  /** Returns the public keys of the key set (RFC 7517 §5): next, current and retiring ones. */
   publicJwks(): Promise<readonly JWK[]>;
   /**
-   * Secrets that protect refresh tokens: the first one is used for new tokens. With `reread`, as
-   * the store has them now.
+   * Returns the secrets that protect refresh tokens; new tokens use the first one. With `reread`,
+   * reads the store again.
    */
   refreshSecrets(reread?: boolean): Promise<readonly [Buffer, ...Buffer[]]>;
 }
 
 const rereadSeconds = 30;
 /**
- * Least time in milliseconds between two readings that unknown key ids cause, and before a store
- * that failed is asked again.
+ * Minimum time in milliseconds between two reads caused by unknown key ids, and before a failed
+ * store is read again.
  */
 const pauseMs = 100;
 
 /**
- * Opens the key ring once its keys are what the settings ask for (`ensureKeys`). Throws `KeyError`
- * when they cannot be read.
+ * Opens the key ring after its keys match the settings (`ensureKeys`). Throws `KeyError` if they
+ * cannot be read.
  */
 export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   const { store, now, lifetimes } = options;
@@ -59,8 +59,8 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     }
   };
   /**
-   * One reading for all callers that see the same mark; one that began under an earlier mark may
-   * lack the change.
+   * Shares one read between all callers with the same change mark; a read that began under an
+   * earlier one may miss the change.
    */
   const readOnce = (mark: number | undefined): Promise<KeyReading> => {
     if (underWay !== undefined && mark !== undefined && underWay.mark === mark) return underWay.result;
@@ -73,10 +73,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     underWay = started;
     return started.result;
   };
-  /**
-   * The keys of the store as far as this process can know; while the store fails, those that were
-   * read last.
-   */
+  /** Returns the current keys; while the store fails, those of the last read. */
   const current = async (): Promise<KeyReading> => {
     const mark = store.changeMark();
     const unchanged = mark !== undefined && mark === reading.mark;
@@ -84,7 +81,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
     if (performance.now() - failedMs < pauseMs) return reading;
     return readOnce(mark).catch(() => reading);
   };
-  /** A reading for a key that is not known yet; all who look for one share it. */
+  /** Reads the keys again for an unknown key id; concurrent callers share one read. */
   const reread = (): Promise<KeyReading> => {
     searching ??= sleep(Math.max(0, startedMs + pauseMs - performance.now()), undefined, { ref: false })
       .then(read)

@@ -14,29 +14,27 @@ import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
 import { secretFault } from './secret-rule.ts';
 
 /**
- * A client that is to be made. What is left out is generated; without grants it may use all,
- * without scopes it has that of the report.
+ * A client to create. By default its id and secret are generated, it may use all grants, and its
+ * scope is that of the report.
  */
 interface NewClient {
   readonly tenant: TenantId;
   readonly clientId?: string;
-  /**
-   * A secret that the client has already; it is kept as argon2id, as a person may have chosen it.
-   */
+  /** The client's existing secret. It is hashed with argon2id, as a person may have chosen it. */
   readonly secret?: string;
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
-  /** What becomes of its used refresh tokens; as the service does it for all when left out. */
+  /** Whether its used refresh tokens are replaced; by default as configured for the service. */
   readonly refreshTokenUse?: RefreshTokenUse;
 }
 
-/** The credentials of a client; the secret is told once and kept only as a hash. */
+/** The credentials of a new client. The secret is shown once and stored only as a hash. */
 export interface ClientCredentialsOnce {
   readonly client_id: string;
   readonly client_secret: string;
 }
 
-/** Why a client cannot be managed as asked. The message says what must hold. */
+/** Why a client cannot be managed as requested. The message says what must hold. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
 }
@@ -44,8 +42,7 @@ export class ClientError extends Error {
 const clientIdForm = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Makes a client of a tenant. Fails with `ClientError` when its id is taken or a value breaks its
- * rule.
+ * Creates a client of a tenant. Throws `ClientError` if its id is taken or a value breaks its rule.
  */
 export async function createClient(
   store: Store,
@@ -60,9 +57,8 @@ export async function createClient(
 }
 
 /**
- * Makes a client of a tenant that an external issuer knows under this id: it has no secret and no
- * grant here, only the tokens of that issuer let it in. Fails with `ClientError` as `createClient`
- * does.
+ * Creates a client of a tenant that an external issuer knows under this id. It has no secret and no
+ * grants here: only that issuer's tokens are accepted. Throws `ClientError` as `createClient` does.
  */
 export async function createExternalClient(
   store: Store,
@@ -75,9 +71,9 @@ export async function createExternalClient(
 }
 
 /**
- * Gives a client a new secret; the old one stays good for `overlapSeconds` more, and so do its
- * tokens: `revokeTokens` (`revoke-client-tokens.ts`) ends them (RFC 9700 §4.14.2). Fails with
- * `ClientError` when there is no such client, or it can have no secret.
+ * Gives a client a new secret. The old one stays valid for `overlapSeconds`, and so do its tokens:
+ * `revokeTokens` (`revoke-client-tokens.ts`) revokes them (RFC 9700 §4.14.2). Throws `ClientError`
+ * if there is no such client, or if it cannot have a secret.
  */
 export async function rotateClientSecret(
   store: Store,
@@ -98,8 +94,8 @@ export async function rotateClientSecret(
 }
 
 /**
- * Shuts a client out: no new token, and its access tokens are refused within a second. Fails with
- * `ClientError` when there is no such client.
+ * Disables a client: it gets no new tokens, and its access tokens are rejected within a second.
+ * Throws `ClientError` if there is no such client.
  */
 export async function disableClientById(store: Store, nowSeconds: number, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
@@ -138,7 +134,7 @@ export const unknownClient = (clientId: string) =>
     `Cannot find the client: its id must be one that 'subreport client list' shows: current value is '${clientId}'`,
   );
 
-/** A new secret, or the one given if it keeps the rule; with the hash to keep. */
+/** Returns the given secret if it fulfils the rule, or a generated one, with its hash. */
 async function chooseSecret(
   given: string | undefined,
   context: readonly string[],

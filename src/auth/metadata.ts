@@ -4,8 +4,8 @@ import { grantTypes, publicScopes } from '../contract/token.ts';
 const authMethods = ['client_secret_basic', 'client_secret_post'];
 
 /**
- * Authorization server metadata (RFC 8414 §2), as both discovery documents serve it
- * (docs/decisions/discovery.md). `issuer` is the configured one to the letter.
+ * Returns the authorization server metadata (RFC 8414 §2) that both discovery documents contain
+ * (docs/decisions/discovery.md). `issuer` is the configured one, unchanged.
  */
 export function describeServer(issuer: string) {
   return {
@@ -20,7 +20,7 @@ export function describeServer(issuer: string) {
     token_endpoint_auth_methods_supported: authMethods,
     revocation_endpoint_auth_methods_supported: authMethods,
     introspection_endpoint_auth_methods_supported: authMethods,
-    // required of every OpenID provider, RS256 included; no ID token is ever issued
+    // required of every OpenID provider, including RS256; no ID token is ever issued
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256'],
     service_documentation: `${issuer}/docs`,

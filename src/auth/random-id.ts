@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** An identifier of 128 random bits in base64url, 22 characters. */
+/** Generates an identifier of 128 random bits in base64url, 22 characters. */
 export function randomId(): string {
   return randomBytes(16).toString('base64url');
 }

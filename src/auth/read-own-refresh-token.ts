@@ -2,9 +2,9 @@ import type { AuthContext } from './auth-context.ts';
 import { isRefreshTokenForm, type RefreshTokenContent, readRefreshToken } from './refresh-token-text.ts';
 
 /**
- * Reads a refresh token that a secret of this service protects, or gives `undefined`. One that has
- * the form and no secret of ours may be protected by a secret that another process made a moment
- * ago, so the store is asked before it is refused.
+ * Reads a refresh token that a secret of this service protects, or returns `undefined`. Another
+ * process may have created the secret a moment ago, so a well-formed token is rejected only after
+ * reading the store again.
  */
 export async function readOwnRefreshToken(
   { keys }: AuthContext,

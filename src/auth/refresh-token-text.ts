@@ -1,34 +1,34 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What a refresh token says: its family and which generation of it. */
+/** The content of a refresh token: its family and its generation in it. */
 export interface RefreshTokenContent {
   readonly family: string;
   readonly generation: number;
-  /** Its own expiry in UTC epoch seconds, for a token that stays valid beside its successors. */
+  /** Its own expiry in UTC epoch seconds, for a token that stays valid alongside its successors. */
   readonly expiresAt?: number;
 }
 
 const pattern = /^([A-Za-z0-9_-]{22})\.([1-9][0-9]{0,9})(?:\.([1-9][0-9]{0,10}))?\.([A-Za-z0-9_-]{43})$/;
 
 /**
- * Writes the refresh token `family.generation.MAC`, or `family.generation.expiry.MAC`; the MAC is
- * the HMAC-SHA256 of what stands before it. Nothing secret is kept for it: the same content always
- * gives the same text, and a forged one never reaches the store (RFC 9700 §4.14.2).
+ * Writes the refresh token `family.generation.MAC` or `family.generation.expiry.MAC`; the MAC is
+ * the HMAC-SHA256 of what precedes it. The store keeps no secret for it: the same content always
+ * gives the same token, and a forged one never reaches the store (RFC 9700 §4.14.2).
  */
 export function writeRefreshToken({ family, generation, expiresAt }: RefreshTokenContent, secret: Buffer): string {
   const content = [family, generation, ...(expiresAt === undefined ? [] : [expiresAt])].join('.');
   return `${content}.${sign(content, secret).toString('base64url')}`;
 }
 
-/** Whether a text is spelled like a refresh token. */
+/** Whether a string has the format of a refresh token. */
 export const isRefreshTokenForm = (text: string): boolean => pattern.test(text);
 
-/** Reads a refresh token that one of our secrets signed, or gives `undefined`. */
+/** Reads a refresh token that one of our secrets signed, or returns `undefined`. */
 export function readRefreshToken(text: string, secrets: readonly Buffer[]): RefreshTokenContent | undefined {
   const [, family, generation, expiry, mac] = pattern.exec(text) ?? [];
   if (family === undefined || generation === undefined || mac === undefined) return undefined;
   const given = Buffer.from(mac, 'base64url');
-  // other spellings of the same bytes are other tokens
+  // another spelling of the same bytes is another token
   if (given.toString('base64url') !== mac) return undefined;
   const content = text.slice(0, text.lastIndexOf('.'));
   if (!secrets.some((secret) => timingSafeEqual(sign(content, secret), given))) return undefined;

@@ -15,9 +15,10 @@ import { chooseScopes } from './scope.ts';
 
 /**
  * The refresh grant (RFC 6749 §6, `spec.md` "Authentication" items 5 and 6). With `rotate`, each
- * use replaces the refresh token; a dead one ends its whole family (RFC 9700 §4.14.2), except that
- * the one just replaced gets the same successor again for a short grace, so that a lost response
- * can be asked for again. With `reuse`, a used refresh token stays valid until its own expiry.
+ * use replaces the refresh token, and a replaced token revokes its whole family (RFC 9700 §4.14.2).
+ * The token just replaced is an exception: for a short grace it returns the same successor again,
+ * so that a lost response can be retried. With `reuse`, a used refresh token stays valid until it
+ * expires.
  */
 export const refreshTokenGrant: Grant = {
   grantType: 'refresh_token',
@@ -32,7 +33,7 @@ export const refreshTokenGrant: Grant = {
         scope,
         granted.split(' ').filter((each) => client.scopes.includes(each)),
       );
-    // before the rotation: a refused scope must not use the token up
+    // before the rotation: a rejected scope must not use up the token
     if (scope !== undefined) scopesOf(await livingFamily(context, client, content.family));
     const family = await nextGeneration(context, client, content);
     return issueToken(context, client, scopesOf(family), family);
@@ -46,8 +47,8 @@ async function livingFamily(context: AuthContext, client: ClientRow, id: string)
 }
 
 /**
- * The family with its newest generation after the token was used: now, or a moment ago by the same
- * client.
+ * Returns the family with its newest generation after the token was used, now or a moment ago by
+ * the same client.
  */
 async function nextGeneration(
   context: AuthContext,
@@ -65,7 +66,7 @@ async function nextGeneration(
     expiresAt: nowSeconds + settings.refreshTokenSeconds,
     accessEndsAt: nowSeconds + settings.accessTokenSeconds,
     revokedUntil: client.tokensRevokedAt,
-    // a token without an expiry of its own was issued to rotate
+    // a token without its own expiry was issued while tokens were rotated
     reuse: isReusing && expiresAt !== undefined,
   });
   if (rotated !== undefined) return rotated;
@@ -81,7 +82,10 @@ async function nextGeneration(
 export const isOver = ({ revokedAt, expiresAt, startedAt }: RefreshFamily, client: ClientRow, now: number): boolean =>
   revokedAt !== null || expiresAt <= now || (startedAt !== null && startedAt <= (client.tokensRevokedAt ?? -1));
 
-/** One text for every reason, so that it tells nothing to somebody who found or made the token. */
+/**
+ * One message for every reason, so that it reveals nothing to somebody who found or forged the
+ * token.
+ */
 const refused = (reusedFamily?: string) =>
   new TokenError(
     'invalid_grant',

@@ -7,35 +7,35 @@ import { AccessError } from './error.ts';
 import { besideOwn, type ExternalIssuer } from './external-issuer.ts';
 import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
-/** Who sent a request: a client, and the tenant whose records it may see. */
+/** The client that sent a request, and the tenant whose records it may read. */
 export interface Access {
   readonly clientId: string;
   readonly tenant: TenantId;
   /**
-   * Until when, in UTC epoch seconds, this may be said of the same token again while the store's
-   * mark stays; 0 when it must be asked each time.
+   * Until when, in UTC epoch seconds, this decision on the token may be cached while the store is
+   * unchanged; 0 if it must not be cached.
    */
   readonly expiresAt: number;
 }
 
-/** What checks access tokens. */
+/** Checks access tokens. */
 export interface ResourceServer {
-  /**
-   * What a token says that this service issued and that has not ended; fails with `AccessError`.
-   */
+  /** Returns the claims of a valid token that this service issued; throws `AccessError`. */
   readonly verifyToken: (token: string) => Promise<OwnTokenClaims>;
-  /** The client of a good token, or `undefined` when it was disabled or the token revoked since. */
+  /**
+   * Returns the client of a valid token, or `undefined` if it is disabled or the token is revoked.
+   */
   readonly findTokenClient: FindTokenClient;
   /**
-   * Checks the `Authorization` header (RFC 6750 §2.1): a Bearer token of ours or of the external
-   * issuer, good, with the scope, of a client that is active. The tenant is that of the client,
-   * whoever issued the token. Fails with `AccessError`, or `IssuerError` when the external issuer's
-   * keys cannot be had.
+   * Checks the `Authorization` header (RFC 6750 §2.1): it must hold a valid Bearer token with the
+   * scope, issued by us or the external issuer to an active client. The tenant is that of the
+   * client, whoever issued the token. Throws `AccessError`, or `IssuerError` if the external
+   * issuer's keys are not available.
    */
   readonly authorize: (header: string | undefined, scope: Scope) => Promise<Access>;
 }
 
-/** Makes the check of access tokens. */
+/** Creates the check of access tokens. */
 export function createResourceServer(context: AuthContext, external?: ExternalIssuer): ResourceServer {
   const verifyToken = createTokenVerifier(context);
   const findTokenClient = createActiveCheck(context);
@@ -67,7 +67,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
           client.clientId,
         );
       }
-      // nothing outside the store has a say in a token of ours
+      // only the store decides on our own tokens
       const expiresAt = claims.isOwn ? claims.expiresAt + clockToleranceSeconds : 0;
       const access = { clientId: client.clientId, tenant: client.tenant, expiresAt };
       if (claims.isOwn) decision.keep(access, claims.expiresAt);
@@ -77,8 +77,8 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
 }
 
 /**
- * The token of `Authorization: Bearer <token>`; the scheme without case, the token as RFC 6750 §2.1
- * spells it.
+ * Returns the token of `Authorization: Bearer <token>`; the scheme is case-insensitive, the token
+ * as in RFC 6750 §2.1.
  */
 function readBearer(header: string | undefined): string {
   const [, scheme, rest] = /^([^ ]+)(.*)$/.exec(header ?? '') ?? [];

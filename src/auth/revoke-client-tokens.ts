@@ -4,25 +4,25 @@ import { listLiveFamilies, revokeRefreshFamily } from '../storage/tables/refresh
 import { ClientError, unknownClient } from './manage-clients.ts';
 
 /**
- * Tokens that came from one token request of a client: a refresh family. Times are UTC epoch
+ * The tokens that come from one token request of a client: a refresh family. Times are UTC epoch
  * seconds.
  */
 interface ClientSession {
   readonly id: string;
   readonly scopes: readonly string[];
-  /** `null` for one that began before this was kept. */
+  /** `null` for a session from before this was stored. */
   readonly startedAt: number | null;
   readonly lastUsedAt: number;
   readonly refreshes: number;
   /** When its newest refresh token expires. */
   readonly expiresAt: number;
-  /** When it ends, however often it is refreshed. */
+  /** When it expires, however often it is refreshed. */
   readonly endsAt: number;
 }
 
 /**
- * The sessions of a client that can be refreshed, the one used last first. Throws `ClientError`
- * when there is no such client.
+ * Returns the sessions of a client that can be refreshed, the most recently used first. Throws
+ * `ClientError` if there is no such client.
  */
 export async function listClientSessions(
   store: Store,
@@ -43,10 +43,9 @@ export async function listClientSessions(
 }
 
 /**
- * Revokes every token that a client has now, access tokens without a refresh token too: those of
- * the next second as well, as a request whose client was authenticated a moment ago may still be
- * issued one. The client stays active and its secret valid. Throws `ClientError` when there is no
- * such client.
+ * Revokes every token that a client has now, including access tokens without a refresh token, and
+ * those of the next second: a request that was authenticated a moment ago may still be issued one.
+ * The client stays active and its secret valid. Throws `ClientError` if there is no such client.
  */
 export async function revokeTokens(store: Store, nowSeconds: number, clientId: string): Promise<void> {
   await requireClient(store, clientId);
@@ -54,7 +53,7 @@ export async function revokeTokens(store: Store, nowSeconds: number, clientId: s
 }
 
 /**
- * Revokes one session of a client with its access tokens. Throws `ClientError` when there is no
+ * Revokes one session of a client, including its access tokens. Throws `ClientError` if there is no
  * such client or session.
  */
 export async function revokeSession(store: Store, nowSeconds: number, clientId: string, id: string): Promise<void> {

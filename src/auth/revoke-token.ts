@@ -6,9 +6,9 @@ import { readOwnRefreshToken } from './read-own-refresh-token.ts';
 import type { ResourceServer } from './resource-server.ts';
 
 /**
- * Ends a token of a client (RFC 7009 §2): a refresh token with its whole family, an access token
- * with the family that it belongs to. A token that is none, is over, or belongs to another client
- * is passed over without a word, as the answer must not tell which (§2.2).
+ * Revokes a token of a client (RFC 7009 §2): for a refresh token its whole family, for an access
+ * token the family that it belongs to. A token that is invalid, has expired or belongs to another
+ * client is ignored, as the response must not reveal which (§2.2).
  */
 export async function revokeToken(
   context: AuthContext,
@@ -22,8 +22,8 @@ export async function revokeToken(
 }
 
 /**
- * The family of a client's token; the statement that ends it compares the client once more.
- * `token_type_hint` is not needed, as the form tells the kind.
+ * Returns the family of a client's token; the statement that revokes it checks the client again.
+ * `token_type_hint` is not needed, as the format shows the kind of token.
  */
 async function familyOf(
   context: AuthContext,

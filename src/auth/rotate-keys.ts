@@ -4,7 +4,7 @@ import { KeyError } from './error.ts';
 import type { KeyRingOptions } from './key-ring-options.ts';
 import { type KeyState, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
 
-/** A key as an operator sees it: nothing of it is secret. Times are UTC epoch seconds. */
+/** A key as an operator sees it, without any secret. Times are UTC epoch seconds. */
 export interface KeyInfo {
   readonly purpose: KeyPurpose;
   readonly kid: string;
@@ -12,22 +12,22 @@ export interface KeyInfo {
   readonly state: KeyState;
   readonly createdAt: number;
   readonly activatesAt: number;
-  /** When the last token made with it ends; `null` while no key follows it. */
+  /** When the last token made with it expires; `null` while it has no successor. */
   readonly endsAt: number | null;
-  /** Whether the store keeps it encrypted. */
+  /** Whether it is encrypted in the store. */
   readonly encrypted: boolean;
 }
 
 /**
  * When a new key takes over.
- * - `soon`: after every process and every kept key set has it; no request fails.
- * - `now`: at once; whoever keeps a key set without it fetches the key set anew.
- * - `compromised`: at once, and all older keys are removed: what was made with them is refused from
- *   then on.
+ * - `soon`: after every process and every cached key set has it; no request fails.
+ * - `now`: immediately; a verifier whose cached key set lacks it must fetch the key set again.
+ * - `compromised`: immediately, and all older keys are deleted: tokens made with them are rejected
+ *   from then on.
  */
 export type RotationMode = 'soon' | 'now' | 'compromised';
 
-/** The keys of the service, newest first. */
+/** Returns the keys of the service, newest first. */
 export async function listKeys({ store, lifetimes, now }: KeyRingOptions): Promise<readonly KeyInfo[]> {
   const purposes = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
   return purposes.flatMap((rows) =>
@@ -45,8 +45,8 @@ export async function listKeys({ store, lifetimes, now }: KeyRingOptions): Promi
 }
 
 /**
- * Makes the next key of a purpose and removes those that are dead. Fails with `KeyError` when a
- * next one waits already, unless it must be now.
+ * Creates the next key of a purpose and deletes the dead ones. Throws `KeyError` if a next key
+ * exists already, unless the mode is `now` or `compromised`.
  */
 export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, mode: RotationMode): Promise<KeyInfo> {
   const { store, lifetimes, now } = options;

@@ -2,9 +2,9 @@ import { identityScopes } from '../contract/token.ts';
 import { TokenError } from './error.ts';
 
 /**
- * The scopes of a token: those asked for, or all that may be had (RFC 6749 §3.3). Scopes of OpenID
- * Connect are left out, and when nothing else is asked for, nothing was. An unknown one, or one
- * that may not be had, is `invalid_scope`.
+ * Returns the scopes of a token: the requested ones, or all allowed ones if none were requested
+ * (RFC 6749 §3.3). Scopes of OpenID Connect are ignored. Throws `invalid_scope` for a scope that is
+ * unknown or not allowed.
  */
 export function chooseScopes(requested: string | undefined, allowed: readonly string[]): readonly string[] {
   const asked = [...new Set(requested?.split(' '))].filter((scope) => !identityScopes.has(scope));

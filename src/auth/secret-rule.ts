@@ -1,15 +1,14 @@
 import { commonParts } from './common-secrets.ts';
 
 const form = /^[\x20-\x7e]{16,512}$/;
-/** Least number of different characters, and of characters that stand in no common part. */
+/** Minimum number of different characters, and of characters outside common parts. */
 const charactersMin = { different: 8, own: 8 };
-/** Shortest context word that is looked for: a shorter one is in too many random texts. */
+/** Shortest context word that is checked: a shorter one occurs in too many random strings. */
 const contextLengthMin = 4;
 
 /**
- * What must hold of a secret that a person may have chosen, and does not; `undefined` for a good
- * one. `context` are words that a guesser tries first: the client's id, its tenant. (NIST SP
- * 800-63B §5.1.1.2, OWASP ASVS 5.0 6.2)
+ * Returns the rule that a chosen secret breaks, or `undefined`. `context` has the words that an
+ * attacker tries first: the client's id, its tenant. (NIST SP 800-63B §5.1.1.2, OWASP ASVS 5.0 6.2)
  */
 export function secretFault(secret: string, context: readonly string[]): string | undefined {
   if (!form.test(secret)) return 'it must be 16 to 512 printable ASCII characters on one line';
@@ -27,10 +26,7 @@ export function secretFault(secret: string, context: readonly string[]): string 
 
 const byLength = commonParts.toSorted((one, other) => other.length - one.length);
 
-/**
- * What is left of a secret without common words, runs of digits in order, characters that repeat,
- * and blanks.
- */
+/** Removes common words, ascending or descending digits, repeated characters and spaces. */
 function withoutCommon(lower: string): string {
   const rest = byLength.reduce((text, part) => text.replaceAll(part, ' '), lower);
   return rest

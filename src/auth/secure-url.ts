@@ -1,6 +1,6 @@
 /**
- * Whether a text is the URL of something that may be trusted to be who it says: https, or http on
- * this machine alone (RFC 8414 §6.1, RFC 8252 §8.3).
+ * Whether a URL authenticates its server: https, or http on this machine only (RFC 8414 §6.1, RFC
+ * 8252 §8.3).
  */
 export function isSecureUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -11,8 +11,8 @@ export function isSecureUrl(text: string): boolean {
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Whether an issuer's keys may be read from a URL: over https, or over http on this machine where
- * the issuer itself is one of this machine.
+ * Whether an issuer's keys may be fetched from a URL: over https, or over http on this machine if
+ * the issuer is on this machine too.
  */
 export function isKeysUrlOf(issuer: string, keysUrl: string): boolean {
   return isSecureUrl(keysUrl) && (issuer.startsWith('http://') || keysUrl.toLowerCase().startsWith('https://'));

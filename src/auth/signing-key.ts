@@ -1,8 +1,8 @@
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 
 /**
- * The algorithms that access tokens can be signed with (RFC 7518 §3.1, RFC 8037 §3.1): all
- * asymmetric, so that a key that verifies cannot sign.
+ * The algorithms that can sign access tokens (RFC 7518 §3.1, RFC 8037 §3.1): all are asymmetric, so
+ * that a key that verifies cannot sign.
  */
 export const signingAlgorithms = ['ES256', 'RS256', 'PS256', 'EdDSA'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
@@ -19,26 +19,27 @@ export interface SigningKey {
 }
 
 /**
- * Members of a private JWK that the key set must not show (RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2).
+ * Members of a private JWK that the key set must not contain (RFC 7518 §6.2.2, §6.3.2; RFC 8037
+ * §2).
  */
 const privateMembers: ReadonlySet<string> = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']);
 
 /**
- * Bits of RSA keys: 128 bits of security, as ES256 and EdDSA have (NIST SP 800-57 part 1, table 2).
+ * Bits of RSA keys: 128 bits of security, like ES256 and EdDSA (NIST SP 800-57 part 1, table 2).
  */
 const rsaBits = 3_072;
 
-/** Whether a key is as long as those that are made now. */
+/** Whether a key is as long as new ones are. */
 export const isStrongEnough = ({ kty, n = '' }: JWK): boolean =>
   kty !== 'RSA' || Buffer.from(n, 'base64url').length * 8 >= rsaBits;
 
-/** A new private JWK for an algorithm. */
+/** Generates a private JWK for an algorithm. */
 export async function newSigningJwk(alg: SigningAlgorithm): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true, modulusLength: rsaBits });
   return exportJWK(privateKey);
 }
 
-/** Makes a private JWK ready for use. */
+/** Imports a private JWK. */
 export async function toSigningKey(jwk: JWK, alg: SigningAlgorithm): Promise<SigningKey> {
   const publicPart = Object.fromEntries(Object.entries(jwk).filter(([name]) => !privateMembers.has(name))) as JWK;
   const kid = await calculateJwkThumbprint(publicPart);

@@ -1,15 +1,15 @@
 import { decodeJwt } from 'jose';
 import type { TokenResponse } from '../contract/token.ts';
 
-/** Longest client id that is written as it was sent. */
+/** Longest client id that is logged whole. */
 const idLengthMax = 255;
 
-/** What a generated secret, an access token and a refresh token begin like. */
+/** How a generated secret, an access token or a refresh token begins. */
 const secretLike = /^(?:[\w-]{43}$|eyJ|[\w-]{22}\.\d)/;
 
 /**
- * What the audit trail says of a client id that nobody has proved yet; it is bounded, and what
- * looks like a secret or a token is left out.
+ * Returns an unauthenticated client id for the audit log: truncated, and without what looks like a
+ * secret or a token.
  */
 export function describeClaimedId(clientId: string | undefined): string | null {
   if (clientId === undefined) return null;
@@ -17,7 +17,7 @@ export function describeClaimedId(clientId: string | undefined): string | null {
 }
 
 /**
- * What the audit trail says of tokens that were issued: the access token's id and the refresh
+ * Returns what the audit log says about issued tokens: the id of the access token and the refresh
  * family, never a token.
  */
 export function describeIssued({

@@ -25,7 +25,7 @@ export function chooseGrant(form: ReadonlyMap<string, string>): Grant {
   return grant;
 }
 
-/** Returns the tokens for an authenticated client; throws `TokenError` if it may not use the grant. */
+/** Returns tokens for an authenticated client; throws `TokenError` if it may not use the grant. */
 export async function requestToken(
   context: AuthContext,
   client: ClientRow,

@@ -1,30 +1,32 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../storage/bounded-map.ts';
 
-/** Tokens that are kept at most; the one that was not sent for longest makes room. */
+/** Maximum size; the least recently used tokens are evicted. */
 const bounds = { entriesMax: 10_000, bytesMax: 33_554_432 };
 
-/** A check of tokens that remembers those it found good. */
+/** A check of tokens that caches the valid ones. */
 interface VerifiedTokens<T> {
-  /** What a good token says; rejects as the check itself does. */
+  /** Returns the claims of a valid token; rejects as the check itself does. */
   readonly verify: (token: string) => Promise<T>;
-  /** Forgets all verdicts: the keys they rest on are no longer the same. */
+  /** Empties the cache: the keys have changed. */
   readonly clear: () => void;
 }
 
-/** How good tokens are remembered. */
+/** How valid tokens are cached. */
 interface Remembering<T> {
-  /** How long after its end a token still counts, as clocks differ. */
+  /** How long an expired token is still accepted, as clocks differ. */
   readonly toleranceSeconds: number;
   readonly now: () => number;
-  /** Whether a verdict still counts, although its token lives: its key may be gone. */
+  /**
+   * Whether a cached result is still valid although its token has not expired: its key may be gone.
+   */
   readonly stillTrusted?: (claims: T) => Promise<boolean>;
 }
 
 /**
- * Remembers good tokens, so that each is verified once and not at each request (verifying takes
- * three quarters of a trivial request). Kept by the SHA-256 of the token, never the token itself,
- * and no longer than it lives (`expiresAt` in UTC epoch seconds, and the tolerance).
+ * Caches valid tokens, so that each is verified once and not per request (verification takes three
+ * quarters of a trivial request). The key is the SHA-256 of the token. An entry expires with its
+ * token (`expiresAt` in UTC epoch seconds, plus the tolerance).
  */
 export function rememberVerified<T extends { readonly expiresAt: number }>(
   verify: (token: string) => Promise<T>,

@@ -5,7 +5,7 @@ import { AccessError } from './error.ts';
 import { signingAlgorithms } from './signing-key.ts';
 import { rememberVerified } from './verified-tokens.ts';
 
-/** What a good access token says. */
+/** Claims of a valid access token. */
 export interface TokenClaims {
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -14,26 +14,26 @@ export interface TokenClaims {
   readonly expiresAt: number;
   /** Whether this service issued it. */
   readonly isOwn: boolean;
-  /** The refresh family of ours that it belongs to, when there is one. */
+  /** The refresh family that it belongs to, if any. */
   readonly family?: string;
-  /** What an external issuer calls the scope of the report, where it has another name there. */
+  /** The external issuer's name for the scope of the report, if it differs. */
   readonly scopeName?: string;
 }
 
-/** What a good access token of this service says. */
+/** Claims of a valid access token of this service. */
 export interface OwnTokenClaims extends TokenClaims {
-  /** The key that it was signed with. */
+  /** Id of the key that signed it. */
   readonly kid: string;
-  /** Every claim of it. */
+  /** All its claims. */
   readonly payload: JWTPayload;
 }
 
-/** How far the clocks of two processes of this service may differ. */
+/** Allowed clock difference between two processes of this service. */
 export const clockToleranceSeconds = 5;
 
 /**
- * Makes the check of access tokens that this service issued (RFC 9068 §4). A verdict is kept no
- * longer than the token lives and its key is trusted.
+ * Creates the check of access tokens that this service issued (RFC 9068 §4). A result is cached
+ * while the token is valid and its key is trusted.
  */
 export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<OwnTokenClaims> {
   const options: JWTVerifyOptions = {

@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../storage/bounded-map.ts';
 
-/** How often a key was counted in its open window, and milliseconds until that closes. */
+/** The count of a key in its open window, and the milliseconds until the window closes. */
 export interface WindowCount {
   readonly count: number;
   readonly msLeft: number;
 }
 
-/** Counts by key over fixed windows, each opened by the first count after the last one closed. */
+/** Counts per key in fixed windows. A count after the end of a window opens the next one. */
 export interface WindowCounter {
-  /** Counts one more. */
+  /** Adds one. */
   add(key: string): WindowCount;
-  /** What was counted so far. */
+  /** Returns the count. */
   read(key: string): WindowCount;
 }
 
 const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 
 /**
- * Makes a counter over windows of `windowMs` on the monotonic clock. Keys are kept by their
+ * Creates a counter with windows of `windowMs` on the monotonic clock. Keys are stored as their
  * SHA-256.
  */
 export function createWindowCounter(windowMs: number, nowMs = () => performance.now()): WindowCounter {
