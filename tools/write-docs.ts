@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { TSchema } from 'typebox';
+import { buildProgram } from '../src/cli/command-line.ts';
 import { settings } from '../src/cli/config.ts';
-import { buildProgram } from '../src/cli/main.ts';
 import { changeParameters } from '../src/contract/change.ts';
 import { defaultPageLimits, reportParameters } from '../src/contract/query.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';

@@ -29,8 +29,9 @@ export async function startServer(
 ): Promise<ServerProcess> {
   const port = await freePort();
   const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
+  const { PATH = '', NODE_OPTIONS = '' } = process.env; // NODE_OPTIONS may ask for a profile
   const child = spawn(process.execPath, [file, ...args], {
-    env: { PATH: process.env.PATH ?? '', PORT: String(port), ...environment },
+    env: { PATH, NODE_OPTIONS, PORT: String(port), ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { signingAlgorithms } from '../../src/auth/signing-key.ts';
 import { clockToleranceSeconds } from '../../src/auth/verify-token.ts';
+import { buildProgram } from '../../src/cli/command-line.ts';
 import { readConfig } from '../../src/cli/config.ts';
-import { buildProgram } from '../../src/cli/main.ts';
 
 const page = readFileSync(new URL('../../docs/keys.md', import.meta.url), 'utf8');
 const rows = page

@@ -143,7 +143,7 @@ describe('the walks of ARCHITECTURE.md', () => {
   });
 
   test('name only files that exist, each imported by another one of them or where the service is put together', () => {
-    const wiring = ['cli/main', 'cli/serve-command', 'http/server', 'storage/open-store'];
+    const wiring = ['cli/command-line', 'cli/serve-command', 'http/server', 'storage/open-store'];
     const named = [...walks.values()].flat();
     const imported = new Set([...wiring, ...named].flatMap((file) => imports.get(file) ?? []));
     expect(named.length).toBeGreaterThan(100);

@@ -1,4 +1,4 @@
-import { runCommandLine } from '../../src/cli/main.ts';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type CommandResult, commandEnvironment } from './run-command.ts';
 
 /**
