@@ -1,24 +1,32 @@
 import { defineConfig } from 'vitest/config';
 
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 26) {
+  throw new Error(
+    `Cannot run the tests: Node must be 26 or later (.node-version): current version is ${major}.${minor}. 'npm test' uses the Node in node_modules/.bin; point your editor at it`,
+  );
+}
+
 /** Suites of the store that run once more, on the oldest PostgreSQL that is supported. */
 const storeSuites = ['store', 'counts', 'isolation', 'plans', 'change-mark', 'subscription-change', 'postgres-batch'];
+const globalSetup = 'test/support/global-setup.ts';
 
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'all', include: ['src/**/*.test.ts', 'test/**/*.test.ts'] } },
+      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+      { extends: true, test: { name: 'engines', include: ['test/**/*.test.ts'], globalSetup } },
       {
         extends: true,
-        test: { name: 'postgres 15', include: storeSuites.map((name) => `test/storage/${name}.test.ts`) },
+        test: { name: 'postgres 15', include: storeSuites.map((name) => `test/storage/${name}.test.ts`), globalSetup },
       },
     ],
-    globalSetup: 'test/support/global-setup.ts',
     // Only a test that hangs reaches these limits; a machine may be many times slower than ours.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 240_000, interval: 20 } },
     pool: 'forks',
-    // the files of a process share its modules: importing them for each took most of the time
+    // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,
     maxWorkers: '100%', // else a machine with two cores has one
     typecheck: { enabled: false },

@@ -26,10 +26,11 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
   const text = Array.from({ length: 20_000 }, (_, n) => `{"line":${n}}\n`).join('');
 
   test('is unpacked, cut into chunks anywhere', async () => {
-    const bytes = await pack(Buffer.from(text));
+    const short = text.slice(0, 20_000); // chunks of one byte take their time
+    const bytes = await pack(Buffer.from(short));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 3_000 }), async (size) => {
-        expect(await unpacked(chunksOf(bytes, size))).toBe(text);
+        expect(await unpacked(chunksOf(bytes, size))).toBe(short);
       }),
       { numRuns: 20 },
     );

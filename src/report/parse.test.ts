@@ -247,7 +247,7 @@ describe('parseReport', () => {
           expect(error.messages.every((message) => message.startsWith('Cannot '))).toBe(true);
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRemoteJWKSet, decodeProtectedHeader, exportJWK, generateKeyPair, jwtVerify } from 'jose';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
@@ -12,7 +12,7 @@ import type { TokenResponse } from '../../src/contract/token.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { insertAuthKey, listAuthKeys } from '../../src/storage/tables/auth-key.ts';
-import { engines, type TestStore } from '../support/engines.ts';
+import { engines, postgresUrl, type TestStore } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const start = 1_800_000_000;
@@ -192,7 +192,7 @@ async function filesOf({ environment }: TestStore): Promise<string> {
     expect(files).toContain('subreport.db-wal');
     return files.map((file) => readFileSync(join(folder, file), 'latin1')).join('\n');
   }
-  const superuser = new URL(inject('postgresUrl'));
+  const superuser = new URL(await postgresUrl());
   superuser.pathname = new URL(url).pathname;
   const client = new pg.Client({ connectionString: superuser.href });
   await client.connect();

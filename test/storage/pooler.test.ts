@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
 import { countMatching } from '../../src/storage/read/page.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { disableClient } from '../../src/storage/tables/client.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
-import { openPooled, type TestStore } from '../support/engines.ts';
+import { openPooled, postgresUrl, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -88,7 +88,7 @@ describe('behind a pooler by transaction', () => {
     expect(options).toMatchObject({ ok: false, message: expect.stringMatching(/enable_seqscan.*statement_timeout/) });
     const url = new URL(opened.environment.DATABASE_URL ?? '');
     const role = `test_pooled_${url.pathname.slice(-12)}`;
-    const superuser = new pg.Client({ connectionString: inject('postgresUrl') });
+    const superuser = new pg.Client({ connectionString: await postgresUrl() });
     await superuser.connect();
     const statements = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
     await superuser.query(`create role ${role} login in role ${testRole}`);

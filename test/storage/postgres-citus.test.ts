@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasCitus, missingOnWorkers } from '../../src/storage/postgres/citus.ts';
-import { openPostgres } from '../support/engines.ts';
+import { openPostgres, postgresUrl } from '../support/engines.ts';
 import { urlOf } from '../support/global-setup.ts';
 
 // What can be tested without the extension; test/citus/ has the rest.
@@ -19,7 +19,7 @@ describe('a role that Citus connects to workers as', () => {
     return rows[0];
   };
   beforeAll(async () => {
-    client = new pg.Client({ connectionString: inject('postgresUrl') });
+    client = new pg.Client({ connectionString: await postgresUrl() });
     await client.connect();
     await client.query(`create role ${role} nologin`);
   });
@@ -40,7 +40,7 @@ describe('a role that Citus connects to workers as', () => {
       login: true,
       settings: ['enable_seqscan=off', 'enable_bitmapscan=off', 'jit=off'],
     });
-    const session = new pg.Client({ connectionString: urlOf(inject('postgresUrl'), 'postgres', role) });
+    const session = new pg.Client({ connectionString: urlOf(await postgresUrl(), 'postgres', role) });
     await session.connect();
     const { rows } = await session.query("select current_setting('enable_seqscan') as value");
     await session.end();

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
@@ -9,7 +9,7 @@ import type { TenantId } from '../../src/storage/store.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
-import { openPostgres, type TestStore } from '../support/engines.ts';
+import { openPostgres, postgresUrl, type TestStore } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
@@ -31,7 +31,7 @@ describe('when PostgreSQL fails', () => {
     opened = await openPostgres(testRole);
     await insertTenant(opened.store, 'acme', 1);
     tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
-    superuser = new pg.Client({ connectionString: inject('postgresUrl') });
+    superuser = new pg.Client({ connectionString: await postgresUrl() });
     await superuser.connect();
   });
   afterAll(async () => {
@@ -264,7 +264,7 @@ describe('when PostgreSQL fails', () => {
   });
 
   test('a database that is not there is UNUSABLE', async () => {
-    const url = urlOf(inject('postgresUrl'), 'no_such_database', testRole);
+    const url = urlOf(await postgresUrl(), 'no_such_database', testRole);
     const store = openStore({ databaseUrl: url, dataDir: '', poolSize: 1, onConnectionError: () => undefined });
     await expect(store.checkReady()).rejects.toMatchObject({ name: 'StorageError', code: 'UNUSABLE' });
     await store.close();

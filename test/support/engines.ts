@@ -21,6 +21,18 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
+let askedForPostgres: Promise<string> | undefined;
+
+/** URL of a superuser of the PostgreSQL server of this run, which starts when it is first needed. */
+export function postgresUrl(): Promise<string> {
+  askedForPostgres ??= fetch(inject('postgresStarter')).then(async (response) => {
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    return text;
+  });
+  return askedForPostgres;
+}
+
 const bothEngines = [
   { engine: 'sqlite', openTestStore: openSqlite },
   { engine: 'postgres', openTestStore: () => openPostgres(testRole) },
@@ -71,7 +83,7 @@ export const pooledPostgres = { engine: 'postgres behind a pooler', openTestStor
 
 /** Also with a pooler that is too old for prepared statements. */
 export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
-  const pooler = await startPooler(inject('postgresUrl'), options);
+  const pooler = await startPooler(await postgresUrl(), options);
   const opened = await openPostgres(testRole, false, pooler.url);
   return {
     ...opened,
@@ -86,10 +98,10 @@ export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
  * A copy of the migrated database, reached as a role: the ordinary one that owns it, or a
  * superuser; and at the server, or through a pooler.
  */
-export async function openPostgres(role: string, empty = false, through = inject('postgresUrl')): Promise<TestStore> {
+export async function openPostgres(role: string, empty = false, through?: string): Promise<TestStore> {
   const database = `test_${randomBytes(6).toString('hex')}`;
   await administer(`create database ${database} owner ${testRole}${empty ? '' : ` template ${templateDatabase}`}`);
-  const url = urlOf(through, database, role);
+  const url = urlOf(through ?? (await postgresUrl()), database, role);
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
   const open = () =>
     openStore({ databaseUrl: url, dataDir: folder, poolSize: 10, operationMs, onConnectionError: broken });
@@ -123,7 +135,7 @@ function toTestStore(
 
 /** Runs a statement as the superuser; copies of one template are made one after another. */
 async function administer(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgresUrl') });
+  const client = new pg.Client({ connectionString: await postgresUrl() });
   await client.connect();
   try {
     // two copies of one template at once would refuse each other

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/storage/open-store.ts';
@@ -6,8 +9,8 @@ import { compileCache } from './compile-cache.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL of a superuser of the PostgreSQL server of this run. */
-    readonly postgresUrl: string;
+    /** URL that responds with the URL of the PostgreSQL server, which it starts at first. */
+    readonly postgresStarter: string;
     /** Whether suites run on PostgreSQL only, as another project runs them on SQLite. */
     readonly isPostgresOnly: boolean;
   }
@@ -17,23 +20,48 @@ declare module 'vitest' {
 export const testRole = 'subreport_test';
 export const templateDatabase = 'subreport_template';
 
-/**
- * Starts one PostgreSQL for all suites of a project, or takes the one of `TEST_DATABASE_URL` (a
- * superuser's), and prepares the database to copy.
- */
+/** Offers one PostgreSQL to all suites of a project. It starts when the first test asks for it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // for the threads that stores start in the processes of the tests
+  // For the threads that stores start in the processes of the tests.
   Object.assign(process.env, compileCache);
   const isOldest = project.name === 'postgres 15';
-  const given = isOldest ? undefined : process.env.TEST_DATABASE_URL;
-  const server = given === undefined ? await startPostgres([], isOldest ? 15 : 18) : undefined;
-  const url = server?.url ?? given ?? '';
-  await prepareTemplate(url);
-  project.provide('postgresUrl', url);
+  let starting: Promise<TestServer> | undefined;
+  const starter = createServer(async (_request, response) => {
+    starting ??= isOldest ? startServer(15) : findServer();
+    const { url, error } = await starting.catch((error: unknown) => ({ url: '', error: String(error) }));
+    response.writeHead(error === undefined ? 200 : 500).end(error ?? url);
+  });
+  await once(starter.listen(0, '127.0.0.1'), 'listening');
+  project.provide('postgresStarter', `http://127.0.0.1:${(starter.address() as AddressInfo).port}`);
   project.provide('isPostgresOnly', isOldest);
   return async () => {
+    starter.close();
+    starter.closeAllConnections();
+    const server = await starting?.catch(() => undefined);
     await server?.stop();
   };
+}
+
+/** The PostgreSQL of a run, with the database to copy. */
+interface TestServer {
+  readonly url: string;
+  readonly error?: undefined;
+  stop(): Promise<void>;
+}
+
+/** The server of `TEST_DATABASE_URL`, a superuser's, or one of its own. */
+async function findServer(): Promise<TestServer> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url === undefined) return startServer(18);
+  await prepareTemplate(url);
+  return { url, stop: async () => undefined };
+}
+
+async function startServer(version: 15 | 18): Promise<TestServer> {
+  // Tests that need statistics, or old versions of rows gone, ask for it themselves.
+  const server = await startPostgres(['autovacuum=off'], version);
+  await prepareTemplate(server.url);
+  return server;
 }
 
 async function prepareTemplate(url: string): Promise<void> {
