@@ -9,10 +9,7 @@ const built = fileURLToPath(new URL('../../dist/', import.meta.url));
 /** Whether the console's scripts were built (`npm run build`). */
 export const consoleIsBuilt = (): boolean => existsSync(`${built}console/app.js`);
 
-/**
- * The web console at `/console`: static files, an ordinary client of this service without
- * privileges.
- */
+/** Adds the web console at `/console`: static files, an ordinary client of this service. */
 export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
   if (!consoleIsBuilt()) return;
   await app.register(async (scope) => {
@@ -28,7 +25,7 @@ export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
       decorateReply: true,
       root: built,
       prefix: '/console/static/',
-      // the types beside them would be served as video/mp2t
+      // type declarations would be served as video/mp2t
       allowedPath: (path) => !path.endsWith('.d.ts'),
     });
     for (const url of ['/console', '/console/'])

@@ -16,14 +16,14 @@ import { addTokenRoute } from './oauth/token.ts';
 import { addTokenManagementRoutes } from './oauth/token-management.ts';
 import { addSubscriptionRoutes, type SubscriptionRoutes } from './report/subscription.ts';
 
-/** Everything that the door opens to. */
+/** What the public server needs. */
 interface ServerOptions
   extends Readiness,
     SubscriptionRoutes,
     Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs'> {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
-  /** Counts the requests of each client when `rateLimitPerMinute` limits them. */
+  /** Counts the requests of each client if `rateLimitPerMinute` limits them. */
   readonly requests: RequestCounter;
   readonly openApi: object;
   readonly publicUrl: string;
@@ -32,8 +32,8 @@ interface ServerOptions
 }
 
 /**
- * Longest time for a request to arrive whole, in milliseconds; noticed within a second, before its
- * deadline.
+ * Time limit for receiving a whole request in milliseconds; enforced once a second, before the
+ * request's deadline.
  */
 export const bodyMsMax = 6_000;
 
@@ -49,7 +49,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   }
   const { logger, isDraining, report } = options;
   const { store, now } = report;
-  // a rate limit counts every request, so none may be answered before its routes
+  // a rate limit must count every request, so none may be answered before its route
   const repeated =
     options.rateLimitPerMinute > 0 ? undefined : createRepeatedRequests({ store, logger, now, isDraining });
   if (repeated !== undefined) installRepeatedRequests(app.server, repeated);

@@ -4,25 +4,25 @@ import { errorTable } from '../../contract/error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The client whose token was refused, where the token tells. */
+    /** The client of a rejected token, if it can be read. */
     refusedClientId: string | null;
   }
 }
 
 /**
- * What is written of an answer: who asked for which route, what became of it, how long it took.
- * Never a URL, a header or a body: they may hold e-mails, tokens and secrets.
+ * What is logged of a response: method, route, status, duration and client. Never a URL, a header
+ * or a body: they may contain emails, tokens and secrets.
  */
 interface AccessLine {
   readonly method: string;
-  /** The route's pattern; `null` where there is none. */
+  /** Pattern of the route; `null` if no route matched. */
   readonly route: string | null;
   readonly status: number;
   readonly durationMs: number;
   readonly access: Pick<Access, 'clientId' | 'tenant'> | null;
 }
 
-/** Writes the line of one answer; `fields` stand beside it, or in its place. */
+/** Logs one response; `fields` are added, or override a field. */
 export function logAccess(
   logger: Pick<FastifyBaseLogger, 'info'>,
   { method, route, status, durationMs, access }: AccessLine,
@@ -42,7 +42,7 @@ export function logAccess(
   );
 }
 
-/** Writes one line for each answer. */
+/** Logs every response. */
 export function addAccessLog(app: FastifyInstance): void {
   app.decorateRequest('audit', null);
   app.decorateRequest('refusedClientId', null);
@@ -58,12 +58,12 @@ export function addAccessLog(app: FastifyInstance): void {
   });
 }
 
-/** Statuses that say that somebody was not let in. */
+/** Statuses of rejected clients. */
 const refusals: readonly number[] = (['UNAUTHORISED', 'ACCESS_DENIED', 'TOO_MANY_REQUESTS'] as const).map(
   (code) => errorTable[code].status,
 );
 
-/** From where, and with the token of which client, somebody was not let in. */
+/** The address of a rejected client, and the client of its token if it is known. */
 function describeRefusal(
   { ip, refusedClientId }: FastifyRequest,
   { statusCode }: FastifyReply,

@@ -19,31 +19,29 @@ import { sendError } from './send-error.ts';
 /** What both listeners need. */
 export interface BaseServerOptions extends TransportPolicy {
   readonly logger: FastifyBaseLogger;
-  /** Addresses or networks of proxies whose `X-Forwarded-For` says where a request came from. */
+  /** Addresses or networks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Most connections that an address may have open, unless it is one of the trusted proxies. */
+  /** Maximum open connections per address, unless it is a trusted proxy. */
   readonly connectionsPerAddressMax: number;
-  /** Whether the process is on its way out. */
+  /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
-  /** Answers what no route takes. */
+  /** Responds to requests that no route handles. */
   readonly answerUnrouted: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
-  /** Time for a request to arrive whole, its body too, in milliseconds; 0 is no limit. */
+  /**
+   * Time limit for receiving a whole request, including its body, in milliseconds; 0 means none.
+   */
   readonly requestTimeoutMs: number;
-  /** Time for a response to begin, in milliseconds, unless its route lifts the deadline. */
+  /** Time limit until a response begins, in milliseconds, unless its route lifts the deadline. */
   readonly requestMs: number;
 }
 
 /**
- * Longest time for which a connection stays open without a request, in milliseconds. A proxy must
- * be the first to close, or it sends requests into connections that are being closed: common
- * balancers close after 60 s.
+ * Idle time before a connection is closed, in milliseconds. A proxy must close first, or it sends
+ * requests on connections that are being closed; common load balancers close after 60 s.
  */
 const idleMs = { clients: 15_000, proxies: 72_000 };
 
-/**
- * Builds an HTTP server without routes: its limits, its error answers, the correlation id and the
- * access log.
- */
+/** Builds an HTTP server without routes: limits, error responses, correlation id and access log. */
 export function buildBaseServer({
   logger,
   trustedProxies,
@@ -60,7 +58,7 @@ export function buildBaseServer({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
-    // what is under way or arrives on an open connection is still answered
+    // requests in progress, or on open connections, still get their response
     return503OnClosing: false,
     bodyLimit: 65_536,
     ...(trustedProxies.length > 0 && { trustProxy: [...trustedProxies] }),
@@ -70,13 +68,13 @@ export function buildBaseServer({
     },
     clientErrorHandler: answerClientError,
     rewriteUrl: ({ url = '' }) => withoutSlash(url),
-    // operations read the query string themselves
+    // the operations parse the query string themselves
     routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) },
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: trustedProxies.length > 0 ? idleMs.proxies : idleMs.clients,
     http: {
       headersTimeout: 5_000,
-      // with Node's 30 s, stalled connections were held for over a minute
+      // with Node's default of 30 s, stalled connections stayed open for over a minute
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: 16_384,
       requireHostHeader: false, // `guardRequest` says it in our shape
@@ -90,7 +88,7 @@ export function buildBaseServer({
     if (isDraining()) reply.header('connection', 'close');
   });
   app.addHook('onRequest', guardRequest);
-  // before a body is read
+  // before the body is read
   app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnrouted(request, reply) : undefined));
   // an expectation may be ignored (RFC 9110 §10.1.1)
   app.server.on('checkExpectation', app.routing);
@@ -109,9 +107,7 @@ export function buildBaseServer({
 
 const slashedReport = `${operations.listSubscriptions.path}/`;
 
-/**
- * The report's URL with a slash at the end of its path is the report, which some clients write so.
- */
+/** Removes a slash after the report's path, which some clients send. */
 function withoutSlash(url: string): string {
   const { length } = slashedReport;
   const isSlashed = url.startsWith(slashedReport) && (url.length === length || url[length] === '?');

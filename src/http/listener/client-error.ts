@@ -6,20 +6,18 @@ import { buildProblem } from '../../contract/problem.ts';
 import { correlationHeader } from './correlation.ts';
 import { retryAfterSeconds } from './send-error.ts';
 
-/** What Node's parser reports of bytes that are not a request. */
+/** An error of Node's parser: the bytes are not a request. */
 interface ClientError extends Error {
   readonly code?: string | undefined;
-  /** The bytes that were being parsed; a request may have begun in earlier ones. */
+  /** The bytes that were being parsed; the request may have begun in earlier ones. */
   readonly rawPacket?: unknown;
-  /** Where in them the parser stopped. */
+  /** Offset at which the parser stopped. */
   readonly bytesParsed?: number | undefined;
 }
 
 type Refusal = readonly [ErrorCode, string];
 
-/**
- * What Node's parser and `limitConnections` report before there is a request, by its error code.
- */
+/** What Node's parser and `limitConnections` report before there is a request, by error code. */
 const codes: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: [
     'HEADERS_TOO_LARGE',
@@ -37,8 +35,8 @@ const codes: Readonly<Record<string, Refusal>> = {
 const otherwise: Refusal = ['INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1'];
 
 /**
- * Makes the function that answers bytes that are not a request in the same shape as every other
- * error, logs them, and closes the connection.
+ * Makes the function that responds to unparsable bytes with a problem like any other error, logs
+ * them, and closes the connection.
  */
 export function createClientErrorHandler(
   logger: Pick<FastifyBaseLogger, 'info'>,
@@ -70,10 +68,10 @@ export function createClientErrorHandler(
   };
 }
 
-/** Errors of the parser that are about the value of a header. */
+/** Parser errors about the value of a header. */
 const ofValues = ['HPE_INVALID_HEADER_TOKEN', 'HPE_LF_EXPECTED', 'HPE_CR_EXPECTED'];
 
-/** Names the header whose value the parser cannot read, where its line is in the bytes at hand. */
+/** Names the header whose value the parser rejects, if its line is in the current bytes. */
 function describeHeader({ code = '', rawPacket, bytesParsed = 0 }: ClientError): Refusal | undefined {
   if (!(rawPacket instanceof Buffer) || !ofValues.includes(code)) return undefined;
   const read = rawPacket.toString('latin1', 0, bytesParsed);

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** Name of the header that traces a request (`spec.md` "Request headers"), as answers spell it. */
+/**
+ * Name of the header that traces a request (`spec.md` "Request headers"), as responses spell it.
+ */
 export const correlationHeader = 'X-Correlation-ID';
 
 /** At most 256 printable ASCII characters; anything else would not be safe in a log. */
 const form = /^[\x20-\x7e]{1,256}$/;
 
-/** The requester's correlation id, or a new one when there is none or it cannot be echoed. */
+/** Returns the correlation id of a request, or a new one if it has none or an invalid one. */
 export function correlationIdOf(request: IncomingMessage): string {
   const given = request.headers['x-correlation-id'];
   return typeof given === 'string' && form.test(given) ? given : randomUUID();

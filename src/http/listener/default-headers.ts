@@ -1,12 +1,12 @@
-/** Whether browsers that reached the service over https must keep to it (RFC 6797). */
+/** Whether browsers that used https must keep using it (RFC 6797). */
 export interface TransportPolicy {
   readonly isHttps: boolean;
 }
 
 /**
- * The header fields of every response, errors included. A response that is a page has a `content-
- * security-policy` of its own in their place; all others may load nothing, run nothing and be
- * framed by nobody, should a browser ever show one.
+ * Returns the headers of every response, including errors. HTML pages override
+ * `content-security-policy`; any other response may load nothing, run nothing and not be framed,
+ * should a browser ever display it.
  */
 export function defaultHeaders({ isHttps }: TransportPolicy): Readonly<Record<string, string>> {
   return {

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contract/error.ts';
 import type { Fault } from '../../contract/problem.ts';
 import { ProblemError } from '../../contract/problem-error.ts';
 
-/** What a refused request is told besides its first message. */
+/** Further parts of the response to a rejected request. */
 interface RequestErrorDetails {
   /** Header fields of the response. */
   readonly headers?: Readonly<Record<string, string>>;

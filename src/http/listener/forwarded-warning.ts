@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Warns once when a request carries `X-Forwarded-For` from a peer that is not in `TRUSTED_PROXIES`:
- * if it is a proxy of ours, all its clients share one budget of failed attempts and one address in
- * the log.
+ * Warns once if a request has `X-Forwarded-For` from a peer that is not in `TRUSTED_PROXIES`: if
+ * that is our proxy, all its clients share one budget of failed attempts, and one address in the
+ * log.
  */
 export function addForwardedWarning(app: FastifyInstance): void {
   let warned = false;

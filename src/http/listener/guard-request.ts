@@ -1,24 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { RequestError } from './error.ts';
 
-/**
- * Longest request target that is read, in characters; a report's longest sensible query is a tenth
- * of it.
- */
+/** Longest accepted request target in characters; the longest sensible query is a tenth of it. */
 export const urlLengthMax = 8_192;
 
 /**
- * Headers that must not stand twice: which of two would count is what request smuggling lives on.
+ * Headers that may appear only once: request smuggling exploits servers that pick different ones.
  */
 const singleHeaders = ['host', 'authorization'];
 
 /** A host with an optional port (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;
 
-/**
- * Refuses requests that Node's parser lets through but whose meaning is open to doubt (RFC 9112
- * §3.2).
- */
+/** Rejects requests that Node's parser accepts but whose meaning is ambiguous (RFC 9112 §3.2). */
 export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
   if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
     throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1');

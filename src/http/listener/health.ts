@@ -4,20 +4,20 @@ import { StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 import { retryAfterSeconds } from './send-error.ts';
 
-/** What decides whether this process should get requests. */
+/** Decides whether this process should receive requests. */
 export interface Readiness {
-  /** Whether the process is on its way out. */
+  /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
   /**
-   * Rejects when a report could not be answered now; the answer comes by the deadline, a time of
+   * Rejects if a report cannot be served now; settles by the deadline, a time of
    * `performance.now()`.
    */
   readonly checkReady: (deadline: number) => Promise<void>;
 }
 
 /**
- * `/healthz` (the process is alive, whatever the store does) and `/readyz` (a report could be
- * answered now).
+ * Adds `/healthz` (the process is alive, whatever the store does) and `/readyz` (a report can be
+ * served now).
  */
 export function addHealthRoutes(app: FastifyInstance, { isDraining, checkReady }: Readiness): void {
   const ok = { status: 'ok' };

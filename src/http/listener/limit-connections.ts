@@ -1,23 +1,23 @@
 import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
 import { networkOf } from '../../auth/address-network.ts';
 
-/** How many connections one address may have. */
+/** The limit of open connections per address. */
 interface ConnectionLimit {
-  /** Most open connections of one address, or of one IPv6 network of 64 bits, to this process. */
+  /** Maximum open connections to this process from one address, or one IPv6 network of 64 bits. */
   readonly max: number;
-  /** Addresses and networks that any number may come from. */
+  /** Addresses and networks without a limit. */
   readonly exempt: readonly string[];
-  /** Answers and ends a connection beyond the limit. */
+  /** Responds on a connection beyond the limit, and closes it. */
   readonly refuse: (socket: Socket) => void;
 }
 
 /**
- * Refuses connections of an address that has too many open already, so that one client cannot hold
- * all descriptors and memory by idling.
+ * Refuses connections from an address that has too many open, so that one client cannot exhaust
+ * file descriptors and memory by idling.
  */
 export function limitConnections(server: Server, { max, exempt, refuse }: ConnectionLimit): void {
   const isExempt = createAddressList(exempt);
-  // bounded by the connections that the process can have open
+  // bounded by the open connections of the process
   const open = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
@@ -43,7 +43,7 @@ function createAddressList(entries: readonly string[]): (address: string) => boo
     if (prefix === undefined) list.addAddress(address, type);
     else list.addSubnet(address, Number(prefix), type);
   }
-  // an IPv4 address in IPv6 form is found, too
+  // also matches an IPv4 address that is mapped into IPv6
   return (address) => list.check(address, familyOf(address));
 }
 

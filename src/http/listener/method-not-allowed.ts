@@ -24,7 +24,7 @@ export function createUnroutedHandler(table: Readonly<Record<string, Operation>>
   };
 }
 
-/** The unrouted requests of the public listener. */
+/** Responds to unrouted requests of the public listener. */
 export const answerUnrouted = createUnroutedHandler(operations, unknownPath);
 
 /** The methods that each path allows, by the pattern of the path. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** The query string as it arrived, without `?`; reading it is the report's work. */
+/** Returns the raw query string of a request, without `?`. */
 export function queryOf({ raw }: FastifyRequest): string {
   const url = raw.url ?? '';
   const mark = url.indexOf('?');

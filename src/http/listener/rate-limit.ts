@@ -4,18 +4,18 @@ import { networkOf } from '../../auth/address-network.ts';
 import type { WindowCount } from '../../auth/window-counter.ts';
 import { RequestError } from './error.ts';
 
-/** Counts requests by key, in this process or in the one that counts for all. */
+/** Counts requests by key, in this process or in the one that counts for all workers. */
 export interface RequestCounter {
-  /** Counts one more. */
+  /** Adds one. */
   add(key: string): WindowCount | Promise<WindowCount>;
 }
 
-/** Length of the window that requests are counted in. */
+/** Length of a window. */
 export const windowSeconds = 60;
 
 /**
- * Options of `@fastify/rate-limit` for so many requests a minute and client, and as many OAuth
- * requests, counted by `requests`; to run after the client is known.
+ * Returns the options of `@fastify/rate-limit`: this many requests per minute and client, and as
+ * many OAuth requests, counted by `requests`. It must run after the client is authenticated.
  */
 export function rateLimitOptions(perMinute: number, requests: RequestCounter): RateLimitOptions {
   return {
@@ -33,15 +33,15 @@ export function rateLimitOptions(perMinute: number, requests: RequestCounter): R
 }
 
 /**
- * OAuth requests are counted apart from reports; those that no client is known of count for their
- * network. Client ids have no blanks.
+ * OAuth requests have their own count. A request without a known client counts for its network.
+ * Client ids have no spaces.
  */
 function keyOf({ access, audit, ip }: FastifyRequest): string {
   const caller = access?.clientId ?? `network ${networkOf(ip)}`;
   return audit === null ? caller : `oauth ${caller}`;
 }
 
-/** The library asks for a class and for callbacks. */
+/** The library requires a class with callbacks. */
 function storeOf(requests: RequestCounter): FastifyRateLimitStoreCtor {
   return class CountedRequests implements FastifyRateLimitStore {
     incr(key: string, callback: (error: Error | null, result?: { current: number; ttl: number }) => void): void {
@@ -55,8 +55,8 @@ function storeOf(requests: RequestCounter): FastifyRateLimitStoreCtor {
 }
 
 /**
- * Adds to the counters of the library the two other spellings that clients look for: `RateLimit`
- * and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and `x-rate-limit-*`.
+ * Adds the two other spellings of the library's headers that clients look for: `RateLimit` and
+ * `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and `x-rate-limit-*`.
  */
 export async function addRateLimitHeaders(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>

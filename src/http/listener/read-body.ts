@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from './error.ts';
 
 /**
- * The bytes of a request's body, read as fast as they are taken. Fails with `RequestError` when the
- * client goes away, or sends nothing for `stallMs` while it is waited for.
+ * Reads the body of a request, as fast as it is consumed. Throws `RequestError` if the client
+ * disconnects, or sends nothing for `stallMs` while it is awaited.
  */
 export async function* readBody(request: IncomingMessage, stallMs: number): AsyncGenerator<Buffer> {
-  // who is refused half-way must be able to read why
+  // a client that is rejected early must still be able to read the response
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let isWaiting = false;
   try {
@@ -29,8 +29,8 @@ export async function* readBody(request: IncomingMessage, stallMs: number): Asyn
 }
 
 /**
- * Discards the rest of a body for at most `ms`, as many clients read no response before they have
- * sent it all. Then the connection is closed.
+ * Discards the rest of a body for at most `ms`, as many clients read the response only after
+ * sending the whole body. Then the connection is closed.
  */
 export function discardBody(request: IncomingMessage, ms: number): void {
   if (request.complete || request.destroyed) return;

@@ -108,7 +108,7 @@ export function createRepeatedRequests({ store, logger, now, isDraining }: Repea
   };
 }
 
-/** Lets `repeated` respond to the requests of a server before its listener, Fastify's, sees them. */
+/** Lets `repeated` respond to the requests of a server before its own listener handles them. */
 export function installRepeatedRequests(server: Server, repeated: RepeatedRequests): void {
   const [handle] = server.listeners('request') as RequestListener[];
   if (handle === undefined) throw new TypeError('Cannot repeat responses: the server must have a request listener');
@@ -119,8 +119,9 @@ export function installRepeatedRequests(server: Server, repeated: RepeatedReques
 }
 
 /**
- * The bytes that identify a request: all but the correlation id, which does not change the
- * response. `undefined` for a request that is too long, has a body, or expects more than a response.
+ * Returns what identifies a request: everything except the correlation id, which does not affect
+ * the response. `undefined` for a request that is too long, has a body, or expects more than a
+ * response.
  */
 function identityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let identity = `${httpVersion} ${url}`;

@@ -5,19 +5,18 @@ import type { Store } from '../../storage/store.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * When the response must begin, as a time of `performance.now()`: whatever the request waits
-     * for ends by then.
+     * When the response must begin, as a time of `performance.now()`; whatever the request waits
+     * for is cut off then.
      */
     deadline: number;
   }
 }
 
-/** Time in which what has missed the deadline says so itself, in milliseconds. */
+/** Extra time in milliseconds for an operation to report that it missed the deadline. */
 const graceMs = 250;
 
 /**
- * Gives each request its deadline, and answers 503 when nothing has been sent shortly after it,
- * whatever the request still waits for.
+ * Gives each request its deadline, and responds with 503 if no response has begun shortly after it.
  */
 export function addRequestDeadline(app: FastifyInstance, requestMs: number): void {
   app.decorateRequest('deadline', 0);
@@ -32,12 +31,12 @@ export function addRequestDeadline(app: FastifyInstance, requestMs: number): voi
   });
 }
 
-/** Lets a request take its time: it has limits of its own from here on. */
+/** Lifts the deadline of a request that has its own limits from here on. */
 export function liftDeadline(request: FastifyRequest): void {
   request.deadline = Number.POSITIVE_INFINITY;
 }
 
-/** A context whose store ends what it does by the deadline of a request. */
+/** Returns a context whose store operations end by the deadline of a request. */
 export function withinRequest<C extends { readonly store: Store }>(context: C, { deadline }: FastifyRequest): C {
   return { ...context, store: context.store.within(deadline) };
 }

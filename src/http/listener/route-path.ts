@@ -1,4 +1,4 @@
-/** A path of the contract (`/a/{id}`) as the router writes it (`/a/:id`). */
+/** Converts a path of the contract (`/a/{id}`) to the router's syntax (`/a/:id`). */
 export function routePath(path: string): string {
   return path.replaceAll(/\{([^}]+)\}/g, ':$1');
 }

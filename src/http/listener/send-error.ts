@@ -6,21 +6,21 @@ import { ProblemError } from '../../contract/problem-error.ts';
 import { StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 
-/** An error as it will be answered. */
+/** The response to an error. */
 interface ErrorAnswer {
   readonly report: ProblemReport;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is said of a path that leads nowhere. */
+/** The message of 404 for an unknown path. */
 export const unknownPath = 'Cannot find anything here: the path must be one of those in /openapi.json';
 
-/** Seconds after which a client may try again when the store cannot answer. */
+/** Seconds after which a client may retry if the store is unavailable. */
 export const retryAfterSeconds = '2';
 
 /**
- * Answers an error as `application/problem+json` (RFC 9457). The only place where errors become
- * answers: what is not known here shows a fixed text, and its cause goes to the log.
+ * Sends an error as `application/problem+json` (RFC 9457). Only this function turns errors into
+ * responses: an unknown error gets a fixed message, and its cause goes to the log.
  */
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { report, headers } = describeError(error);
@@ -35,7 +35,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(buildProblem(report, request.id)));
 }
 
-/** Headers of an answer that was being made when it failed. */
+/** Headers of a response that failed while it was being made. */
 const ofAnswers = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
 
 function describeError(error: unknown): ErrorAnswer {
@@ -65,7 +65,7 @@ const storeFull =
 const issuerUnavailable =
   'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
 
-/** What the framework itself refuses, by its status; everything else is a failure of ours. */
+/** Maps an error of the framework by its status; any other error is our own failure. */
 function describeFrameworkError(error: unknown): ErrorAnswer {
   const { statusCode } = error as { statusCode?: number };
   const code = statusCode === undefined ? undefined : frameworkCodes[statusCode];
@@ -87,7 +87,7 @@ const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
       code,
     ]),
   ),
-  // the static files' way to say that a path leads out of its folder
+  // the static file handler's status for a path outside its folder
   [errorTable.ACCESS_DENIED.status]: 'NOT_FOUND',
 };
 
@@ -107,7 +107,7 @@ const accessCodes: Readonly<Record<AccessErrorCode, ErrorCode>> = {
   INSUFFICIENT_SCOPE: 'ACCESS_DENIED',
 };
 
-/** `error` of the challenge (RFC 6750 §3.1); none when no token was sent (§3). */
+/** `error` of the challenge (RFC 6750 §3.1); none if no token was sent (§3). */
 const challengeErrors: Readonly<Record<AccessErrorCode, string | undefined>> = {
   MISSING_TOKEN: undefined,
   MALFORMED: 'invalid_request',

@@ -1,42 +1,42 @@
 import { RequestError } from './error.ts';
 
-/** Bounds of work that each holds a connection of the store for as long as its client takes. */
+/**
+ * Limits of concurrent work that holds a connection to the store for as long as its client takes.
+ */
 interface SlotLimits {
-  /** Under way in this process at most. */
+  /** Maximum in this process. */
   readonly max: number;
-  /** Under way for one client at most. */
+  /** Maximum per client. */
   readonly perClientMax: number;
-  /** Under way for all clients of one tenant at most; as many as there are when left out. */
+  /** Maximum of all clients of a tenant; `max` if absent. */
   readonly perTenantMax?: number;
 }
 
-/** Bounds of whole reports that are streamed. */
+/** Limits of streamed exports. */
 export interface ExportLimits extends SlotLimits {
-  /**
-   * Longest time in which nothing of an export moves, in milliseconds: its reader stopped reading.
-   */
+  /** Longest time without progress of an export, in milliseconds: its client stopped reading. */
   readonly stallMs: number;
-  /** Longest time for a whole export, in milliseconds. */
+  /** Time limit of an export, in milliseconds. */
   readonly durationMs: number;
   /**
-   * Bytes a second that a reader must take on average, measured once it has kept the export waiting
-   * for `stallMs` in all; 0 is no limit.
+   * Bytes per second that a client must read on average, checked once it has kept the export
+   * waiting for `stallMs` in total; 0 means no limit.
    */
   readonly rateMin: number;
 }
 
-/** Seconds after which it is worth trying again when every slot is taken. */
+/** Seconds after which a client should retry if all slots are taken. */
 const retryAfterSeconds = '10';
 
 /**
- * Takes a slot for a client of a tenant and returns the function that frees it; throws
- * `RequestError` when there is none.
+ * Takes a slot for a client of a tenant, and returns the function that frees it. Throws
+ * `RequestError` if none is free.
  */
 type TakeSlot = (clientId: string, tenant: string) => () => void;
 
 /**
- * Makes the slots of one process for work of one kind, a verb; `advice` is what else a client can
- * do than wait.
+ * Creates the slots of one process for one kind of work; `advice` ends the message that tells the
+ * client to wait.
  */
 export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice = ''): TakeSlot {
   const { max, perClientMax, perTenantMax = max } = limits;

@@ -1,6 +1,6 @@
 /**
- * Makes a function that calls `write` at most once in `everyMs`, with how often it was called since
- * it last wrote.
+ * Makes a function that calls `write` at most once per `everyMs`, with the number of calls since
+ * the last time.
  */
 export function createThrottledLog(everyMs: number, nowMs = () => performance.now()) {
   let calls = 0;

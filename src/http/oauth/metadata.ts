@@ -4,12 +4,12 @@ import { keySetSeconds } from '../../auth/key-schedule.ts';
 import { describeServer } from '../../auth/metadata.ts';
 import { operations } from '../../contract/operations.ts';
 
-/** How long discovery documents and the key set may be kept, in seconds. */
+/** How long discovery documents and the key set may be cached. */
 const cacheControl = `public, max-age=${keySetSeconds}`;
 
 /**
- * Both discovery documents (RFC 8414 §3, OpenID Connect Discovery §4) and the key set (RFC 7517
- * §5).
+ * Adds both discovery documents (RFC 8414 §3, OpenID Connect Discovery §4) and the key set (RFC
+ * 7517 §5).
  */
 export function addMetadataRoutes(app: FastifyInstance, { settings, keys }: AuthContext): void {
   const metadata = describeServer(settings.issuer);

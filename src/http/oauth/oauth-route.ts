@@ -97,7 +97,7 @@ const readCredentials = ({ headers, ip }: FastifyRequest, form: ReadonlyMap<stri
   address: ip,
 });
 
-/** Credentials in a URL end in logs (RFC 6749 §2.3.1). */
+/** Credentials in a URL end up in logs (RFC 6749 §2.3.1). */
 function refuseUrlParameters(request: FastifyRequest): void {
   if (request.url.includes('?')) {
     throw new TokenError('invalid_request', 'Cannot read the request: parameters must be in the body, not in the URL');
@@ -105,13 +105,13 @@ function refuseUrlParameters(request: FastifyRequest): void {
 }
 
 /**
- * The fields of the body by name; an empty one counts as absent, a repeated one is refused (RFC
- * 6749 §3.2).
+ * Returns the fields of the body by name. An empty field counts as absent, a repeated one is
+ * rejected (RFC 6749 §3.2).
  */
 function readForm({ body }: FastifyRequest): ReadonlyMap<string, string> {
   if (!(body instanceof Buffer))
     throw new TokenError('invalid_request', `Cannot read the request: it must have a body of type ${formType}`);
-  // old clients end the body like a line
+  // old clients end the body with a line break
   const text = body.toString('latin1').replace(/\r?\n$/, '');
   const { pairs, malformed } = parseForm(text);
   if (malformed.length > 0 || !/^[\x20-\x7e]*$/.test(text)) {

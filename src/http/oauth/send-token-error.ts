@@ -7,17 +7,17 @@ import { retryAfterSeconds as storeRetrySeconds } from '../listener/send-error.t
 import { createThrottledLog } from '../listener/throttled-log.ts';
 import { auditRequest } from './token-audit.ts';
 
-/** Most bytes of a form, and its media type. */
+/** Maximum size of a form, and its media type. */
 export const bodyBytesMax = 65_536;
 export const formType = 'application/x-www-form-urlencoded';
 
-/** Tokens and what was said about them stay out of caches (RFC 6749 §5.1). */
+/** Keeps tokens and their errors out of caches (RFC 6749 §5.1). */
 export function forbidStoring(reply: FastifyReply): void {
   reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
 }
 
 /**
- * Answers an error of an OAuth endpoint (RFC 6749 §5.2); every 401 carries a challenge (RFC 9110
+ * Sends an error of an OAuth endpoint (RFC 6749 §5.2); every 401 has a challenge (RFC 9110
  * §15.5.2).
  */
 export function sendTokenError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -37,8 +37,8 @@ export function sendTokenError(error: unknown, request: FastifyRequest, reply: F
 }
 
 /**
- * A request that was refused for want of a slot is counted and no failure of the service: at most
- * one line a second tells of all of them.
+ * Logs requests that were rejected because too many checks were waiting: at most one line per
+ * second, with their number.
  */
 const logOverload = createThrottledLog(1_000);
 
@@ -53,7 +53,7 @@ function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyReq
   else logOverload((refused) => request.log.warn({ code, refused }, 'too many client secrets wait to be checked'));
 }
 
-/** Statuses whose answer says when to try again. */
+/** Statuses with `Retry-After`. */
 const waitStatuses: ReadonlySet<number> = new Set([
   tokenErrorTable.slow_down.status,
   tokenErrorTable.temporarily_unavailable.status,

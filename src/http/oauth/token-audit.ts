@@ -2,18 +2,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { TokenErrorCode } from '../../contract/token.ts';
 
 /**
- * What the log line of an OAuth request says beside that of any other: who claimed to be whom, from
- * where, and what became of it.
+ * Additional fields in the log line of an OAuth request: the claimed client, its address and the
+ * outcome.
  */
 export interface TokenAudit {
   readonly address: string;
-  /** As the request named it, before it was authenticated. */
+  /** As the request claims it, before authentication. */
   readonly claimed_client_id: string | null;
   readonly outcome: 'accepted' | 'refused';
   readonly error?: TokenErrorCode;
-  /** The refresh family that was used, made or revoked. */
+  /** The refresh family that was used, created or revoked. */
   readonly family?: string;
-  /** Id of the access token that was issued. */
+  /** Id of the issued access token. */
   readonly jti?: string;
 }
 
@@ -24,14 +24,14 @@ declare module 'fastify' {
   }
 }
 
-/** Begins the audit of each request of a scope: it is refused until it is accepted. */
+/** Starts the audit of each request of a scope as refused. */
 export function addTokenAudit(scope: FastifyInstance): void {
   scope.addHook('onRequest', async (request) => {
     request.audit = { address: request.ip, claimed_client_id: null, outcome: 'refused' };
   });
 }
 
-/** Adds to the audit of a request. */
+/** Adds fields to the audit of a request. */
 export function auditRequest(request: FastifyRequest, more: Partial<TokenAudit>): void {
   if (request.audit !== null) request.audit = { ...request.audit, ...more };
 }

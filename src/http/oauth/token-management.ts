@@ -6,7 +6,7 @@ import { revokeToken } from '../../auth/revoke-token.ts';
 import { operations } from '../../contract/operations.ts';
 import { addOauthRoute } from './oauth-route.ts';
 
-/** The revocation endpoint (RFC 7009) and the introspection endpoint (RFC 7662). */
+/** Adds the revocation endpoint (RFC 7009) and the introspection endpoint (RFC 7662). */
 export function addTokenManagementRoutes(app: FastifyInstance, context: AuthContext, server: ResourceServer): void {
   addOauthRoute(app, context, {
     path: operations.revokeToken.path,

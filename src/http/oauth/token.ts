@@ -5,7 +5,7 @@ import { chooseGrant, requestToken } from '../../auth/token-request.ts';
 import { operations } from '../../contract/operations.ts';
 import { addOauthRoute } from './oauth-route.ts';
 
-/** The token endpoint (RFC 6749 §3.2). */
+/** Adds the token endpoint (RFC 6749 §3.2). */
 export function addTokenRoute(app: FastifyInstance, context: AuthContext): void {
   addOauthRoute(app, context, {
     path: operations.issueToken.path,

@@ -1,23 +1,18 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 
-/** The codings that answers can have (RFC 9110 §8.4.1, RFC 8878), best first. */
+/** The content codings of responses (RFC 9110 §8.4.1, RFC 8878), best first. */
 const contentCodings = ['zstd', 'br', 'gzip'] as const;
 export type ContentCoding = (typeof contentCodings)[number];
 
-/**
- * Least size of a body that is worth compressing, in bytes: below it a packet is not full either
- * way.
- */
+/** Minimum size of a compressed body in bytes: a smaller one fits into one packet anyway. */
 export const compressBytesMin = 1_024;
 
 const brotli = promisify(brotliCompress);
 const zstd = promisify(zstdCompress);
 const deflate = promisify(gzip);
 
-/**
- * Compresses a body, off the event loop, at the levels at which a page takes about a millisecond.
- */
+/** Compresses a body off the event loop, at levels that take about a millisecond per page. */
 export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
   switch (coding) {
     case 'zstd':
@@ -32,8 +27,8 @@ export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
 }
 
 /**
- * The coding that a client takes, by its `Accept-Encoding` (RFC 9110 §12.5.3): the one of the
- * highest weight, of equal ones the best of ours; `undefined` for the bytes as they are.
+ * Returns the coding that `Accept-Encoding` prefers (RFC 9110 §12.5.3): the highest weight, then
+ * our order; `undefined` for no coding.
  */
 export function preferredCoding(header: string | undefined): ContentCoding | undefined {
   const weights = new Map<string, number>();
@@ -42,7 +37,7 @@ export function preferredCoding(header: string | undefined): ContentCoding | und
     const weight = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(
       parameters.find((text) => text.startsWith('q=')) ?? 'q=1',
     )?.[1];
-    // one whose weight is none is not taken
+    // a coding without a valid weight is ignored
     if (name !== '' && weight !== undefined) weights.set(name, Number(weight));
   }
   let best: ContentCoding | undefined;

@@ -1,26 +1,29 @@
 import { BoundedMap } from '../../storage/bounded-map.ts';
 
-/** A finished answer: bytes to send, and the headers that describe them. */
+/** A cached response: its bytes, and the headers that describe them. */
 export interface FinishedPage {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** The tenant's revision that it was read at. */
+  /** The tenant's revision when it was read. */
   readonly revision: number;
 }
 
-/** Finished pages by key, as many as fit; those used longest ago make room. */
+/** Cached pages by key, within a size limit; the least recently used ones are evicted. */
 interface PageCache {
   get(key: string): FinishedPage | undefined;
   set(key: string, page: FinishedPage): void;
 }
 
-/** One page takes at most this part of all: a large one must not push everything else out. */
+/**
+ * A page may take at most this fraction of the cache, so that a large one does not evict all
+ * others.
+ */
 const largestShare = 8;
 
 /**
- * Makes a cache of at most `bytesMax`, keys and headers counted; 0 keeps nothing. The key must name
- * everything that the page depends on but the revision, which the caller compares: so a newer page
- * takes the place of the older one.
+ * Creates a cache of at most `bytesMax`, including keys and headers; 0 disables it. The cache key
+ * must name everything that the page depends on except the revision, which the caller compares, so
+ * that a newer page replaces the older one.
  */
 export function createPageCache(bytesMax: number): PageCache {
   const pages = new BoundedMap<FinishedPage>({
@@ -35,8 +38,8 @@ export function createPageCache(bytesMax: number): PageCache {
 }
 
 /**
- * A body in memory of its own: a short one is part of a pool of 8 KiB, and a compressed one of the
- * compressor's 16 KiB, which it would keep alive.
+ * Copies a body that shares its memory: a short one is part of a pool of 8 KiB, and a compressed
+ * one of the compressor's 16 KiB, which it would keep alive.
  */
 function ownBytes(body: Buffer): Buffer {
   if (body.byteLength === body.buffer.byteLength) return body;

@@ -6,46 +6,43 @@ import { type ContentCoding, compress, compressBytesMin, preferredCoding } from 
 import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
 import { createPageCache, type FinishedPage } from './page-cache.ts';
 
-/** An answer as the report makes it. */
+/** A response as the report returns it. */
 interface RevisionedAnswer {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The tenant's revision at the moment that it shows. */
+  /** The tenant's revision in the snapshot that it shows. */
   readonly revision: number;
   /** Milliseconds by stage. */
   readonly timings?: Readonly<Record<string, number>>;
 }
 
-/** An answer that may be had already. */
+/** A response that may already be cached. */
 interface CachedAnswer {
-  /** Everything that the answer depends on but the tenant and its revision. */
+  /** Everything that the response depends on, except the tenant and its revision. */
   readonly key: readonly unknown[];
-  /** Whether another moment could give another answer of the same key and revision. */
+  /** Whether the response also depends on the current time. */
   readonly isOfItsMoment?: boolean;
-  /** Reads and writes the answer. */
+  /** Reads and formats the response. */
   readonly load: () => Promise<RevisionedAnswer>;
 }
 
-/** Sends an answer that may be had already. */
+/** Sends a response that may already be cached. */
 export type CachedSender = (
   request: FastifyRequest,
   reply: FastifyReply,
   answer: CachedAnswer,
 ) => Promise<FastifyReply>;
 
-/**
- * Answers for the client alone, and asked about each time (RFC 9111 §5.2.2.4): nobody sees an older
- * one.
- */
+/** Responses are private and must be revalidated each time (RFC 9111 §5.2.2.4). */
 const cacheControl = 'private, no-cache';
 const vary = 'Authorization, Accept, Accept-Encoding';
 
 /**
- * Makes the function that sends an answer with a strong entity tag of its revision (RFC 9110
- * §8.8.3): 304 without reading it when the client has it, from memory when the tenant has not
- * changed since, compressed when the client takes that. At most `cacheBytes` of bodies are kept, in
- * each coding that was asked for. An answer that was had already is told to `repeated`.
- * `revisionOf` gives a tenant's revision now.
+ * Makes the function that sends a response with a strong entity tag of its revision (RFC 9110
+ * §8.8.3): 304 without reading anything if the client has it, from the cache if the tenant has not
+ * changed, compressed if the client accepts that. The cache holds at most `cacheBytes`, each coding
+ * separately. Cached responses are offered to `repeated`. `revisionOf` returns a tenant's current
+ * revision.
  */
 export function createCachedSender(
   cacheBytes: number,
@@ -75,8 +72,8 @@ export function createCachedSender(
   }
 
   /**
-   * The bytes of an answer while they are kept. It holds neither them nor the request: what is let
-   * go elsewhere must not stay here.
+   * Returns the body of a response while it is cached. The closure holds neither the body nor the
+   * request, so that evicting the body frees it.
    */
   const keptBody = (key: string, revision: number) => (): Buffer | undefined => {
     const page = cache.get(key);

@@ -5,7 +5,7 @@ import { accessOf } from '../listener/access.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ReportSending } from './send-report.ts';
 
-/** Makes the function that answers what changed after a token, for the query that `parse` reads. */
+/** Makes the function that sends the changes after a token, for the query that `parse` returns. */
 export function createChangesSender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
   return async (request: FastifyRequest, reply: FastifyReply, parse: () => ChangesQuery): Promise<FastifyReply> => {
     const started = performance.now();

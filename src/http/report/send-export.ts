@@ -15,10 +15,9 @@ interface ExportSending {
 }
 
 /**
- * Streams a whole report as fast as its reader takes it. When all of it is there, the trailer
- * fields and for NDJSON a last line say how many records it has and their SHA-256. Whatever ends it
- * before breaks the connection, so that a part is never taken for the whole. `onEnd` is called
- * once, however it ends.
+ * Streams a whole report as fast as its client reads it. At the end, the trailers and, for NDJSON,
+ * a last line state the number of records and their SHA-256. If anything ends it earlier, the
+ * connection is destroyed, so that the client cannot take a part for the whole.
  */
 export function sendExport(
   request: FastifyRequest,
@@ -27,8 +26,7 @@ export function sendExport(
 ): FastifyReply {
   const progress = { rows: 0, bytes: 0, summary: undefined as ExportSummary | undefined };
   const stream = Readable.from(pieces(), { objectMode: false });
-  // The answer is broken off rather than the stream, which would wait for a store that never
-  // answers.
+  // Destroys the response rather than the stream, which would wait for a store that never responds.
   const cut = (rule: string): void => {
     request.log.warn(`Cannot go on with an export: ${rule}`);
     reply.raw.destroy();
@@ -67,7 +65,7 @@ export function sendExport(
       stall.refresh();
       if (isTooSlow(piece.length, performance.now() - yielded))
         return cut(`its reader must take ${limits.rateMin} bytes a second`);
-      // pieces that are there already would follow each other for as long as the reader keeps up
+      // otherwise, available pieces would follow each other for as long as the client keeps up
       await nextTurn();
     }
     await letGo(); // before the end is told: whoever has read it may begin another
@@ -77,15 +75,15 @@ export function sendExport(
     if (report.format === 'ndjson') yield Buffer.from(writeSummaryLine(summary));
   }
 
-  // Not by the framework, which writes the names in this header without commas (RFC 9110 §6.6.2 has
-  // a list). Before HTTP/1.1 there are none.
+  // Fastify would write the names in this header without commas (RFC 9110 §6.6.2 requires a list).
+  // HTTP/1.0 has no trailers.
   if (request.raw.httpVersion === '1.1') reply.header('trailer', Object.values(exportTrailers).join(', '));
   return reply.send(stream);
 }
 
 /**
- * Makes the function that is told of each piece and how long its reader took to ask for more, and
- * tells whether the reader is too slow on the whole.
+ * Makes the function that is called with each piece and how long the client took to request the
+ * next one, and returns whether the client is too slow overall.
  */
 function createRateCheck({ rateMin, stallMs }: ExportLimits): (bytes: number, readerMs: number) => boolean {
   const taken = { bytes: 0, ms: 0 };

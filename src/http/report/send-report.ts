@@ -10,7 +10,7 @@ import { createSlots, type ExportLimits } from '../listener/slots.ts';
 import type { CachedSender } from './send-cached.ts';
 import { sendExport } from './send-export.ts';
 
-/** What reports are sent with. */
+/** What sending reports needs. */
 export interface ReportSending {
   readonly report: ReportContext;
   readonly exports: ExportLimits;
@@ -18,13 +18,13 @@ export interface ReportSending {
 }
 
 /**
- * Makes the function that answers one page of a report, or all of it, for the query that `parse`
- * reads.
+ * Makes the function that sends a page of a report, or all of it, for the query that `parse`
+ * returns.
  */
 export function createReportSender({ report, exports, sendCached }: ReportSending) {
   const takeSlot = createSlots(exports, 'export', ', or read page by page');
 
-  /** Answers one page of a report. */
+  /** Sends one page of a report. */
   const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parse: number) => {
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
@@ -49,7 +49,7 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
         return sendExport(request, reply, { report: whole, limits: exports, onEnd: release });
       await whole.close();
       release();
-      // a stream has no length to tell, like the one that GET gives
+      // a stream has no length, like the response to GET
       return reply.send(Readable.from([]));
     } catch (error) {
       release();

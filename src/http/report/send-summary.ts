@@ -5,7 +5,7 @@ import { accessOf } from '../listener/access.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ReportSending } from './send-report.ts';
 
-/** Makes the function that answers a summary for the query that `parse` reads. */
+/** Makes the function that sends a summary for the query that `parse` returns. */
 export function createSummarySender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
   return (request: FastifyRequest, reply: FastifyReply, parse: () => SummaryQuery) => {
     const started = performance.now();

@@ -28,19 +28,19 @@ export interface SubscriptionRoutes {
   readonly report: ReportContext;
   /** Checks the `Authorization` header for the scope of the report. */
   readonly authorize: (header: string | undefined) => Promise<Access>;
-  /** Requests a minute and client; 0 is no limit. */
+  /** Requests per minute and client; 0 means no limit. */
   readonly rateLimitPerMinute: number;
-  /** Most bytes of finished answers that are kept in memory; 0 keeps none. */
+  /** Maximum size of the response cache in bytes; 0 disables it. */
   readonly pageCacheBytes: number;
   readonly exports: ExportLimits;
 }
 
-/** Largest body of a search, in bytes; the longest sensible one is a fourth of it. */
+/** Largest body of a search in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
 /**
- * The report operations: `GET /v1/subscription`, its search by `POST`, its summary, its changes,
- * and `GET /v1/subscription/{id}`. `repeated` is told of answers that were had already.
+ * Adds the report operations: `GET /v1/subscription`, its search by `POST`, its summary, its
+ * changes, and `GET /v1/subscription/{id}`. Cached responses are offered to `repeated`.
  */
 export function addSubscriptionRoutes(
   app: FastifyInstance,
@@ -119,12 +119,9 @@ export function addSubscriptionRoutes(
   });
 }
 
-/**
- * The form, of those that there are, that the header `Accept` prefers, or `undefined` when it
- * allows none.
- */
+/** Returns the format that `Accept` prefers, or `undefined` if it allows none of them. */
 function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
-  // with their parameters, which a client may ask for
+  // with their parameters, which a client may request
   const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType));
   return words.find((word) => reportFormats[word].contentType === preferred);
 }
