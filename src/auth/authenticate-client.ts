@@ -153,9 +153,9 @@ function readCredentials({ authorization, clientId, clientSecret }: ClientCreden
 function readBasic(authorization: string): readonly Claim[] {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   if (encoded === undefined) return [];
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  const raw = { clientId: text.slice(0, Math.max(colon, 0)), clientSecret: text.slice(colon + 1) };
+  const pair = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  const raw = { clientId: pair.slice(0, Math.max(colon, 0)), clientSecret: pair.slice(colon + 1) };
   if (raw.clientId === '' || raw.clientSecret === '') return [];
   const clientId = decodeFormText(raw.clientId);
   const clientSecret = decodeFormText(raw.clientSecret);

@@ -23,7 +23,7 @@ const tagLength = 32;
 const waitingMax = { all: 32, perClient: 4 };
 
 /** A stored hash with its parameters. */
-interface KeptHash extends SlowParameters {
+interface StoredHash extends SlowParameters {
   readonly salt: Buffer;
   readonly tag: Buffer;
 }
@@ -41,9 +41,9 @@ export const isChosenHash = (hash: string): boolean => readHash(hash) !== undefi
 
 /** Whether a hash has outdated parameters or the format of an earlier version. */
 export function isOutdatedHash(hash: string): boolean {
-  const kept = readHash(hash);
+  const stored = readHash(hash);
   const names = ['memory', 'passes', 'parallelism'] as const;
-  return kept === undefined || !hash.startsWith('$') || names.some((name) => kept[name] !== parametersNow[name]);
+  return stored === undefined || !hash.startsWith('$') || names.some((name) => stored[name] !== parametersNow[name]);
 }
 
 /**
@@ -51,12 +51,12 @@ export function isOutdatedHash(hash: string): boolean {
  * `TokenError` if too many are waiting, of this client or of all.
  */
 export async function verifyChosenSecret(clientId: string, hash: string, secret: string): Promise<boolean> {
-  const kept = readHash(hash);
-  if (kept === undefined) throw new TypeError('Cannot verify a client secret: its hash must be one of argon2id');
+  const stored = readHash(hash);
+  if (stored === undefined) throw new TypeError('Cannot verify a client secret: its hash must be one of argon2id');
   const proof = createHmac('sha256', processKey).update(secret).digest();
   const known = proofs.get(hash);
   if (known !== undefined && timingSafeEqual(known, proof)) return true;
-  const { salt, tag, ...parameters } = kept;
+  const { salt, tag, ...parameters } = stored;
   const found = await inTurn(clientId, () =>
     slowHash('argon2id', { message: secret, nonce: salt, tagLength: tag.length, ...parameters }),
   );
@@ -100,7 +100,7 @@ const overloaded = () =>
  * Parses a PHC string, or the format of earlier versions: `argon2id$<salt>$<hash>` with fixed
  * parameters.
  */
-function readHash(hash: string): KeptHash | undefined {
+function readHash(hash: string): StoredHash | undefined {
   const earlier = /^argon2id\$([\w-]+)\$([\w-]+)$/.exec(hash);
   if (earlier !== null) {
     const [, salt = '', tag = ''] = earlier;

@@ -27,4 +27,4 @@ export function verifyNothing(secret: string): void {
   timingSafeEqual(digest(secret), digest('no such client'));
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();

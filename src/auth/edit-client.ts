@@ -12,7 +12,7 @@ import {
 import { unknownClient } from './manage-clients.ts';
 
 /** Changes to a client; an absent member leaves the value unchanged. */
-export interface WantedEdit {
+export interface ClientEdit {
   readonly grants?: readonly GrantType[];
   readonly scopes?: readonly Scope[];
   /** `null` for the service's default. */
@@ -45,7 +45,7 @@ export async function editClient(
   store: Store,
   nowSeconds: number,
   clientId: string,
-  { external = false, ...edit }: WantedEdit,
+  { external = false, ...edit }: ClientEdit,
 ): Promise<DescribedClient> {
   await describeClient(store, nowSeconds, clientId);
   await updateClient(store, clientId, edit);

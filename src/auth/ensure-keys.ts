@@ -15,7 +15,7 @@ import { randomId } from './random-id.ts';
 import { isStrongEnough, newSigningJwk, toSigningKey } from './signing-key.ts';
 
 /** A key as it is stored, and its content. */
-interface KeptKey extends OpenedKey {
+interface StoredKey extends OpenedKey {
   readonly row: AuthKeyRow;
 }
 
@@ -40,14 +40,14 @@ export async function ensureKeys(options: KeyRingOptions): Promise<void> {
 async function ensureKeysOf(options: KeyRingOptions, purpose: KeyPurpose): Promise<boolean> {
   const { store, cipher, now } = options;
   const rows = await listAuthKeys(store, purpose);
-  const kept = await Promise.all(rows.map(async (row) => ({ row, ...(await cipher.open(row.jwk)) })));
-  const exposed = cipher.encrypts ? kept.filter((key) => key.kept === 'clear') : [];
-  const [newest] = kept;
+  const stored = await Promise.all(rows.map(async (row) => ({ row, ...(await cipher.open(row.jwk)) })));
+  const exposed = cipher.encrypts ? stored.filter((key) => key.storedAs === 'clear') : [];
+  const [newest] = stored;
   if (newest === undefined || exposed.length > 0) await addKey(options, purpose, newest, now());
   else if (purpose === 'access' && !fits(options, newest)) {
     await addKey(options, purpose, newest, now() + keyLeadSeconds);
   }
-  for (const { row, jwk } of kept.filter((key) => key.kept === 'before')) {
+  for (const { row, jwk } of stored.filter((key) => key.storedAs === 'previous')) {
     await rewriteAuthKey(store, { ...row, jwk: await cipher.seal(jwk) });
   }
   if (exposed.length > 0)
@@ -62,14 +62,14 @@ async function ensureKeysOf(options: KeyRingOptions, purpose: KeyPurpose): Promi
 async function addKey(
   options: KeyRingOptions,
   purpose: KeyPurpose,
-  newest: KeptKey | undefined,
+  newest: StoredKey | undefined,
   activatesAt: number,
 ): Promise<void> {
   const sequence = (newest?.row.sequence ?? 0) + 1;
   await insertAuthKey(options.store, await makeKey(options, purpose, { sequence, activatesAt }));
 }
 
-const fits = ({ algorithm }: KeyRingOptions, { row, jwk }: KeptKey): boolean =>
+const fits = ({ algorithm }: KeyRingOptions, { row, jwk }: StoredKey): boolean =>
   row.alg === algorithm && isStrongEnough(JSON.parse(jwk) as JWK);
 
 /** Creates a new key of a purpose, as a row to store. */

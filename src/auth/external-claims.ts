@@ -150,11 +150,11 @@ function isOfClientItself(clientId: string, payload: JWTPayload): boolean {
 }
 
 /** Characters of a client_id (RFC 6749 Appendix A.1). */
-const clientIdForm = /^[\x20-\x7e]{1,255}$/;
+const clientIdPattern = /^[\x20-\x7e]{1,255}$/;
 
 function readClientId(payload: JWTPayload, names: readonly ClientIdClaim[]): string {
   const [clientId, ...others] = names.map((name) => payload[name]).filter((value) => value !== undefined);
-  if (typeof clientId !== 'string' || !clientIdForm.test(clientId)) {
+  if (typeof clientId !== 'string' || !clientIdPattern.test(clientId)) {
     throw refusedToken(`it must name its client in ${names.join(' or ')}`);
   }
   if (others.some((other) => other !== clientId)) {

@@ -4,7 +4,7 @@ import { isCanonical } from './canonical-token.ts';
 import type { IssuerError } from './error.ts';
 import { type ExternalSettings, readExternalClaims, refusedToken } from './external-claims.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
-import { rememberVerified } from './verified-tokens.ts';
+import { cacheVerified } from './verified-tokens.ts';
 import type { TokenClaims } from './verify-token.ts';
 
 /** An identity provider whose access tokens are accepted in addition to our own. */
@@ -61,7 +61,7 @@ export function createExternalIssuer(
       throw error;
     }
   };
-  const verified = rememberVerified(verify, { toleranceSeconds: clockToleranceSeconds, now });
+  const verified = cacheVerified(verify, { toleranceSeconds: clockToleranceSeconds, now });
   return {
     issuer,
     verify(token) {
@@ -78,7 +78,7 @@ export function createExternalIssuer(
  * exactly, otherwise to ours. This trusts nothing in the token: each check reads `iss` again after
  * it has verified the signature.
  */
-export function besideOwn(
+export function verifyByIssuer(
   verifyOwn: (token: string) => Promise<TokenClaims>,
   external: ExternalIssuer | undefined,
 ): (token: string) => Promise<TokenClaims> {

@@ -6,7 +6,7 @@ import { AccessError, TokenError } from './error.ts';
 import { refreshUseOf } from './issue-token.ts';
 import { readOwnRefreshToken } from './read-own-refresh-token.ts';
 import { isOver } from './refresh-token.ts';
-import type { RefreshTokenContent } from './refresh-token-text.ts';
+import type { RefreshTokenContent } from './refresh-token-format.ts';
 import type { ResourceServer } from './resource-server.ts';
 
 /** The response for every token that is not active, whatever the reason (RFC 7662 §2.2). */

@@ -4,7 +4,7 @@ import type { ClientRow, RefreshTokenUse } from '../storage/tables/client.ts';
 import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { randomId } from './random-id.ts';
-import { writeRefreshToken } from './refresh-token-text.ts';
+import { writeRefreshToken } from './refresh-token-format.ts';
 
 /**
  * Issues an access token (RFC 9068 §2) for a client, and the newest refresh token of its family if

@@ -36,7 +36,7 @@ interface IssuerKeysOptions {
 
 interface KeySet {
   readonly find: JWTVerifyGetKey;
-  readonly text: string;
+  readonly json: string;
 }
 
 /**
@@ -55,9 +55,9 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
   const read = async (): Promise<KeySet> => {
     try {
       const { keys, maxAgeSeconds = freshSeconds.default } = await fetchIssuerKeys(issuer);
-      const text = JSON.stringify(keys);
-      const changed = known !== undefined && known.text !== text;
-      if (known === undefined || changed) known = { find: createLocalJWKSet(keys), text };
+      const json = JSON.stringify(keys);
+      const changed = known !== undefined && known.json !== json;
+      if (known === undefined || changed) known = { find: createLocalJWKSet(keys), json };
       fault = undefined;
       renewAt = elapsedSeconds() + Math.min(Math.max(maxAgeSeconds, freshSeconds.min), freshSeconds.max);
       if (changed) onChange();
@@ -90,11 +90,11 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
    * Fetches the keys again, as the issuer may already sign with a new one. Made-up key ids cause
    * one fetch per cool-down.
    */
-  const search = async (kept: KeySet): Promise<KeySet> => {
+  const search = async (cached: KeySet): Promise<KeySet> => {
     if (reading === undefined) {
       if (elapsedSeconds() < searchAt) {
         if (fault !== undefined) throw fault;
-        return kept;
+        return cached;
       }
       searchAt = elapsedSeconds() + coolDownSeconds;
     }
@@ -103,12 +103,12 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
 
   return {
     async find(header, token) {
-      const kept = known;
+      const cached = known;
       try {
-        return await (kept ?? (await readFirst())).find(header, token);
+        return await (cached ?? (await readFirst())).find(header, token);
       } catch (error) {
-        if (kept === undefined || !(error instanceof errors.JWKSNoMatchingKey)) throw error;
-        return (await search(kept)).find(header, token);
+        if (cached === undefined || !(error instanceof errors.JWKSNoMatchingKey)) throw error;
+        return (await search(cached)).find(header, token);
       }
     },
     load: async () => {
@@ -116,7 +116,7 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
     },
     renewWhenDue() {
       if (known !== undefined && reading === undefined && elapsedSeconds() >= renewAt)
-        void readOnce().catch(() => undefined); // told by onFault
+        void readOnce().catch(() => undefined); // onFault has it
     },
   };
 }

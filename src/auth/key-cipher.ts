@@ -5,8 +5,8 @@ import { KeyError } from './error.ts';
 /** A JWK that was read from the store. */
 export interface OpenedKey {
   readonly jwk: string;
-  /** `clear`: unencrypted; `before`: encrypted under the previous secret. */
-  readonly kept: 'clear' | 'before' | 'current';
+  /** `clear`: unencrypted; `previous`: encrypted under the previous secret. */
+  readonly storedAs: 'clear' | 'previous' | 'current';
 }
 
 /** Encrypts private keys for the store, and decrypts them. */
@@ -19,7 +19,7 @@ export interface KeyCipher {
    * Returns the JWK of a stored value, and how it was stored. Throws `KeyError` if it was encrypted
    * under another secret.
    */
-  open(kept: string): Promise<OpenedKey>;
+  open(stored: string): Promise<OpenedKey>;
 }
 
 /**
@@ -38,11 +38,11 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
         .encrypt(current);
     },
-    async open(kept) {
-      if (kept.startsWith('{')) return { jwk: kept, kept: 'clear' };
+    async open(stored) {
+      if (stored.startsWith('{')) return { jwk: stored, storedAs: 'clear' };
       for (const key of [current, before]) {
-        const jwk = key === undefined ? undefined : await decrypt(kept, key);
-        if (jwk !== undefined) return { jwk, kept: key === current ? 'current' : 'before' };
+        const jwk = key === undefined ? undefined : await decrypt(stored, key);
+        if (jwk !== undefined) return { jwk, storedAs: key === current ? 'current' : 'previous' };
       }
       const given = current === undefined ? 'it is not set' : 'it is another one';
       throw new KeyError(
@@ -57,9 +57,9 @@ function deriveKey(secret: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, 'subreport', 'auth_key', 32));
 }
 
-async function decrypt(kept: string, key: Uint8Array): Promise<string | undefined> {
+async function decrypt(stored: string, key: Uint8Array): Promise<string | undefined> {
   try {
-    const { plaintext } = await compactDecrypt(kept, key, {
+    const { plaintext } = await compactDecrypt(stored, key, {
       keyManagementAlgorithms: ['dir'],
       contentEncryptionAlgorithms: ['A256GCM'],
     });

@@ -9,7 +9,7 @@ export interface KeyReading {
   readonly signing: readonly (SigningKey & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
   readonly refresh: readonly ({ readonly secret: Buffer } & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
   /** The store's change mark before the keys were read; `undefined` if it was unknown. */
-  readonly mark: number | undefined;
+  readonly changeMark: number | undefined;
   /** UTC epoch seconds. */
   readonly readAt: number;
 }
@@ -28,18 +28,18 @@ interface ReaderOptions {
  */
 export function createKeyReader({ store, cipher, now }: ReaderOptions): () => Promise<KeyReading> {
   const open = async ({ jwk }: AuthKeyRow) => JSON.parse((await cipher.open(jwk)).jwk) as JWK;
-  const signingKeys = rememberByRow(async (row) => toSigningKey(await open(row), row.alg as SigningAlgorithm));
-  const secrets = rememberByRow(async (row) => Buffer.from((await open(row)).k ?? '', 'base64url'));
+  const signingKeys = cacheByRow(async (row) => toSigningKey(await open(row), row.alg as SigningAlgorithm));
+  const secrets = cacheByRow(async (row) => Buffer.from((await open(row)).k ?? '', 'base64url'));
   return async () => {
     // before reading: a change meanwhile makes the next caller read again
-    const mark = store.changeMark();
+    const changeMark = store.changeMark();
     const readAt = now();
     const rows = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
     const [signing, refresh] = await Promise.all([signingKeys(rows[0]), secrets(rows[1])]);
     return {
       signing: signing.map(([row, key]) => ({ ...key, ...placeOf(row) })),
       refresh: refresh.map(([row, secret]) => ({ secret, ...placeOf(row) })),
-      mark,
+      changeMark,
       readAt,
     };
   };
@@ -48,7 +48,7 @@ export function createKeyReader({ store, cipher, now }: ReaderOptions): () => Pr
 const placeOf = ({ purpose, activatesAt }: AuthKeyRow) => ({ purpose, activatesAt });
 
 /** Applies `make` to each row, or reuses the last result if the row is the same. */
-function rememberByRow<T>(make: (row: AuthKeyRow) => Promise<T>) {
+function cacheByRow<T>(make: (row: AuthKeyRow) => Promise<T>) {
   let before: ReadonlyMap<string, T> = new Map();
   return async (rows: readonly AuthKeyRow[]): Promise<readonly (readonly [AuthKeyRow, T])[]> => {
     const made = await Promise.all(rows.map(async (row) => [row, before.get(row.jwk) ?? (await make(row))] as const));

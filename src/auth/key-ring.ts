@@ -44,7 +44,7 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   let startedMs = performance.now();
   let failedMs = Number.NEGATIVE_INFINITY;
   let searching: Promise<KeyReading> | undefined;
-  let underWay: { readonly mark: number | undefined; readonly result: Promise<KeyReading> } | undefined;
+  let underWay: { readonly changeMark: number | undefined; readonly result: Promise<KeyReading> } | undefined;
 
   const read = async (): Promise<KeyReading> => {
     const started = performance.now();
@@ -62,10 +62,11 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
    * Shares one read between all callers with the same change mark; a read that began under an
    * earlier one may miss the change.
    */
-  const readOnce = (mark: number | undefined): Promise<KeyReading> => {
-    if (underWay !== undefined && mark !== undefined && underWay.mark === mark) return underWay.result;
+  const readOnce = (changeMark: number | undefined): Promise<KeyReading> => {
+    if (underWay !== undefined && changeMark !== undefined && underWay.changeMark === changeMark)
+      return underWay.result;
     const started = {
-      mark,
+      changeMark,
       result: read().finally(() => {
         if (underWay === started) underWay = undefined;
       }),
@@ -75,11 +76,11 @@ export async function openKeyRing(options: KeyRingOptions): Promise<KeyRing> {
   };
   /** Returns the current keys; while the store fails, those of the last read. */
   const current = async (): Promise<KeyReading> => {
-    const mark = store.changeMark();
-    const unchanged = mark !== undefined && mark === reading.mark;
+    const changeMark = store.changeMark();
+    const unchanged = changeMark !== undefined && changeMark === reading.changeMark;
     if (unchanged && Math.abs(now() - reading.readAt) < rereadSeconds) return reading;
     if (performance.now() - failedMs < pauseMs) return reading;
-    return readOnce(mark).catch(() => reading);
+    return readOnce(changeMark).catch(() => reading);
   };
   /** Reads the keys again for an unknown key id; concurrent callers share one read. */
   const reread = (): Promise<KeyReading> => {

@@ -39,7 +39,7 @@ export class ClientError extends Error {
   override readonly name = 'ClientError';
 }
 
-const clientIdForm = /^[\x21-\x7e]{1,255}$/;
+const clientIdPattern = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Creates a client of a tenant. Throws `ClientError` if its id is taken or a value breaks its rule.
@@ -47,12 +47,12 @@ const clientIdForm = /^[\x21-\x7e]{1,255}$/;
 export async function createClient(
   store: Store,
   nowSeconds: number,
-  wanted: NewClient,
+  client: NewClient,
 ): Promise<ClientCredentialsOnce> {
-  const clientId = wanted.clientId ?? `sr-${randomBytes(12).toString('hex')}`;
+  const clientId = client.clientId ?? `sr-${randomBytes(12).toString('hex')}`;
   requireClientId(clientId);
-  const { secret, hash } = await chooseSecret(wanted.secret, [clientId, wanted.tenant]);
-  await insertNew(store, nowSeconds, { grants: grantTypes, ...wanted, clientId }, hash);
+  const { secret, hash } = await chooseSecret(client.secret, [clientId, client.tenant]);
+  await insertNew(store, nowSeconds, { grants: grantTypes, ...client, clientId }, hash);
   return { client_id: clientId, client_secret: secret };
 }
 
@@ -63,11 +63,11 @@ export async function createClient(
 export async function createExternalClient(
   store: Store,
   nowSeconds: number,
-  wanted: { readonly tenant: TenantId; readonly clientId: string },
+  client: { readonly tenant: TenantId; readonly clientId: string },
 ): Promise<{ readonly client_id: string }> {
-  requireClientId(wanted.clientId);
-  await insertNew(store, nowSeconds, { ...wanted, grants: [] }, undefined);
-  return { client_id: wanted.clientId };
+  requireClientId(client.clientId);
+  await insertNew(store, nowSeconds, { ...client, grants: [] }, undefined);
+  return { client_id: client.clientId };
 }
 
 /**
@@ -103,7 +103,7 @@ export async function disableClientById(store: Store, nowSeconds: number, client
 }
 
 function requireClientId(clientId: string): void {
-  if (clientIdForm.test(clientId)) return;
+  if (clientIdPattern.test(clientId)) return;
   throw new ClientError(
     `Cannot create the client: its id must be 1 to 255 printable characters without blanks, such as acme-reporting: current value is '${clientId}'`,
   );
@@ -112,21 +112,23 @@ function requireClientId(clientId: string): void {
 async function insertNew(
   store: Store,
   nowSeconds: number,
-  wanted: NewClient & { readonly clientId: string; readonly grants: readonly GrantType[] },
+  requested: NewClient & { readonly clientId: string; readonly grants: readonly GrantType[] },
   secretHash: string | undefined,
 ): Promise<void> {
   const client = {
-    clientId: wanted.clientId,
-    tenant: wanted.tenant,
-    grants: wanted.grants,
-    scopes: wanted.scopes ?? defaultScopes,
+    clientId: requested.clientId,
+    tenant: requested.tenant,
+    grants: requested.grants,
+    scopes: requested.scopes ?? defaultScopes,
     createdAt: nowSeconds,
     disabledAt: null,
     lastUsedAt: null,
-    ...(wanted.refreshTokenUse !== undefined && { refreshTokenUse: wanted.refreshTokenUse }),
+    ...(requested.refreshTokenUse !== undefined && { refreshTokenUse: requested.refreshTokenUse }),
   };
   if (await insertClient(store, client, secretHash)) return;
-  throw new ClientError(`Cannot create the client: its id must not be in use: current value is '${wanted.clientId}'`);
+  throw new ClientError(
+    `Cannot create the client: its id must not be in use: current value is '${requested.clientId}'`,
+  );
 }
 
 export const unknownClient = (clientId: string) =>

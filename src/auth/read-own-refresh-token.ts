@@ -1,5 +1,5 @@
 import type { AuthContext } from './auth-context.ts';
-import { isRefreshTokenForm, type RefreshTokenContent, readRefreshToken } from './refresh-token-text.ts';
+import { hasRefreshTokenFormat, type RefreshTokenContent, readRefreshToken } from './refresh-token-format.ts';
 
 /**
  * Reads a refresh token that a secret of this service protects, or returns `undefined`. Another
@@ -8,8 +8,10 @@ import { isRefreshTokenForm, type RefreshTokenContent, readRefreshToken } from '
  */
 export async function readOwnRefreshToken(
   { keys }: AuthContext,
-  text: string,
+  token: string,
 ): Promise<RefreshTokenContent | undefined> {
-  if (!isRefreshTokenForm(text)) return undefined;
-  return readRefreshToken(text, await keys.refreshSecrets()) ?? readRefreshToken(text, await keys.refreshSecrets(true));
+  if (!hasRefreshTokenFormat(token)) return undefined;
+  return (
+    readRefreshToken(token, await keys.refreshSecrets()) ?? readRefreshToken(token, await keys.refreshSecrets(true))
+  );
 }

@@ -10,7 +10,7 @@ import { TokenError } from './error.ts';
 import type { Grant } from './grant.ts';
 import { issueTime, issueToken, refreshUseOf } from './issue-token.ts';
 import { readOwnRefreshToken } from './read-own-refresh-token.ts';
-import type { RefreshTokenContent } from './refresh-token-text.ts';
+import type { RefreshTokenContent } from './refresh-token-format.ts';
 import { chooseScopes } from './scope.ts';
 
 /**

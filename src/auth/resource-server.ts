@@ -4,7 +4,7 @@ import { createActiveCheck, type FindTokenClient } from './active-token.ts';
 import type { AuthContext } from './auth-context.ts';
 import { createDecisionCache } from './decision-cache.ts';
 import { AccessError } from './error.ts';
-import { besideOwn, type ExternalIssuer } from './external-issuer.ts';
+import { type ExternalIssuer, verifyByIssuer } from './external-issuer.ts';
 import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
 /** The client that sent a request, and the tenant whose records it may read. */
@@ -39,7 +39,7 @@ export interface ResourceServer {
 export function createResourceServer(context: AuthContext, external?: ExternalIssuer): ResourceServer {
   const verifyToken = createTokenVerifier(context);
   const findTokenClient = createActiveCheck(context);
-  const verifyAny = besideOwn(verifyToken, external);
+  const verifyAny = verifyByIssuer(verifyToken, external);
   const decide = createDecisionCache<Access>(context);
   return {
     verifyToken,

@@ -7,14 +7,14 @@ import { TokenError } from './error.ts';
  * unknown or not allowed.
  */
 export function chooseScopes(requested: string | undefined, allowed: readonly string[]): readonly string[] {
-  const asked = [...new Set(requested?.split(' '))].filter((scope) => !identityScopes.has(scope));
-  const wanted = asked.length === 0 ? allowed : asked;
-  const refused = wanted.filter((scope) => !allowed.includes(scope));
-  if (refused.length > 0 || wanted.length === 0) {
+  const named = [...new Set(requested?.split(' '))].filter((scope) => !identityScopes.has(scope));
+  const scopes = named.length === 0 ? allowed : named;
+  const refused = scopes.filter((scope) => !allowed.includes(scope));
+  if (refused.length > 0 || scopes.length === 0) {
     throw new TokenError(
       'invalid_scope',
       `Cannot issue a token: scope must be among those of the client, separated by single blanks: ${allowed.join(' ')}`,
     );
   }
-  return wanted;
+  return scopes;
 }

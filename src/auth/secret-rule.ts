@@ -1,6 +1,6 @@
 import { commonParts } from './common-secrets.ts';
 
-const form = /^[\x20-\x7e]{16,512}$/;
+const pattern = /^[\x20-\x7e]{16,512}$/;
 /** Minimum number of different characters, and of characters outside common parts. */
 const charactersMin = { different: 8, own: 8 };
 /** Shortest context word that is checked: a shorter one occurs in too many random strings. */
@@ -11,7 +11,7 @@ const contextLengthMin = 4;
  * attacker tries first: the client's id, its tenant. (NIST SP 800-63B §5.1.1.2, OWASP ASVS 5.0 6.2)
  */
 export function secretFault(secret: string, context: readonly string[]): string | undefined {
-  if (!form.test(secret)) return 'it must be 16 to 512 printable ASCII characters on one line';
+  if (!pattern.test(secret)) return 'it must be 16 to 512 printable ASCII characters on one line';
   if (new Set(secret).size < charactersMin.different) {
     return `it must have at least ${charactersMin.different} different characters`;
   }
@@ -28,7 +28,7 @@ const byLength = commonParts.toSorted((one, other) => other.length - one.length)
 
 /** Removes common words, ascending or descending digits, repeated characters and spaces. */
 function withoutCommon(lower: string): string {
-  const rest = byLength.reduce((text, part) => text.replaceAll(part, ' '), lower);
+  const rest = byLength.reduce((remaining, part) => remaining.replaceAll(part, ' '), lower);
   return rest
     .replaceAll(/(?:0?123456789|123456|654321|987654321|12345|1234|123|4321|321|(?:19|20)\d\d)0*/g, ' ')
     .replaceAll(/(.{1,4}?)\1{2,}/g, '$1')

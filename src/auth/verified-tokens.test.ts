@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { rememberVerified } from './verified-tokens.ts';
+import { cacheVerified } from './verified-tokens.ts';
 
 describe('verified tokens', () => {
   const options = { toleranceSeconds: 5, now: () => 1_000 };
 
   test('are verified once; what is refused is not remembered', async () => {
     const asked: string[] = [];
-    const tokens = rememberVerified(async (token) => {
+    const tokens = cacheVerified(async (token) => {
       asked.push(token);
       if (token === 'bad') throw new Error('bad');
       return { expiresAt: 1_001, token };
@@ -26,7 +26,7 @@ describe('verified tokens', () => {
       asked += 1;
       return { expiresAt: 1_010 };
     };
-    const tokens = rememberVerified(verify, { toleranceSeconds: 5, now: () => time });
+    const tokens = cacheVerified(verify, { toleranceSeconds: 5, now: () => time });
     for (const [at, times] of [
       [1_000, 1],
       [1_014, 1],
@@ -40,7 +40,7 @@ describe('verified tokens', () => {
 
   test('are 10,000 at most, and the one not sent for longest goes', async () => {
     const asked: string[] = [];
-    const tokens = rememberVerified(async (token) => {
+    const tokens = cacheVerified(async (token) => {
       asked.push(token);
       return { expiresAt: 2_000 };
     }, options);

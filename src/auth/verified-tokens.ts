@@ -13,7 +13,7 @@ interface VerifiedTokens<T> {
 }
 
 /** How valid tokens are cached. */
-interface Remembering<T> {
+interface CacheOptions<T> {
   /** How long an expired token is still accepted, as clocks differ. */
   readonly toleranceSeconds: number;
   readonly now: () => number;
@@ -28,9 +28,9 @@ interface Remembering<T> {
  * quarters of a trivial request). The key is the SHA-256 of the token. An entry expires with its
  * token (`expiresAt` in UTC epoch seconds, plus the tolerance).
  */
-export function rememberVerified<T extends { readonly expiresAt: number }>(
+export function cacheVerified<T extends { readonly expiresAt: number }>(
   verify: (token: string) => Promise<T>,
-  { toleranceSeconds, now, stillTrusted }: Remembering<T>,
+  { toleranceSeconds, now, stillTrusted }: CacheOptions<T>,
 ): VerifiedTokens<T> {
   const verified = new BoundedMap<T>(bounds);
   return {

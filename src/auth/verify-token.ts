@@ -3,7 +3,7 @@ import type { AuthContext } from './auth-context.ts';
 import { isCanonical } from './canonical-token.ts';
 import { AccessError } from './error.ts';
 import { signingAlgorithms } from './signing-key.ts';
-import { rememberVerified } from './verified-tokens.ts';
+import { cacheVerified } from './verified-tokens.ts';
 
 /** Claims of a valid access token. */
 export interface TokenClaims {
@@ -44,7 +44,7 @@ export function createTokenVerifier({ keys, settings, now }: AuthContext): (toke
     clockTolerance: clockToleranceSeconds,
     requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti', 'scope'],
   };
-  return rememberVerified((token) => verify(token, keys, { ...options, currentDate: new Date(now() * 1000) }), {
+  return cacheVerified((token) => verify(token, keys, { ...options, currentDate: new Date(now() * 1000) }), {
     toleranceSeconds: clockToleranceSeconds,
     now,
     stillTrusted: async ({ kid }) => (await keys.verifyingKey(kid)) !== undefined,

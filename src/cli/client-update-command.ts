@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { editClient, type WantedEdit } from '../auth/edit-client.ts';
+import { type ClientEdit, editClient } from '../auth/edit-client.ts';
 import { grantTypes, scopes as knownScopes, type RefreshTokenUse, refreshTokenUses } from '../contract/token.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { writeClient } from './client-show-command.ts';
@@ -8,7 +8,7 @@ import type { Output } from './output.ts';
 import { nowSeconds } from './store-session.ts';
 
 type UpdateOptions = ClientChoice &
-  Omit<WantedEdit, 'refreshTokenUse'> & {
+  Omit<ClientEdit, 'refreshTokenUse'> & {
     readonly refreshTokenUse?: RefreshTokenUse | 'default';
     readonly json?: boolean;
   };

@@ -8,7 +8,7 @@ import { type BaseServerOptions, buildBaseServer } from './listener/base-server.
 import { addDocsRoutes } from './listener/docs.ts';
 import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
-import { answerUnrouted } from './listener/method-not-allowed.ts';
+import { handleUnrouted } from './listener/method-not-allowed.ts';
 import { addRateLimitHeaders, type RequestCounter, rateLimitOptions } from './listener/rate-limit.ts';
 import { createRepeatedRequests, installRepeatedRequests } from './listener/repeated-requests.ts';
 import { addMetadataRoutes } from './oauth/metadata.ts';
@@ -40,7 +40,7 @@ export const bodyMsMax = 6_000;
 /** Builds the HTTP server; it does not listen yet. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const isHttps = options.publicUrl.startsWith('https:');
-  const app = buildBaseServer({ ...options, isHttps, answerUnrouted, requestTimeoutMs: bodyMsMax });
+  const app = buildBaseServer({ ...options, isHttps, handleUnrouted, requestTimeoutMs: bodyMsMax });
   addForwardedWarning(app);
   await app.register(accepts);
   if (options.rateLimitPerMinute > 0) {

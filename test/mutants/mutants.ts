@@ -157,8 +157,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'cache-key-without-tenant',
     breaks: 'A cached response of one tenant is sent to another one.',
-    search: 'JSON.stringify([tenant, ...answer.key])',
-    replace: 'JSON.stringify([...answer.key])',
+    search: 'JSON.stringify([tenant, ...response.key])',
+    replace: 'JSON.stringify([...response.key])',
     file: 'caching.test.ts',
     test: 'two tenants never share an answer or a tag',
     on: ['sqlite', 'this process'],

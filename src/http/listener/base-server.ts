@@ -26,7 +26,7 @@ export interface BaseServerOptions extends TransportPolicy {
   /** Whether the process is shutting down. */
   readonly isDraining: () => boolean;
   /** Responds to requests that no route handles. */
-  readonly answerUnrouted: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+  readonly handleUnrouted: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
   /**
    * Time limit for receiving a whole request, including its body, in milliseconds; 0 means none.
    */
@@ -47,13 +47,13 @@ export function buildBaseServer({
   trustedProxies,
   connectionsPerAddressMax,
   isDraining,
-  answerUnrouted,
+  handleUnrouted,
   requestTimeoutMs,
   isHttps,
   requestMs,
 }: BaseServerOptions): FastifyInstance {
   const headers = defaultHeaders({ isHttps });
-  const answerClientError = createClientErrorHandler(logger, headers);
+  const handleClientError = createClientErrorHandler(logger, headers);
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
@@ -66,7 +66,7 @@ export function buildBaseServer({
       reply.headers({ ...headers, [correlationHeader]: request.id });
       sendError(error, request, reply);
     },
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: handleClientError,
     rewriteUrl: ({ url = '' }) => withoutSlash(url),
     // the operations parse the query string themselves
     routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) },
@@ -81,7 +81,7 @@ export function buildBaseServer({
     },
   });
   app.setErrorHandler(sendError);
-  app.setNotFoundHandler(answerUnrouted);
+  app.setNotFoundHandler(handleUnrouted);
   addRequestDeadline(app, requestMs);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...headers, [correlationHeader]: request.id });
@@ -89,15 +89,15 @@ export function buildBaseServer({
   });
   app.addHook('onRequest', guardRequest);
   // before the body is read
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? answerUnrouted(request, reply) : undefined));
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? handleUnrouted(request, reply) : undefined));
   // an expectation may be ignored (RFC 9110 §10.1.1)
   app.server.on('checkExpectation', app.routing);
-  app.server.on('connect', (_request, socket: Socket) => answerClientError(new Error('CONNECT'), socket));
+  app.server.on('connect', (_request, socket: Socket) => handleClientError(new Error('CONNECT'), socket));
   limitConnections(app.server, {
     max: connectionsPerAddressMax,
     exempt: trustedProxies,
     refuse: (socket) => {
-      answerClientError(Object.assign(new Error(), { code: 'TOO_MANY_CONNECTIONS' }), socket);
+      handleClientError(Object.assign(new Error(), { code: 'TOO_MANY_CONNECTIONS' }), socket);
       socket.destroySoon(); // or a request that follows would be handled
     },
   });

@@ -7,10 +7,10 @@ import type { IncomingMessage } from 'node:http';
 export const correlationHeader = 'X-Correlation-ID';
 
 /** At most 256 printable ASCII characters; anything else would not be safe in a log. */
-const form = /^[\x20-\x7e]{1,256}$/;
+const pattern = /^[\x20-\x7e]{1,256}$/;
 
 /** Returns the correlation id of a request, or a new one if it has none or an invalid one. */
 export function correlationIdOf(request: IncomingMessage): string {
   const given = request.headers['x-correlation-id'];
-  return typeof given === 'string' && form.test(given) ? given : randomUUID();
+  return typeof given === 'string' && pattern.test(given) ? given : randomUUID();
 }

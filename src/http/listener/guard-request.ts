@@ -10,7 +10,7 @@ export const urlLengthMax = 8_192;
 const singleHeaders = ['host', 'authorization'];
 
 /** A host with an optional port (RFC 9110 §7.2, RFC 3986 §3.2.2). */
-const hostForm = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;
+const hostPattern = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;
 
 /** Rejects requests that Node's parser accepts but whose meaning is ambiguous (RFC 9112 §3.2). */
 export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
@@ -40,7 +40,7 @@ export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
     }
   }
   const { host } = raw.headers;
-  if ((raw.httpVersion === '1.1' && host === undefined) || !hostForm.test(host ?? '')) {
+  if ((raw.httpVersion === '1.1' && host === undefined) || !hostPattern.test(host ?? '')) {
     throw new RequestError(
       'INVALID_HTTP_MESSAGE',
       "Cannot read the request: it must carry the header 'host', a name with an optional port, such as reports.example:8080",

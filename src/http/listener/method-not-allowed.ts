@@ -25,7 +25,7 @@ export function createUnroutedHandler(table: Readonly<Record<string, Operation>>
 }
 
 /** Responds to unrouted requests of the public listener. */
-export const answerUnrouted = createUnroutedHandler(operations, unknownPath);
+export const handleUnrouted = createUnroutedHandler(operations, unknownPath);
 
 /** The methods that each path allows, by the pattern of the path. */
 function allowedMethods(table: Readonly<Record<string, Operation>>) {

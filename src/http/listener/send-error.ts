@@ -7,7 +7,7 @@ import { StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 
 /** The response to an error. */
-interface ErrorAnswer {
+interface ErrorResponse {
   readonly report: ProblemReport;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -25,7 +25,7 @@ export const retryAfterSeconds = '2';
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { report, headers } = describeError(error);
   const { status } = errorTable[report.code];
-  for (const name of ofAnswers) reply.removeHeader(name);
+  for (const name of responseHeaders) reply.removeHeader(name);
   if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
   if (status >= 500) request.log.error({ err: error, code: report.code }, 'request failed');
   return reply
@@ -36,9 +36,9 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 }
 
 /** Headers of a response that failed while it was being made. */
-const ofAnswers = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
+const responseHeaders = ['content-disposition', 'trailer', 'x-total-count', 'x-applied-filters'];
 
-function describeError(error: unknown): ErrorAnswer {
+function describeError(error: unknown): ErrorResponse {
   if (error instanceof ProblemError) {
     return { report: error, headers: error instanceof RequestError ? error.headers : {} };
   }
@@ -66,7 +66,7 @@ const issuerUnavailable =
   'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
 
 /** Maps an error of the framework by its status; any other error is our own failure. */
-function describeFrameworkError(error: unknown): ErrorAnswer {
+function describeFrameworkError(error: unknown): ErrorResponse {
   const { statusCode } = error as { statusCode?: number };
   const code = statusCode === undefined ? undefined : frameworkCodes[statusCode];
   if (code !== undefined)
@@ -115,7 +115,7 @@ const challengeErrors: Readonly<Record<AccessErrorCode, string | undefined>> = {
   INSUFFICIENT_SCOPE: 'insufficient_scope',
 };
 
-function describeAccessError({ code, message, scope }: AccessError): ErrorAnswer {
+function describeAccessError({ code, message, scope }: AccessError): ErrorResponse {
   const attributes = ['realm="subreport"'];
   const error = challengeErrors[code];
   if (error !== undefined) attributes.push(`error="${error}"`, `error_description="${message}"`);

@@ -18,7 +18,7 @@ interface ManagementOptions
 /** Builds the HTTP server of the management listener; it does not listen yet. */
 export async function buildManagementServer(options: ManagementOptions): Promise<FastifyInstance> {
   // a load takes as long as its client sends records
-  const app = buildBaseServer({ ...options, isHttps: false, answerUnrouted, requestTimeoutMs: 0 });
+  const app = buildBaseServer({ ...options, isHttps: false, handleUnrouted, requestTimeoutMs: 0 });
   app.decorateRequest('access', null);
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
@@ -28,7 +28,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   return app;
 }
 
-const answerUnrouted = createUnroutedHandler(
+const handleUnrouted = createUnroutedHandler(
   operatorOperations,
   'Cannot find anything here: the path must be one of those in docs/operator.md; reports are at the public URL',
 );

@@ -33,9 +33,9 @@ export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
 export function preferredCoding(header: string | undefined): ContentCoding | undefined {
   const weights = new Map<string, number>();
   for (const part of header?.split(',') ?? []) {
-    const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
+    const [name = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
     const weight = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(
-      parameters.find((text) => text.startsWith('q=')) ?? 'q=1',
+      parameters.find((each) => each.startsWith('q=')) ?? 'q=1',
     )?.[1];
     // a coding without a valid weight is ignored
     if (name !== '' && weight !== undefined) weights.set(name, Number(weight));

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../storage/bounded-map.ts';
 
 /** A cached response: its bytes, and the headers that describe them. */
-export interface FinishedPage {
+export interface CachedPage {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
   /** The tenant's revision when it was read. */
@@ -10,8 +10,8 @@ export interface FinishedPage {
 
 /** Cached pages by key, within a size limit; the least recently used ones are evicted. */
 interface PageCache {
-  get(key: string): FinishedPage | undefined;
-  set(key: string, page: FinishedPage): void;
+  get(key: string): CachedPage | undefined;
+  set(key: string, page: CachedPage): void;
 }
 
 /**
@@ -26,7 +26,7 @@ const largestShare = 8;
  * that a newer page replaces the older one.
  */
 export function createPageCache(bytesMax: number): PageCache {
-  const pages = new BoundedMap<FinishedPage>({
+  const pages = new BoundedMap<CachedPage>({
     entriesMax: Number.POSITIVE_INFINITY,
     bytesMax,
     entryBytesMax: bytesMax / largestShare,

@@ -59,7 +59,7 @@ test('304 is kept without bytes, and nothing is kept that time alone changes', a
   app.get<{ Querystring: { moment?: string } }>('/', (request, reply) =>
     sendCached(request, reply, {
       key: [request.query.moment],
-      isOfItsMoment: request.query.moment !== undefined,
+      dependsOnNow: request.query.moment !== undefined,
       load: async () => ({ body: 'answer', headers: {}, revision: 1 }),
     }),
   );

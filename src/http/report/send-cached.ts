@@ -4,10 +4,10 @@ import { accessOf } from '../listener/access.ts';
 import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
 import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
-import { createPageCache, type FinishedPage } from './page-cache.ts';
+import { type CachedPage, createPageCache } from './page-cache.ts';
 
 /** A response as the report returns it. */
-interface RevisionedAnswer {
+interface RevisionedResponse {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The tenant's revision in the snapshot that it shows. */
@@ -17,20 +17,20 @@ interface RevisionedAnswer {
 }
 
 /** A response that may already be cached. */
-interface CachedAnswer {
+interface CacheableResponse {
   /** Everything that the response depends on, except the tenant and its revision. */
   readonly key: readonly unknown[];
   /** Whether the response also depends on the current time. */
-  readonly isOfItsMoment?: boolean;
+  readonly dependsOnNow?: boolean;
   /** Reads and formats the response. */
-  readonly load: () => Promise<RevisionedAnswer>;
+  readonly load: () => Promise<RevisionedResponse>;
 }
 
 /** Sends a response that may already be cached. */
 export type CachedSender = (
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: CachedAnswer,
+  response: CacheableResponse,
 ) => Promise<FastifyReply>;
 
 /** Responses are private and must be revalidated each time (RFC 9111 §5.2.2.4). */
@@ -51,13 +51,13 @@ export function createCachedSender(
 ): CachedSender {
   const cache = createPageCache(cacheBytes);
 
-  function finish(key: string, { body, headers, revision }: RevisionedAnswer): FinishedPage {
+  function finish(key: string, { body, headers, revision }: RevisionedResponse): CachedPage {
     const page = { body: Buffer.from(body), headers: { ...headers, etag: entityTag([revision, key]) }, revision };
     cache.set(key, page);
     return page;
   }
 
-  async function inCoding(key: string, page: FinishedPage, coding: ContentCoding | undefined): Promise<FinishedPage> {
+  async function inCoding(key: string, page: CachedPage, coding: ContentCoding | undefined): Promise<CachedPage> {
     if (coding === undefined || page.body.length < compressBytesMin) return page;
     const known = cache.get(codedKey(key, coding));
     if (known !== undefined && known.revision === page.revision) return known;
@@ -80,16 +80,16 @@ export function createCachedSender(
     return page?.revision === revision ? page.body : undefined;
   };
 
-  return async (request, reply, answer) => {
+  return async (request, reply, response) => {
     const started = performance.now();
     const { tenant } = accessOf(request);
-    const key = JSON.stringify([tenant, ...answer.key]);
+    const key = JSON.stringify([tenant, ...response.key]);
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
     reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
       reply.header('etag', etag);
-      if (answer.isOfItsMoment !== true) repeated?.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
-      return reply.code(304).send(); // the client has this answer already (RFC 9110 §15.4.5)
+      if (response.dependsOnNow !== true) repeated?.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
+      return reply.code(304).send(); // the client has this response already (RFC 9110 §15.4.5)
     };
     let page = cache.get(key);
     if (page !== undefined || ifNoneMatch !== undefined) {
@@ -101,7 +101,7 @@ export function createCachedSender(
     const timings: Record<string, number> = {};
     const isKnown = page !== undefined;
     if (page === undefined) {
-      const loaded = await answer.load();
+      const loaded = await response.load();
       Object.assign(timings, loaded.timings);
       page = finish(key, loaded);
     } else timings.cache = performance.now() - started;
@@ -110,7 +110,7 @@ export function createCachedSender(
     const coding = preferredCoding(request.headers['accept-encoding']);
     const coded = await inCoding(key, page, coding);
     reply.headers(coded.headers);
-    if (isKnown && answer.isOfItsMoment !== true) {
+    if (isKnown && response.dependsOnNow !== true) {
       const bodyKey = coded === page ? key : codedKey(key, coding);
       const body = keptBody(bodyKey, coded.revision);
       repeated?.keep(request, reply, { status: 200, body, heldBytes: Buffer.byteLength(bodyKey) });

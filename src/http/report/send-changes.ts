@@ -15,8 +15,8 @@ export function createChangesSender({ report, sendCached }: Omit<ReportSending, 
     return sendCached(request, reply, {
       key: changesKey(report, query),
       load: async () => {
-        const { timings, ...answer } = await listChanges(withinRequest(report, request), tenant, query);
-        return { ...answer, timings: { parse: parsed, ...timings } };
+        const { timings, ...response } = await listChanges(withinRequest(report, request), tenant, query);
+        return { ...response, timings: { parse: parsed, ...timings } };
       },
     });
   };

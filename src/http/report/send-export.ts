@@ -68,7 +68,7 @@ export function sendExport(
       // otherwise, available pieces would follow each other for as long as the client keeps up
       await nextTurn();
     }
-    await letGo(); // before the end is told: whoever has read it may begin another
+    await letGo(); // before the end is sent: a client that has read it may start another export
     const summary = { rows: progress.rows, sha256: hash.digest('hex') };
     progress.summary = summary;
     reply.raw.addTrailers({ [exportTrailers.rows]: String(summary.rows), [exportTrailers.sha256]: summary.sha256 });

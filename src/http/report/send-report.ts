@@ -29,7 +29,7 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: pageKey(report, query),
-      isOfItsMoment: query.expiresWithinSeconds !== undefined,
+      dependsOnNow: query.expiresWithinSeconds !== undefined,
       load: async () => {
         const { timings, ...page } = await listSubscriptions(withinRequest(report, request), tenant, query);
         return { ...page, timings: { parse, ...timings } };

@@ -14,7 +14,7 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: summaryKey(query),
-      isOfItsMoment: query.expiresWithinSeconds !== undefined,
+      dependsOnNow: query.expiresWithinSeconds !== undefined,
       load: async () => {
         const { timings, ...summary } = await getSubscriptionSummary(
           withinRequest(report, request).store,

@@ -12,7 +12,7 @@ import type { ReportContext } from '../../report/report-context.ts';
 import { createRevisionLookup } from '../../report/report-revision.ts';
 import { accessOf } from '../listener/access.ts';
 import { RequestError } from '../listener/error.ts';
-import { answerUnrouted } from '../listener/method-not-allowed.ts';
+import { handleUnrouted } from '../listener/method-not-allowed.ts';
 import { queryOf } from '../listener/query-of.ts';
 import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
@@ -72,7 +72,7 @@ export function addSubscriptionRoutes(
       async (_request: FastifyRequest, body: Buffer) => body,
     );
     const { path } = operations.searchSubscriptions;
-    scope.get(path, answerUnrouted); // or a record of the id 'search' would be looked for
+    scope.get(path, handleUnrouted); // or a record of the id 'search' would be looked for
     scope.route({
       method: 'POST',
       url: path,

@@ -21,16 +21,16 @@ export function writeRefreshToken({ family, generation, expiresAt }: RefreshToke
 }
 
 /** Whether a string has the format of a refresh token. */
-export const isRefreshTokenForm = (text: string): boolean => pattern.test(text);
+export const hasRefreshTokenFormat = (token: string): boolean => pattern.test(token);
 
 /** Reads a refresh token that one of our secrets signed, or returns `undefined`. */
-export function readRefreshToken(text: string, secrets: readonly Buffer[]): RefreshTokenContent | undefined {
-  const [, family, generation, expiry, mac] = pattern.exec(text) ?? [];
+export function readRefreshToken(token: string, secrets: readonly Buffer[]): RefreshTokenContent | undefined {
+  const [, family, generation, expiry, mac] = pattern.exec(token) ?? [];
   if (family === undefined || generation === undefined || mac === undefined) return undefined;
   const given = Buffer.from(mac, 'base64url');
   // another spelling of the same bytes is another token
   if (given.toString('base64url') !== mac) return undefined;
-  const content = text.slice(0, text.lastIndexOf('.'));
+  const content = token.slice(0, token.lastIndexOf('.'));
   if (!secrets.some((secret) => timingSafeEqual(sign(content, secret), given))) return undefined;
   return { family, generation: Number(generation), ...(expiry !== undefined && { expiresAt: Number(expiry) }) };
 }
