@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { settings } from '../../src/cli/config.ts';
 import { bodyMsMax } from '../../src/http/server.ts';
 import { changeMsMax, operationMsDefault } from '../../src/storage/deadline.ts';
-import { connectMsMax } from '../../src/storage/postgres/connections.ts';
+import { connectMsMax } from '../../src/storage/postgres/connect.ts';
 import { silenceMsMax } from '../../src/storage/postgres/listener.ts';
 import { statementMsMax } from '../../src/storage/postgres/replacement.ts';
 import { plannerOptions, serverTimeouts } from '../../src/storage/postgres/session.ts';

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { parserOf } from '../postgres/batch.ts';
-import { toStorageError, withAddress } from '../postgres/error.ts';
+import { connect, createDedicatedClient } from '../postgres/connect.ts';
+import { toStorageError } from '../postgres/error.ts';
 import { beginReading, distributedOption, noTimeLimit } from '../postgres/session.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
@@ -45,11 +46,9 @@ export async function copyPostgresStore(url: string, target: string, onCopied: O
 
 /** Runs work in one transaction that sees one moment and has no limit in time. */
 async function inOneMoment(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = openTransferClient(url, 'subreport-backup');
+  const client = createTransferClient(url, 'subreport-backup');
   try {
-    await client.connect().catch((error: unknown) => {
-      throw withAddress(toStorageError(error), url);
-    });
+    await connect(client, url);
     await client.query(beginReading);
     await client.query(noTimeLimit);
     await work(client).catch((error: unknown) => {
@@ -61,19 +60,13 @@ async function inOneMoment(url: string, work: (client: pg.Client) => Promise<voi
 }
 
 /** A connection for reading or writing a whole store, which takes as long as it takes. */
-export function openTransferClient(url: string, name: string): pg.Client {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
+export const createTransferClient = (url: string, name: `subreport-${string}`): pg.Client =>
+  createDedicatedClient(url, {
+    name,
     keepAlive: true,
-    application_name: name,
     options: distributedOption,
     types: { getTypeParser: parserOf },
   });
-  // a broken connection also rejects the query that was under way
-  client.on('error', () => undefined);
-  return client;
-}
 
 type Values = (string | number | null)[];
 

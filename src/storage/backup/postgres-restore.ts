@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { StorageError } from '../error.ts';
-import { toStorageError, withAddress } from '../postgres/error.ts';
+import { connect } from '../postgres/connect.ts';
+import { toStorageError } from '../postgres/error.ts';
 import { noTimeLimit } from '../postgres/session.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
-import { openTransferClient } from './postgres-backup.ts';
+import { createTransferClient } from './postgres-backup.ts';
 import { describeTables, type PostgresTable } from './postgres-table.ts';
 import type { OnCopied } from './sqlite-backup.ts';
 import { listTables } from './table-list.ts';
@@ -18,11 +19,9 @@ const batchRows = 1_000;
  */
 export async function fillPostgresStore(url: string, file: string, onCopied: OnCopied): Promise<void> {
   const source = new SqliteConnection(file, 0);
-  const client = openTransferClient(url, 'subreport-restore');
+  const client = createTransferClient(url, 'subreport-restore');
   try {
-    await client.connect().catch((error: unknown) => {
-      throw withAddress(toStorageError(error), url);
-    });
+    await connect(client, url);
     await client.query('begin');
     await client.query(noTimeLimit);
     await fill(client, source, onCopied).catch((error: unknown) => {

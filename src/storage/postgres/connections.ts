@@ -3,6 +3,7 @@ import { before, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import type { TenantId } from '../store.ts';
 import { parserOf } from './batch.ts';
+import { close, closeAtOnce, connect, connectMsMax, createDedicatedClient } from './connect.ts';
 import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
 import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
 import { TenantLanes } from './tenant-lanes.ts';
@@ -40,9 +41,6 @@ export interface Use {
    */
   readonly reads?: boolean;
 }
-
-/** Longest time to connect in milliseconds, the wait for a free connection of the pool included. */
-export const connectMsMax = 5_000;
 
 /** The pool of connections, each use of which ends by a deadline, and connections beside it. */
 export class PostgresConnections {
@@ -106,20 +104,14 @@ export class PostgresConnections {
    * or the wait for another migrator, takes as long as it takes.
    */
   async useUnbounded<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client({
-      connectionString: this.#url,
-      connectionTimeoutMillis: connectMsMax,
+    const client = createDedicatedClient(this.#url, {
+      name: 'subreport-migrate',
       pipeline: true,
       options: distributedOption,
       types: { getTypeParser: parserOf },
-      application_name: 'subreport-migrate',
     });
-    // a broken connection also rejects the query that was under way
-    client.on('error', () => undefined);
     try {
-      await client.connect().catch((error: unknown) => {
-        throw withAddress(toStorageError(error), this.#url);
-      });
+      await connect(client, this.#url);
       return await work(client);
     } catch (error) {
       throw translate(error);
@@ -176,21 +168,6 @@ export class PostgresConnections {
       destroy(client);
     }
   }
-}
-
-/** Closes a connection without a word to the server, which may hang. */
-export function closeAtOnce(client: pg.ClientBase): void {
-  // its types do not name it
-  (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
-}
-
-/**
- * Closes a connection as the protocol asks, or without a word when the server does not answer
- * within a second.
- */
-export async function close(client: pg.Client): Promise<void> {
-  // it is closed either way
-  await before(performance.now() + 1_000, client.end(), () => closeAtOnce(client)).catch(() => undefined);
 }
 
 /** Closes a connection of the pool, which makes room for another one. */

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import pg from 'pg';
 import { before } from '../deadline.ts';
 import type { ImportLock, TenantId } from '../store.ts';
 import { begin } from './change-sql.ts';
-import { close, closeAtOnce } from './connections.ts';
+import { close, closeAtOnce, createDedicatedClient } from './connect.ts';
 import { toStorageError, withAddress } from './error.ts';
 import { noTimeLimit } from './session.ts';
 
@@ -19,21 +18,16 @@ export async function lockImportOnPostgres(
   tenant: TenantId,
   deadline: number,
 ): Promise<ImportLock | undefined> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
+  let held = false;
+  const client = createDedicatedClient(url, {
+    name: 'subreport-import-lock',
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
     // a host that is gone loses the lock after a minute
     options: '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3',
-    application_name: 'subreport-import-lock',
-  });
-  let held = false;
-  client.on('error', () => {
-    held = false;
-  });
-  client.on('end', () => {
-    held = false;
+    onLost: () => {
+      held = false;
+    },
   });
   const take = async (): Promise<void> => {
     await client.connect();

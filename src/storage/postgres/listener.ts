@@ -1,4 +1,5 @@
-import pg from 'pg';
+import type pg from 'pg';
+import { createDedicatedClient } from './connect.ts';
 
 /** Name of the channel that changes are announced on. */
 export const changeChannel = 'subreport_change';
@@ -18,7 +19,7 @@ const reconnectMsMax = 10_000;
  * may prove another session alive than the one that listens.
  */
 export class PostgresListener {
-  readonly #options: pg.ClientConfig;
+  readonly #url: string;
   readonly #onPooler: () => void;
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -29,8 +30,8 @@ export class PostgresListener {
   #isPoolerTold = false;
 
   /** `onPooler` is told once, when there is a pooler between us and the server. */
-  constructor(options: pg.ClientConfig, onPooler: () => void) {
-    this.#options = options;
+  constructor(url: string, onPooler: () => void) {
+    this.#url = url;
     this.#onPooler = onPooler;
   }
 
@@ -84,14 +85,14 @@ export class PostgresListener {
   }
 
   async #connect(): Promise<void> {
-    const client = new pg.Client({
-      ...this.#options,
-      query_timeout: silenceMsMax,
-      connectionTimeoutMillis: 2_000,
+    const client = createDedicatedClient(this.#url, {
+      name: 'subreport-listen',
+      keepAlive: true,
+      connectMs: 2_000,
+      queryMs: silenceMsMax,
+      onLost: () => this.#lose(client),
     });
     this.#client = client;
-    client.on('error', () => this.#lose(client));
-    client.on('end', () => this.#lose(client));
     client.on('notification', () => {
       this.#mark += 1;
     });

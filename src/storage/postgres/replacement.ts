@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { countChanges, countedChangesMax, recount } from '../counts/count-changes.ts';
 import { toRowChange } from '../counts/replaced-row.ts';
 import { countedColumns } from '../counts/span.ts';
@@ -6,8 +5,8 @@ import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { assignRowColumns, rowColumns, setRevision } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
 import { announceChange, begin, columnArrays, lockTenant } from './change-sql.ts';
-import { close } from './connections.ts';
-import { toStorageError, withAddress } from './error.ts';
+import { close, connect, createDedicatedClient } from './connect.ts';
+import { toStorageError } from './error.ts';
 import { bypassesRowSecurity, tenantRole } from './role.ts';
 import { countOnPostgres } from './run-count.ts';
 import { distributedOption, noTimeLimit, tenantRights } from './session.ts';
@@ -23,17 +22,13 @@ export const statementMsMax = 3_600_000;
  * session, without the temporary tables.
  */
 export async function openPostgresReplacement(url: string, tenant: TenantId): Promise<Replacement> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    query_timeout: statementMsMax,
+  const client = createDedicatedClient(url, {
+    name: 'subreport-replace',
+    queryMs: statementMsMax,
     keepAlive: true,
     options: distributedOption,
-    pipeline: true, // counting asks for several things at once
-    application_name: 'subreport-replace',
+    pipeline: true, // counting sends several statements at once
   });
-  // a broken connection also rejects the query that was under way
-  client.on('error', () => undefined);
   const run = async (text: string, values: readonly unknown[] = []): Promise<readonly Row[]> => {
     try {
       return (await client.query(text, [...values])).rows;
@@ -43,9 +38,7 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
   };
   let stepDown = false;
   try {
-    await client.connect().catch((error: unknown) => {
-      throw withAddress(toStorageError(error), url);
-    });
+    await connect(client, url);
     stepDown = await bypassesRowSecurity(client);
     for (const statement of [begin, noTimeLimit, ...createTables]) await run(statement);
     if (stepDown) await run(`grant select, insert on staged, kept, changed, removed to ${tenantRole}`);

@@ -1,8 +1,7 @@
-import pg from 'pg';
 import { before } from '../deadline.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
-import { close, closeAtOnce } from './connections.ts';
-import { toStorageError, withAddress } from './error.ts';
+import { close, closeAtOnce, connect, createDedicatedClient } from './connect.ts';
+import { toStorageError } from './error.ts';
 import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
 
@@ -28,15 +27,7 @@ export async function openPostgresSnapshot(
   pauseMsMax: number,
   deadline: number,
 ): Promise<TenantSnapshot> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-    application_name: 'subreport-export',
-    options: distributedOption,
-  });
-  // a broken connection also rejects the query that was under way
-  client.on('error', () => undefined);
+  const client = createDedicatedClient(url, { name: 'subreport-export', keepAlive: true, options: distributedOption });
   // By callback, and batches without the driver's timer: either kept results alive until a full
   // collection (100 MB of memory for a report of 36 MB instead of 28). Whoever reads a stream
   // bounds its pauses, and `close` breaks off a batch that never comes.
@@ -50,9 +41,7 @@ export async function openPostgresSnapshot(
   const queryInTime = (text: string, values?: readonly SqlValue[]) => query(text, values, statementMs + 2_000);
   const inTime = <T>(work: Promise<T>): Promise<T> => before(deadline, work);
   const open = async (): Promise<void> => {
-    await client.connect().catch((error: unknown) => {
-      throw withAddress(toStorageError(error), url);
-    });
+    await connect(client, url);
     const stepDown = await bypassesRowSecurity(client);
     for (const [text, values] of tenantOpening(beginReading, tenant, stepDown)) await queryInTime(text, values);
     await queryInTime(limitTime(statementMs, pauseMsMax + pauseMarginMs));

@@ -57,10 +57,7 @@ const preparedMax = 512;
  */
 export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
-  const listener = new PostgresListener(
-    { connectionString: url, keepAlive: true, application_name: 'subreport-listen' },
-    options.onPooler ?? (() => undefined),
-  );
+  const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
   return new PostgresStore({ url, connections, listener, names: new Map(), stepDown: undefined }, undefined);
 }

@@ -1,0 +1,55 @@
+import pg from 'pg';
+import { before } from '../deadline.ts';
+import { toStorageError, withAddress } from './error.ts';
+
+/** Longest time to connect in milliseconds, the wait for a free connection of the pool included. */
+export const connectMsMax = 5_000;
+
+/** Settings of a dedicated client; the driver's defaults apply to the others. */
+interface DedicatedClientOptions
+  extends Pick<pg.ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'options' | 'pipeline' | 'types'> {
+  /** Shown as `application_name` in `pg_stat_activity`; restores look for the prefix. */
+  readonly name: `subreport-${string}`;
+  readonly connectMs?: number;
+  /** The driver's timeout of each query; none when omitted. */
+  readonly queryMs?: number;
+  /** Called when the connection breaks or closes. */
+  readonly onLost?: () => void;
+}
+
+/** Creates a client outside the pool, for one task. The caller connects and closes it. */
+export function createDedicatedClient(
+  url: string,
+  { name, connectMs = connectMsMax, queryMs, onLost = () => undefined, ...options }: DedicatedClientOptions,
+): pg.Client {
+  const client = new pg.Client({
+    ...options,
+    connectionString: url,
+    connectionTimeoutMillis: connectMs,
+    ...(queryMs !== undefined && { query_timeout: queryMs }),
+    application_name: name,
+  });
+  // without a listener, a broken connection would crash the process; running queries reject anyway
+  client.on('error', onLost);
+  client.on('end', onLost);
+  return client;
+}
+
+/** Connects a client; the error of a failed attempt names the address. */
+export async function connect(client: pg.Client, url: string): Promise<void> {
+  await client.connect().catch((error: unknown) => {
+    throw withAddress(toStorageError(error), url);
+  });
+}
+
+/** Closes a connection without notifying the server, which may hang. */
+export function closeAtOnce(client: pg.ClientBase): void {
+  // the driver's types do not declare `connection`
+  (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
+}
+
+/** Closes a connection as the protocol requires, or by force if the server takes over a second. */
+export async function close(client: pg.Client): Promise<void> {
+  // it is closed either way
+  await before(performance.now() + 1_000, client.end(), () => closeAtOnce(client)).catch(() => undefined);
+}
