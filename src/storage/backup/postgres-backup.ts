@@ -10,13 +10,13 @@ import { describeTables, type PostgresTable } from './postgres-table.ts';
 import type { OnCopied } from './sqlite-backup.ts';
 import { listTables } from './table-list.ts';
 
-/** Rows of one fetch and of one statement that writes them. */
+/** Rows per fetch and per insert. */
 const batchRows = 1_000;
 
 /**
- * Copies a PostgreSQL store, as it is at one moment, into an embedded store in an empty folder.
- * Works as the role that owns the tables: it reads the tables of tenants one tenant at a time, as
- * row-level security holds for the owner too.
+ * Copies one snapshot of a PostgreSQL store into an embedded store in an empty folder. Runs as the
+ * role that owns the tables. It reads tables of subscriptions tenant by tenant, because row-level
+ * security applies to the owner too.
  */
 export async function copyPostgresStore(url: string, target: string, onCopied: OnCopied): Promise<void> {
   const empty = openSqliteStore(target);
@@ -24,9 +24,9 @@ export async function copyPostgresStore(url: string, target: string, onCopied: O
   await empty.close();
   const copy = new SqliteConnection(prepareFolder(target), 0);
   try {
-    // checked and made durable when it is whole
+    // foreign keys are checked and the file is made durable once the copy is complete
     copy.run('pragma foreign_keys = off; pragma synchronous = off; begin');
-    await inOneMoment(url, async (client) => {
+    await inOneSnapshot(url, async (client) => {
       let bytes = 0;
       for (const table of await describeTables(client, listTables(copy)))
         for await (const rows of readTable(client, table)) {
@@ -44,8 +44,8 @@ export async function copyPostgresStore(url: string, target: string, onCopied: O
   }
 }
 
-/** Runs work in one transaction that sees one moment and has no limit in time. */
-async function inOneMoment(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
+/** Runs work in one transaction with one snapshot and no time limit. */
+async function inOneSnapshot(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = createTransferClient(url, 'subreport-backup');
   try {
     await connect(client, url);
@@ -59,7 +59,7 @@ async function inOneMoment(url: string, work: (client: pg.Client) => Promise<voi
   }
 }
 
-/** A connection for reading or writing a whole store, which takes as long as it takes. */
+/** Creates a client that reads or writes a whole store; its queries have no time limit. */
 export const createTransferClient = (url: string, name: `subreport-${string}`): pg.Client =>
   createDedicatedClient(url, {
     name,
@@ -95,7 +95,7 @@ async function* readRows(client: pg.Client, table: PostgresTable, tenant?: strin
   await client.query('close copied');
 }
 
-/** How a value of a type is read so that SQLite can hold it. */
+/** The cast that makes a PostgreSQL type readable as a value of SQLite. */
 const castFrom: Readonly<Record<string, string>> = { jsonb: '::text', boolean: '::integer' };
 
 const insertInto = ({ name, columns }: PostgresTable): string =>

@@ -9,13 +9,13 @@ import { describeTables, type PostgresTable } from './postgres-table.ts';
 import type { OnCopied } from './sqlite-backup.ts';
 import { listTables } from './table-list.ts';
 
-/** Rows of one statement. */
+/** Rows per insert. */
 const batchRows = 1_000;
 
 /**
  * Fills an empty, migrated PostgreSQL database from the file of an embedded store, in one
- * transaction: a crash leaves it empty. Throws `StorageError` when it holds tenants, or while
- * another process of ours is connected to it.
+ * transaction: a crash leaves it empty. Throws `StorageError` if the database has tenants, or while
+ * another subreport process is connected to it.
  */
 export async function fillPostgresStore(url: string, file: string, onCopied: OnCopied): Promise<void> {
   const source = new SqliteConnection(file, 0);
@@ -29,19 +29,19 @@ export async function fillPostgresStore(url: string, file: string, onCopied: OnC
     });
     await client.query('commit');
   } finally {
-    await client.end(); // what was not committed is rolled back
+    await client.end(); // uncommitted work is rolled back
     source.close();
   }
 }
 
 async function fill(client: pg.Client, source: SqliteConnection, onCopied: OnCopied): Promise<void> {
   await client.query("set local lock_timeout = '5s'");
-  // a service that starts now waits for the end
+  // a service that starts now waits until the restore has finished
   await client.query('lock table tenant in access exclusive mode');
   await requireEmpty(client);
   await requireAlone(client);
   const tables = await describeTables(client, listTables(source));
-  // keys that a first start has made
+  // remove the keys that a first start of the service has created
   for (const { name, hasRowSecurity } of tables.toReversed())
     if (!hasRowSecurity) await client.query(`delete from ${name}`);
   let bytes = 0;
@@ -63,7 +63,9 @@ async function requireEmpty(client: pg.Client): Promise<void> {
   );
 }
 
-/** Throws while sessions of ours are in the database; their names are visible to every role. */
+/**
+ * Throws while other subreport sessions use the database; their names are visible to every role.
+ */
 async function requireAlone(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity
@@ -97,5 +99,5 @@ async function writeRows(client: pg.Client, table: PostgresTable, rows: readonly
   });
 }
 
-/** The type in which a value travels, where it is another one. */
+/** Types that are sent as another type, which the insert casts back. */
 const carrierOf: Readonly<Record<string, string>> = { jsonb: 'text', boolean: 'integer' };

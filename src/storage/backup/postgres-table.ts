@@ -2,21 +2,18 @@ import type pg from 'pg';
 import { StorageError } from '../error.ts';
 import type { StoredTable } from './table-list.ts';
 
-/**
- * A table on PostgreSQL: its columns with their types, and whether its rows are seen by one tenant
- * at a time.
- */
+/** A PostgreSQL table: its column types, and whether row-level security applies. */
 export interface PostgresTable extends StoredTable {
   readonly types: readonly string[];
   readonly hasRowSecurity: boolean;
 }
 
-/** Types that both engines hold as the same values, as SQLite's text or number. */
+/** Types whose values SQLite stores without loss, as text or number. */
 const knownTypes = ['text', 'bigint', 'integer', 'jsonb', 'boolean'];
 
 /**
- * The tables of the database, in the order of the embedded store's. Throws `StorageError` unless
- * both have the same tables and columns.
+ * The tables of the database, in the order of the embedded store's tables. Throws `StorageError`
+ * unless both engines have the same tables and columns.
  */
 export async function describeTables(
   client: pg.ClientBase,

@@ -6,16 +6,16 @@ import { prepareFolder } from '../sqlite/folder.ts';
 import { lockShared } from '../sqlite/use-lock.ts';
 import { syncFile } from './sync-file.ts';
 
-/** Told how much of a copy is done; `totalBytes` where it is known. */
+/** Called with the progress of a copy; `totalBytes` is present if it is known. */
 export type OnCopied = (progress: { readonly bytes: number; readonly totalBytes?: number }) => void;
 
-/** Pages of 4 KiB that are copied between two progress reports. */
+/** Pages of 4 KiB copied between two progress reports. */
 const stepPages = 2_000;
 
 /**
- * Copies the embedded store of a folder into an empty one, as it is at one moment, while others
- * read and write it: the copy reads in one transaction, so a commit by another process does not
- * begin it anew. Their write-ahead log grows until the copy ends.
+ * Copies one snapshot of the embedded store in a folder into an empty folder, while other processes
+ * read and write it. The copy reads in one transaction, so that commits of other processes do not
+ * restart it. The write-ahead log grows until the copy finishes.
  */
 export async function copySqliteStore(folder: string, target: string, onCopied: OnCopied): Promise<void> {
   const file = prepareFolder(folder);
@@ -39,8 +39,8 @@ export async function copySqliteStore(folder: string, target: string, onCopied: 
 }
 
 /**
- * Makes the database file of a closed store one file without side files (rollback journal instead
- * of WAL), and durable.
+ * Turns the database of a closed store into a single durable file without side files (rollback
+ * journal instead of WAL).
  */
 export function sealStore(file: string): void {
   const connection = new SqliteConnection(file, 0);

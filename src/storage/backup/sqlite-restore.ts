@@ -4,12 +4,10 @@ import { StorageError } from '../error.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { syncFile } from './sync-file.ts';
 
-/** Files that SQLite keeps beside a database; they belong to that database alone. */
+/** Suffixes of the side files of an SQLite database; they are valid only together with it. */
 const sideFiles = ['-wal', '-shm'];
 
-/**
- * Throws `StorageError` unless a file is the database of an embedded store, of whatever version.
- */
+/** Throws `StorageError` unless a file is the database of an embedded store of any version. */
 export function requireStoreFile(file: string): void {
   const connection = new SqliteConnection(file, 0);
   try {
@@ -22,9 +20,9 @@ export function requireStoreFile(file: string): void {
 }
 
 /**
- * Brings all that was committed into the database file itself, and returns the newest revision of
- * its tenants (0 when it is damaged or empty). Throws `StorageError` `BUSY` when any connection is
- * open, also of a program that knows no lock of ours.
+ * Checkpoints the write-ahead log into the database file and returns the newest revision of its
+ * tenants (0 if it is damaged or empty). Throws `StorageError` `BUSY` while any connection is open,
+ * even from a program that does not use our lock.
  */
 export function settleStore(file: string): number {
   const connection = new SqliteConnection(file, 0);
@@ -43,23 +41,23 @@ export function settleStore(file: string): number {
 }
 
 /**
- * Puts a whole database file in the place of another, in one step that a crash cannot divide, and
- * keeps the replaced one as `aside` (an empty one is not kept). The caller has settled the replaced
- * one and keeps others out of it.
+ * Atomically replaces a database file with a complete one, and keeps the old file as `aside` (an
+ * empty one is not kept). The caller has checkpointed the old file and holds its lock.
  */
 export function replaceStore(file: string, restored: string, aside: string | undefined): void {
   syncFile(restored);
   if (aside !== undefined) keep(file, aside);
   for (const side of sideFiles.filter((each) => existsSync(file + each))) {
-    // of a damaged store: a settled one has none
+    // only a damaged store still has side files here
     if (aside !== undefined) keep(file + side, aside + side);
-    rmSync(file + side); // the next one to open the file would take it for its own
+    // otherwise the next connection would treat them as belonging to the new file
+    rmSync(file + side);
   }
   renameSync(restored, file);
   syncFile(dirname(file));
 }
 
-/** Gives a file a second name; a copy where the file system has no hard links. */
+/** Gives a file a second name; copies it if the file system has no hard links. */
 function keep(file: string, aside: string): void {
   try {
     linkSync(file, aside);

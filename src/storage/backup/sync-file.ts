@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Makes a file durable, or a folder's list of files. */
+/** Flushes a file, or the entries of a folder, to disk. */
 export function syncFile(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

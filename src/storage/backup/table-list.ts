@@ -7,8 +7,8 @@ export interface StoredTable {
 }
 
 /**
- * The tables of an embedded store without the one of the migrations, each behind those that it
- * refers to.
+ * The tables of an embedded store except the migrations table; each follows the tables that it
+ * references.
  */
 export function listTables(connection: SqliteConnection): readonly StoredTable[] {
   const names = connection.all(selectTables, []).map(({ name }) => String(name));

@@ -2,8 +2,8 @@ import pg from 'pg';
 import type { Row } from '../store.ts';
 
 /**
- * A statement that is prepared once on each connection under its name, each time without one, and
- * what it binds.
+ * A statement and its values. A connection prepares a named one once and an unnamed one ('') each
+ * time.
  */
 export interface BatchStatement {
   readonly name: string;
@@ -12,12 +12,13 @@ export interface BatchStatement {
 }
 
 /**
- * Runs statements one after the other and gives the rows of each. They go to the server in one
- * write and its answers come in one: the protocol's Sync, behind which the server writes what it
- * has to say, stands behind the last of them alone (PostgreSQL, "Extended Query"), where the driver
- * puts one behind each. Once one has failed, the server leaves out all that follow, and a
- * transaction that began with the batch is open still: close the connection. One batch at a time:
- * what the next one takes for prepared would not be, if this one failed before it came to it.
+ * Runs statements in order and returns the rows of each. All statements and a single Sync are sent
+ * in one write, so the server responds once (PostgreSQL, "Extended Query"); the driver would send a
+ * Sync after each statement.
+ *
+ * After an error the server skips the remaining statements, and a transaction opened by the batch
+ * stays open: close the connection. Run one batch at a time per connection: if this batch fails
+ * before a statement is prepared, a following one would wrongly assume that it is.
  */
 export function runBatch(
   client: pg.ClientBase,
@@ -29,8 +30,8 @@ export function runBatch(
 }
 
 /**
- * A connection as the driver has it, with the statements by name that the server has prepared, and
- * those on their way to it.
+ * Internals of the driver's connection: named statements that the server has prepared, and those
+ * sent but not yet confirmed.
  */
 interface Connection extends pg.Connection {
   readonly parsedStatements: Partial<Record<string, string>>;
@@ -43,15 +44,15 @@ interface Column {
 }
 
 /**
- * What the driver sends and what it hands the server's messages to. A `Query`, as it lets no others
- * share a connection that several may be under way on.
+ * A batch as the driver sees it: it sends the statements and receives the server's messages. It
+ * extends `Query` because the driver accepts nothing else on a pipelined connection.
  */
 class Batch extends pg.Query {
-  /** What the driver calls at the end, with its own bound in time around it. */
+  /** The driver calls this at the end, and wraps its own timeout around it. */
   callback: (error: unknown, results?: readonly (readonly Row[])[]) => void;
   /**
-   * Of the statement that the server is at: the driver notes it as prepared when the server says
-   * so.
+   * Name of the statement that the server is executing; the driver records it as prepared when the
+   * server confirms it.
    */
   name = '';
   text = '';
@@ -114,7 +115,7 @@ class Batch extends pg.Query {
   }
 
   handleError(error: unknown, { submittedNamedStatements }: Connection): void {
-    // the server does not read what stands behind the one that failed
+    // after an error the server skips the remaining statements
     for (const { name } of this.#statements) delete submittedNamedStatements[name];
     this.callback(error);
   }
@@ -125,8 +126,8 @@ class Batch extends pg.Query {
 }
 
 /**
- * bigint as a number: times in seconds and counts stay far below 2^53. No parser of a type that our
- * statements select can fail.
+ * Parses bigint as a number: times in seconds and counts stay far below 2^53. The parsers of all
+ * types that our statements select cannot fail.
  */
 export function parserOf(type: number): Column['parse'] {
   return type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, 'text');

@@ -5,21 +5,21 @@ import { changeChannel } from './listener.ts';
 
 // The statements that change a tenant's subscriptions on PostgreSQL.
 
-/** Changes of one tenant are made one after another, so that its revision and its rows agree. */
+/** Serializes the changes of one tenant, so that its revision and its rows agree. */
 export const lockTenant = `${selectRevision} for update`;
 
 /**
- * Each statement must see what the tenant's last change committed, whatever the database's default
- * is.
+ * Each statement must see the last committed change of the tenant, whatever the database's default
+ * isolation level is.
  */
 export const begin = 'begin isolation level read committed';
 
 /**
- * Returns the rows as they were before (`old` reads the state before the statement, and is read
- * first) and the ids of those that it inserted or updated. They are put together by the client, as
- * a join of them would be planned for few rows and made of many. An old row is asked for as a range
- * in the order of the primary key: every index ends in the id, and while a table has no statistics
- * one made for other statements would be read whole instead.
+ * Returns the previous version of each row (`old` reads the state before the statement) and the ids
+ * of inserted or updated rows. The client combines the two, because the planner would expect few
+ * rows in a join of them, while there are many. Old rows are selected by a range in primary-key
+ * order: every index ends with the id, and while a table has no statistics the planner could
+ * otherwise scan all of another index.
  */
 export const upsertRows = `with old as materialized (
     select s.id, s.created_date, s.product_id, s.status
@@ -54,18 +54,18 @@ export const removeTombstones = `delete from subscription_tombstone as t using u
   where t.tenant_id = $1 and t.id = k.id`;
 
 /**
- * Told to listeners when the transaction commits; the same text many times in one transaction is
- * told once.
+ * Notifies listeners when the transaction commits; PostgreSQL sends duplicates within a transaction
+ * once.
  */
 export const announceChange = `select pg_notify('${changeChannel}', '')`;
 
 /**
- * The columns of rows, each as an array but for the records, in the order in which `upsertRows`
- * reads them.
+ * The columns of rows as arrays, except that the records are one string, in the order in which
+ * `upsertRows` reads them.
  */
 export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {
   const column = (read: (row: SubscriptionRow) => SqlValue): SqlValue[] => rows.map(read);
-  // the driver would escape each
+  // as one array literal: the driver would escape each element
   const numbers = (read: (row: SubscriptionRow) => number): string => `{${rows.map(read).join(',')}}`;
   return [
     column((row) => row.id),
@@ -76,8 +76,8 @@ export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {
     column((row) => row.productId),
     column((row) => row.iccid),
     column((row) => row.email),
-    // as one text, since an array would escape its many quotes; no JSON text holds this character
-    // (RFC 8259 §7)
+    // as one string, because an array would escape the many quotes; JSON text never contains this
+    // character (RFC 8259 §7)
     rows.map((row) => row.record).join('\u001f'),
     column((row) => row.planId),
     column((row) => row.deviceId),

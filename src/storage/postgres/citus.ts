@@ -2,7 +2,7 @@ import pg from 'pg';
 import { StorageError } from '../error.ts';
 import { plannerOptions } from './session.ts';
 
-// What PostgreSQL with the Citus extension needs (docs/citus.md). Elsewhere none of it runs.
+// Support for the Citus extension (docs/citus.md). On plain PostgreSQL none of it runs.
 
 /** Whether the database is part of a Citus cluster. */
 export async function hasCitus(client: pg.ClientBase): Promise<boolean> {
@@ -11,8 +11,8 @@ export async function hasCitus(client: pg.ClientBase): Promise<boolean> {
 }
 
 /**
- * Throws `StorageError` `UNUSABLE` on a worker: tables can be made and distributed on the
- * coordinator only.
+ * Throws `StorageError` `UNUSABLE` on a worker: tables can only be created and distributed on the
+ * coordinator.
  */
 export async function requireCoordinator(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query('select citus_is_coordinator() as coordinator');
@@ -24,9 +24,9 @@ export async function requireCoordinator(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * The statements that a role lacks to run on the workers as on the coordinator. Citus connects to a
- * worker as the role of the transaction, and passes settings of a role on, but not those of a
- * session.
+ * The statements needed to give a role the same settings on the workers as on the coordinator.
+ * Citus connects to a worker as the role of the transaction and propagates settings of the role,
+ * but not of the session.
  */
 export async function missingOnWorkers(client: pg.ClientBase, role: string): Promise<readonly string[]> {
   const { rows } = await client.query(roleState, [role]);

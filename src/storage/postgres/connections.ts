@@ -8,47 +8,49 @@ import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './e
 import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
 import { TenantLanes } from './tenant-lanes.ts';
 
-/** How to reach PostgreSQL, and what to do when a pooled connection breaks while idle. */
+/** How to connect to PostgreSQL, and callbacks for connection problems. */
 export interface PostgresOptions {
   readonly url: string;
-  /** Connections at most, at least 1. */
+  /** Maximum connections in the pool, at least 1. */
   readonly poolSize: number;
   /**
-   * Longest time for an operation that has no deadline, in milliseconds; `operationMsDefault` when
-   * not given.
+   * Timeout of an operation without a deadline, in milliseconds; `operationMsDefault` when omitted.
    */
   readonly operationMs?: number;
-  /** Told of each broken idle connection; the pool replaces it by itself. */
+  /** Called for each idle connection that breaks; the pool replaces it. */
   readonly onConnectionError: (error: Error) => void;
   /**
-   * Told once when the URL leads to a pooler: changes by other processes cannot be listened for,
-   * and each request asks the database.
+   * Called once if the URL leads to a pooler: changes by other processes cannot be received then,
+   * and each request queries the database.
    */
   readonly onPooler?: () => void;
 }
 
 /** How a connection is used. */
 export interface Use {
-  /** A time of `performance.now()`; without it the work has a time of its own. */
+  /** A time of `performance.now()`; without it, `longestMs` applies. */
   readonly deadline: number | undefined;
-  /** That time in milliseconds, when it is not that of every operation. */
+  /** Timeout in milliseconds if there is no deadline; that of the store when omitted. */
   readonly longestMs?: number;
-  /** Whose rows the work is about, if they are one tenant's. */
+  /** The tenant whose rows the work reads or changes, if it is limited to one. */
   readonly tenant?: TenantId;
   /**
-   * Whether the work only reads: when its connection turns out to be dead, it is done once more on
-   * a fresh one.
+   * Whether the work only reads: it is then retried once on a new connection if its connection
+   * turns out to be dead.
    */
   readonly reads?: boolean;
 }
 
-/** The pool of connections, each use of which ends by a deadline, and connections beside it. */
+/**
+ * The connection pool, whose uses are bounded by deadlines, and clients outside it for unbounded
+ * work.
+ */
 export class PostgresConnections {
   readonly #url: string;
   readonly #operationMs: number;
   readonly #pool: pg.Pool;
   readonly #lanes: TenantLanes;
-  /** Connections that were used before: the server may have closed them meanwhile. */
+  /** Connections that have completed a use: the server may have closed them since. */
   readonly #used = new WeakSet<pg.PoolClient>();
 
   constructor({ url, poolSize, operationMs = operationMsDefault, onConnectionError }: PostgresOptions) {
@@ -67,17 +69,18 @@ export class PostgresConnections {
       options: sessionOptions,
       types: { getTypeParser: parserOf },
     });
-    // Without a listener one killed backend would end the process: the pool listens for idle
-    // connections, a connection in use has none of its own.
+    // Without an error listener, one killed backend would crash the process: the pool listens on
+    // idle connections, but a connection in use has no listener of its own.
     this.#pool.on('error', onConnectionError);
     // its statements fail with the same error
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /**
-   * Runs work on a connection of the pool. Waiting for it, and all that the work does, ends by the
-   * deadline. Whatever fails, the connection is closed rather than rolled back: a server that hangs
-   * does not answer a rollback, and a pooler forgets what a failed batch had prepared.
+   * Runs work on a connection of the pool; both the wait for a connection and the work must finish
+   * by the deadline. After any failure the connection is closed rather than rolled back: a hung
+   * server does not respond to a rollback, and a pooler loses track of statements that a failed
+   * batch prepared.
    */
   async use<T>(
     work: (client: pg.ClientBase) => Promise<T>,
@@ -100,8 +103,8 @@ export class PostgresConnections {
   }
 
   /**
-   * Runs work on a connection beside the pool without bounds in time: a migration of a large table,
-   * or the wait for another migrator, takes as long as it takes.
+   * Runs work on a dedicated connection without a time limit: migrating a large table or waiting
+   * for another migration may take long.
    */
   async useUnbounded<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const client = createDedicatedClient(this.#url, {
@@ -141,7 +144,9 @@ export class PostgresConnections {
     }
   }
 
-  /** A connection of the pool; one that comes too late goes back to it. */
+  /**
+   * Takes a connection from the pool; one that arrives after the deadline is returned to the pool.
+   */
   async #connect(deadline: number): Promise<pg.PoolClient> {
     if (performance.now() >= deadline) throw overdue();
     const connecting = this.#pool.connect();
@@ -158,8 +163,8 @@ export class PostgresConnections {
   }
 
   /**
-   * A connection that was not used before: when the server went away, all others of the pool are as
-   * dead as the one that said so.
+   * Takes a connection that has not been used yet: after a server restart, all pooled connections
+   * are as dead as the one that failed.
    */
   async #connectAnew(deadline: number): Promise<pg.PoolClient> {
     for (;;) {

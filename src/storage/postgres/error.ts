@@ -1,19 +1,19 @@
 import { StorageError, type StorageErrorCode } from '../error.ts';
 
 /**
- * SQLSTATE codes and classes (PostgreSQL manual, appendix A) that say something of the store rather
- * than of our statement.
+ * SQLSTATE codes and classes (PostgreSQL manual, appendix A) that indicate a problem of the store
+ * rather than of our statement.
  */
 const codes: Readonly<Record<string, StorageErrorCode>> = {
   '08': 'UNAVAILABLE', // connection exceptions
-  '26000': 'UNUSABLE', // a prepared statement is not there: a pooler
+  '26000': 'UNUSABLE', // prepared statement missing: a pooler
   '25006': 'UNAVAILABLE', // read-only transaction: a standby during failover
   '28': 'UNUSABLE', // wrong user or password
   '3D000': 'UNUSABLE', // no such database
   '3F000': 'UNUSABLE', // no such schema
   '40001': 'BUSY', // serialization failure
-  '40P01': 'BUSY', // deadlock, distributed ones too
-  '42P05': 'UNUSABLE', // a prepared statement is there already: a pooler
+  '40P01': 'BUSY', // deadlock, distributed ones included
+  '42P05': 'UNUSABLE', // prepared statement exists already: a pooler
   '42501': 'UNUSABLE', // insufficient privilege
   '42883': 'UNUSABLE', // no such function: not migrated
   '42P01': 'UNUSABLE', // no such table: not migrated
@@ -21,13 +21,13 @@ const codes: Readonly<Record<string, StorageErrorCode>> = {
   '53': 'UNAVAILABLE', // out of memory or connections
   '55P03': 'BUSY', // lock timeout
   '57': 'UNAVAILABLE', // shutting down, starting up, statement timeout
-  '58': 'UNAVAILABLE', // input or output error of the server
+  '58': 'UNAVAILABLE', // I/O error of the server
 };
 
 /**
- * Turns an error of the driver into ours. Decided by SQLSTATE alone, never by texts; an error
- * without one comes from the connection (refused, reset, timed out), and any other SQLSTATE is a
- * defect of a statement and stays as it is.
+ * Converts an error of the driver to `StorageError`. Only the SQLSTATE decides, never the message.
+ * An error without one comes from the connection (refused, reset, timed out); any other SQLSTATE is
+ * a defect in a statement and is returned unchanged.
  */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof StorageError) return error;
@@ -41,15 +41,13 @@ export function toStorageError(error: unknown): unknown {
 const oldPooler =
   '; a pooler by transaction must keep prepared statements apart: use PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode=session (docs/operating.md, Poolers)';
 
-/** What to do about a pooler that refuses a start-up option as a violation of the protocol. */
+/** Remedy for a pooler that rejects a start-up option as a protocol violation. */
 const refusedOption = 'name the option in ignore_startup_parameters of the pooler (docs/operating.md, Poolers)';
 
 const moreFiles =
   'this process must be allowed to open more files: raise its limit (ulimit -n, LimitNOFILE) or lower EXPORTS_MAX';
 
-/**
- * Adds to a connection error where we tried to connect, without user and password, and what to do.
- */
+/** Adds the address, without user and password, and the remedy to a connection error. */
 export function withAddress(error: unknown, url: string): unknown {
   if (!(error instanceof StorageError)) return error;
   const { hostname, port, pathname } = new URL(url);
@@ -62,7 +60,9 @@ export function withAddress(error: unknown, url: string): unknown {
   return new StorageError(isRefused ? 'UNUSABLE' : error.code, message, error.cause);
 }
 
-/** Errors of PostgreSQL and of the connection, as against a defect in our own code. */
+/**
+ * Whether an error comes from PostgreSQL or the connection rather than from a defect in our code.
+ */
 export function isFromDriver(error: unknown): boolean {
   return !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError);
 }

@@ -8,8 +8,8 @@ import { plannerOptions, serverTimeouts } from './session.ts';
 const versionMin = 15;
 
 /**
- * Looks at what PostgreSQL must be like beside its schema: its version, and row-level security for
- * the role that we connect as.
+ * Checks PostgreSQL itself rather than its schema: its version, and row-level security for the role
+ * that we connect as.
  */
 export async function examinePostgres(client: pg.ClientBase): Promise<readonly StoreCheck[]> {
   const checks = [
@@ -31,7 +31,9 @@ async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
   return { check: 'version', ok, message };
 }
 
-/** The options that connections begin with: a pooler ignores them, and the role must have them. */
+/**
+ * Checks the start-up options of connections: a pooler ignores them, so the role must have them.
+ */
 async function checkOptions(client: pg.ClientBase): Promise<StoreCheck> {
   const check = 'options';
   const { rows } = await client.query(
@@ -73,9 +75,7 @@ async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
   return { check, ok, message };
 }
 
-/**
- * Looks whether transactions of tenants run on the workers of Citus as they do on the coordinator.
- */
+/** Checks that transactions of tenants run on Citus workers as they do on the coordinator. */
 async function checkWorkers(client: pg.ClientBase): Promise<StoreCheck> {
   const role = await roleOfTenants(client);
   const missing = await missingOnWorkers(client, role);

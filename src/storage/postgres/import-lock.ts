@@ -7,11 +7,11 @@ import { toStorageError, withAddress } from './error.ts';
 import { noTimeLimit } from './session.ts';
 
 /**
- * Takes the right to import into a tenant: an advisory lock of a transaction that stays open on a
- * connection of its own, which PostgreSQL lets go when the connection ends. A lock of the session
- * would stay behind in a pooler. The transaction reads nothing, so that it keeps no old rows from
- * vacuum. On a distributed engine it holds among those who connect to the same coordinator.
- * `undefined` when it is taken.
+ * Locks the imports into a tenant: an advisory lock of a transaction that stays open on a dedicated
+ * connection, which PostgreSQL releases when the connection closes. A session lock would remain on
+ * a pooler's connection. The transaction reads nothing, so it does not hold back vacuum. On a
+ * distributed engine it excludes only processes that use the same coordinator. Returns `undefined`
+ * if another process holds it.
  */
 export async function lockImportOnPostgres(
   url: string,
@@ -23,7 +23,7 @@ export async function lockImportOnPostgres(
     name: 'subreport-import-lock',
     keepAlive: true,
     keepAliveInitialDelayMillis: 30_000,
-    // a host that is gone loses the lock after a minute
+    // a lost host loses the lock after a minute
     options: '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3',
     onLost: () => {
       held = false;
@@ -42,7 +42,7 @@ export async function lockImportOnPostgres(
   });
   const release = async (): Promise<void> => {
     const soon = performance.now() + 1_000;
-    // the lock is free when this resolves; else it is gone with the connection
+    // if this resolves, the lock is free; otherwise closing the connection releases it
     await before(soon, client.query('commit')).catch(() => undefined);
     await close(client);
   };
@@ -51,8 +51,7 @@ export async function lockImportOnPostgres(
 }
 
 /**
- * A number that stands for the import of a tenant; the lock of migrations is one of another kind,
- * far smaller ones.
+ * A lock number derived from the tenant; it cannot equal the lock number of migrations in practice.
  */
 const lockKey = (tenant: TenantId): string =>
   createHash('sha256').update(`subreport import ${tenant}`).digest().readBigInt64BE().toString();

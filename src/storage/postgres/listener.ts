@@ -1,22 +1,22 @@
 import type pg from 'pg';
 import { createDedicatedClient } from './connect.ts';
 
-/** Name of the channel that changes are announced on. */
+/** The notification channel for changes. */
 export const changeChannel = 'subreport_change';
 
 const heartbeatMs = 300;
 /**
- * A listener whose last heartbeat began longer ago is not taken for alive: a change counts within
- * this time at the latest, and one second was promised.
+ * Maximum age of the last heartbeat in milliseconds, after which the connection counts as lost. It
+ * bounds how late a change becomes visible; one second is documented.
  */
 export const silenceMsMax = 900;
 const reconnectMsMax = 10_000;
 
 /**
- * Listens for announced changes on a connection of its own (LISTEN belongs to a session). `mark`
- * says `undefined` whenever the connection is not proved alive by a recent heartbeat, so that
- * whoever relies on it asks the database instead. So it stays behind a pooler: its next heartbeat
- * may prove another session alive than the one that listens.
+ * Listens for change notifications on a dedicated connection (LISTEN belongs to a session). `mark`
+ * returns `undefined` unless a recent heartbeat proves the connection alive, so that callers query
+ * the database instead. Behind a pooler it always does: the next heartbeat might reach another
+ * session than the one that listens.
  */
 export class PostgresListener {
   readonly #url: string;
@@ -29,7 +29,7 @@ export class PostgresListener {
   #closed = false;
   #isPoolerTold = false;
 
-  /** `onPooler` is told once, when there is a pooler between us and the server. */
+  /** @param onPooler called once if there is a pooler between us and the server */
   constructor(url: string, onPooler: () => void) {
     this.#url = url;
     this.#onPooler = onPooler;
@@ -40,17 +40,14 @@ export class PostgresListener {
   }
 
   /**
-   * Grows with each change that was announced, and with each new connection, as changes may have
-   * been missed before it.
+   * Grows with each notification, and with each new connection, because changes may have been
+   * missed before it.
    */
   mark(): number | undefined {
     return performance.now() - this.#aliveAt < silenceMsMax ? this.#mark : undefined;
   }
 
-  /**
-   * Notes a change that this process made itself: what it does next must not wait for the
-   * notification of it.
-   */
+  /** Records a change made by this process: its next step must not wait for the notification. */
   noteOwnChange(): void {
     this.#mark += 1;
   }
@@ -67,17 +64,17 @@ export class PostgresListener {
     this.#timer.unref();
   }
 
-  /** Connects when there is no connection, proves it alive when there is one. */
+  /** Connects if there is no connection; otherwise proves that it is alive. */
   async #beat(): Promise<void> {
     const startedAt = performance.now();
     try {
       if (this.#client === undefined) await this.#connect();
       else await this.#requireOwnSession(this.#client);
-      this.#aliveAt = startedAt; // it was alive at least when it was asked
+      this.#aliveAt = startedAt; // it was alive at least when the query was sent
       this.#reconnectMs = heartbeatMs;
       this.#schedule(heartbeatMs);
     } catch {
-      // requests ask the database meanwhile, and report what is wrong with it
+      // meanwhile requests query the database and report its errors
       await this.#disconnect();
       this.#schedule(this.#reconnectMs);
       this.#reconnectMs = Math.min(this.#reconnectMs * 2, reconnectMsMax);
@@ -103,12 +100,12 @@ export class PostgresListener {
   }
 
   /**
-   * Fails when the session that answers is not the one that the connection was opened to: a pooler
-   * makes up process ids.
+   * Throws unless the responding session is the one that was connected: a pooler invents process
+   * ids.
    */
   async #requireOwnSession(client: pg.Client): Promise<void> {
     const { rows } = await client.query('select pg_backend_pid() as pid');
-    // its types do not name it
+    // the driver's types do not declare `processID`
     if (rows[0]?.pid === (client as unknown as { readonly processID: number }).processID) return;
     if (!this.#isPoolerTold) this.#onPooler();
     this.#isPoolerTold = true;
@@ -123,6 +120,6 @@ export class PostgresListener {
     const client = this.#client;
     this.#client = undefined;
     this.#aliveAt = Number.NEGATIVE_INFINITY;
-    await client?.end().catch(() => undefined); // broken already: there is nothing left to close
+    await client?.end().catch(() => undefined); // already broken: there is nothing left to close
   }
 }

@@ -17,8 +17,8 @@ import { noTimeLimit } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
- * How long an attempt waits for a table. Requests queue behind it meanwhile, and the server looks
- * for deadlocks after 1 s.
+ * How long one attempt waits for a table lock, in milliseconds. Requests queue behind it meanwhile;
+ * the server checks for deadlocks only after 1 s.
  */
 const lockMs = 500;
 const pauseMs = 1_000;
@@ -26,9 +26,9 @@ const pauseMs = 1_000;
 const attemptsMs = 10 * 60_000;
 
 /**
- * Brings the schema to what this version needs, in one transaction. An attempt that cannot have a
- * table is given up and repeated, so that requests go on while a whole report or an import uses it.
- * Throws `StorageError` `BUSY` after 10 minutes of that.
+ * Brings the schema up to date in one transaction. An attempt that cannot lock a table is abandoned
+ * and retried, so that requests continue while an export or an import uses the table. Throws
+ * `StorageError` `BUSY` after 10 minutes.
  */
 export async function migratePostgres(client: pg.ClientBase): Promise<MigrationResult> {
   const distributed = await hasCitus(client);
@@ -52,8 +52,8 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
 }
 
 /**
- * Runs a transaction while no other migrator of the database runs one; it waits for them as long as
- * it takes.
+ * Runs a transaction while holding the migration lock of the database; waits for it without a
+ * limit.
  */
 const underLock = <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> =>
   inTransaction(client, [client.query('begin'), client.query(noTimeLimit)], async () => {
@@ -67,7 +67,8 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * In a transaction of its own: Citus refuses to make a role behind statements on several shards.
+ * Runs in a separate transaction: Citus refuses to create a role after statements on several
+ * shards.
  */
 async function prepareRoles(client: pg.ClientBase, distributed: boolean): Promise<void> {
   if (await bypassesRowSecurity(client)) await createTenantRole(client);
@@ -91,7 +92,7 @@ async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise
   return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
 }
 
-/** The migrations that the database has applied; none when it never had one. */
+/** The migrations that the database has applied; none if it was never migrated. */
 export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {
   const table = await client.query("select to_regclass('schema_migration') is not null as found");
   if (table.rows[0]?.found !== true) return [];
@@ -99,12 +100,12 @@ export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedM
   return rows.map(toAppliedMigration);
 }
 
-/** Any number that nothing else in the database takes an advisory lock on. */
+/** The advisory lock of migrations; nothing else in the database uses this number. */
 const migrationLock = 7_236_119_410;
 
 /**
- * Each write of records locks its tenant first. With this lock before all others, none of them can
- * hold what a migration needs; reads go on.
+ * Each write of records locks its tenant first. Taking this lock first ensures that no writer holds
+ * a table that a migration needs; reads continue.
  */
 const lockWriters = 'lock table tenant in exclusive mode';
 

@@ -11,15 +11,15 @@ import { bypassesRowSecurity, tenantRole } from './role.ts';
 import { countOnPostgres } from './run-count.ts';
 import { distributedOption, noTimeLimit, tenantRights } from './session.ts';
 
-/** Longest time for one statement, in milliseconds: some 100 million records. */
+/** Timeout of one statement in milliseconds: enough for some 100 million records. */
 export const statementMsMax = 3_600_000;
 
 /**
- * Opens a replacement on a connection of its own, whose statements take as long as they take. Rows
- * are gathered in a temporary table, compared there with the keys of those stored, and only what
- * differs is written. Nothing but the comparison reads the tenant's table, so that a distributed
- * engine can do it. All of it is one transaction: between two, a pooler would go on in another
- * session, without the temporary tables.
+ * Opens a replacement on a dedicated connection with long-running statements. Rows are collected in
+ * a temporary table and compared with the stored keys, and only differences are written. Only the
+ * comparison reads the tenant's table, so that a distributed engine can run it. Everything is one
+ * transaction, because a pooler could continue the next one in another session, without the
+ * temporary tables.
  */
 export async function openPostgresReplacement(url: string, tenant: TenantId): Promise<Replacement> {
   const client = createDedicatedClient(url, {
@@ -57,7 +57,7 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
       await run(dryRun ? 'rollback' : 'commit');
       return counts;
     },
-    close: () => close(client), // a transaction that is under way is rolled back with its session
+    close: () => close(client), // an open transaction is rolled back with its session
   };
 }
 
@@ -66,7 +66,7 @@ type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]
 async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<ReplaceCounts> {
   const [locked] = await run(lockTenant, [tenant]);
   const revision = Number(locked?.revision ?? 0) + 1;
-  // the temporary tables are joined as a whole, and the planner knows little of them
+  // the temporary tables are joined completely, and the planner has no statistics of them
   await run('set local enable_nestloop = off');
   await run(keepKeys, [tenant]);
   await run(findChanged);
@@ -77,20 +77,20 @@ async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<Repla
   ) as [number, number, number, number];
   const counts = { inserted, updated: changed - inserted, unchanged: staged - changed, removed };
   if (dryRun) return counts;
-  // what an import before this one had done is not what is there now
+  // an earlier import's resume point does not describe the replaced records
   await run(removeResumePoint, [tenant]);
   if (changed + removed === 0) return counts;
   await run(writeChanged, [tenant, revision]);
   // Rows are looked up by key from here on. Both sides of each join have an index, so that the cost
-  // stays n log n where the planner takes the tenant for a small one: without them, removing 25,000
-  // rows took 170 s of scans instead of 1 s.
+  // stays n log n even if the planner takes the tenant for a small one: without these settings,
+  // removing 25,000 rows took 170 s of scans instead of 1 s.
   for (const setting of lookUpByKey) await run(`set local ${setting}`);
   if (removed > 0) {
     await run(removeRows, [tenant]);
     await run(insertTombstones, [tenant, revision]);
   }
   if (inserted > 0) await run(removeTombstonesOfInserted, [tenant]);
-  await run('set local enable_hashjoin = on'); // the planner's settings for counts in other places
+  await run('set local enable_hashjoin = on'); // the planner settings that counting has elsewhere
   const work =
     changed + removed > countedChangesMax ? recount() : countChanges((await run(readChanges)).map(toRowChange));
   await countOnPostgres(run, tenant, work);

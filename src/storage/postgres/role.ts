@@ -2,14 +2,13 @@ import type pg from 'pg';
 import { StorageError } from '../error.ts';
 
 /**
- * The role that a tenant's transactions step down to when the role we connect as walks past
- * row-level security.
+ * The role that a tenant's transactions switch to if the role we connect as bypasses row-level
+ * security.
  */
 export const tenantRole = 'subreport_tenant';
 
 /**
- * Whether row-level security does not hold for the role we are connected as: a superuser, or one
- * with BYPASSRLS.
+ * Whether the role we connect as bypasses row-level security: a superuser, or one with BYPASSRLS.
  */
 export async function bypassesRowSecurity(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(
@@ -18,7 +17,7 @@ export async function bypassesRowSecurity(client: pg.ClientBase): Promise<boolea
   return rows[0]?.bypasses === true;
 }
 
-/** The role that we are connected as. */
+/** The role that we connect as. */
 export async function sessionRole(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query('select session_user as role');
   return String(rows[0]?.role);
@@ -29,8 +28,8 @@ export const roleOfTenants = async (client: pg.ClientBase): Promise<string> =>
   (await bypassesRowSecurity(client)) ? tenantRole : sessionRole(client);
 
 /**
- * Makes the role to step down to unless it exists. Roles belong to the whole cluster, so another
- * database's migration may make it at the same time.
+ * Creates `tenantRole` unless it exists. Roles belong to the whole cluster, so another database's
+ * migration may create it at the same time.
  */
 export async function createTenantRole(client: pg.ClientBase): Promise<void> {
   try {
@@ -45,7 +44,7 @@ export async function createTenantRole(client: pg.ClientBase): Promise<void> {
   await client.query(`grant ${tenantRole} to current_user`);
 }
 
-/** Gives the role to step down to what a tenant's transaction needs, and no more. */
+/** Grants `tenantRole` only what a tenant's transaction needs. */
 export async function grantToTenantRole(client: pg.ClientBase): Promise<void> {
   await client.query(
     `grant select, insert, update, delete on subscription, subscription_span, subscription_tombstone, subscription_import to ${tenantRole}`,

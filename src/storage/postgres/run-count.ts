@@ -7,8 +7,8 @@ import type { Row, TenantId } from '../store.ts';
 type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
 /**
- * Runs counting on PostgreSQL, inside a transaction that holds the lock of the tenant; what a step
- * asks for shares a round trip.
+ * Runs counting on PostgreSQL, inside a transaction that holds the tenant's lock; the requests of
+ * one step share a round trip.
  */
 export async function countOnPostgres<T>(run: RunStatement, tenant: TenantId, work: CountWork<T>): Promise<T> {
   let step = work.next();
@@ -35,10 +35,9 @@ async function answer(run: RunStatement, tenant: TenantId, request: CountRequest
 }
 
 /**
- * Reads for each series the spans from its first key to its last one, but no more of them than it
- * has keys; the spans of the keys that this did not reach are looked up one by one. A load in order
- * finds its spans by the first, one in no order by both, and neither reads all spans of a large
- * tenant.
+ * Reads a range of spans for each series, from its first key to its last, but at most as many spans
+ * as it has keys; spans of keys beyond that range are looked up one by one. A sorted load finds its
+ * spans in the range, an unsorted one by lookups, and neither reads all spans of a large tenant.
  */
 async function locate(run: RunStatement, tenant: TenantId, keys: readonly SeriesKey[]): Promise<readonly Row[]> {
   const ranges = [...Map.groupBy(keys, ({ series }) => series).values()];
@@ -80,9 +79,7 @@ const countArrays = (spans: readonly Span[]): unknown[] => [
   spans.map(({ statuses }) => JSON.stringify(statuses)),
 ];
 
-/**
- * The spans of each series from that of a key to that of another one, on each level, up to a limit.
- */
+/** The spans of each series between two keys, on each level, up to a limit. */
 const spansBetween = `select s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
   from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
     as k (series, first_date, first_id, last_date, last_id, most)

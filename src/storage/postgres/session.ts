@@ -1,24 +1,24 @@
 import type { TenantId } from '../store.ts';
 import { tenantRole } from './role.ts';
 
-// What connections and a tenant's transactions on PostgreSQL begin with.
+// How connections and a tenant's transactions begin on PostgreSQL.
 
-/** A distributed engine's workers must see the tenant; elsewhere a name without meaning. */
+/** Propagates the tenant to the workers of Citus; plain PostgreSQL ignores this setting. */
 export const distributedOption = '-c citus.propagate_set_commands=local';
 
 /**
- * Each of our statements has an index that gives its rows in order, and most stop after some of
- * them. Without this, a table that was not analysed since it grew is read and sorted as a whole
- * (measured: a step of 3 ms took 12 ms in 60,000 rows, and grew with them).
+ * Each of our statements has an index that returns its rows in order, and most stop after some of
+ * them. Without these settings, a table that has grown since it was last analysed is read and
+ * sorted completely (measured: a step of 3 ms took 12 ms in 60,000 rows, and grew with them).
  */
 export const plannerOptions = ['enable_seqscan=off', 'enable_bitmapscan=off', 'jit=off'] as const;
 
-/** Options of the connections that serve requests. */
+/** Start-up options of the connections that serve requests. */
 export const sessionOptions = [distributedOption, ...plannerOptions.map((option) => `-c ${option}`)].join(' ');
 
 /**
- * Milliseconds after which the server itself ends what nobody waits for any more; a lock is given
- * up before the statement that waits for it.
+ * Timeouts in milliseconds after which the server itself aborts abandoned work; a lock wait is
+ * aborted before its statement.
  */
 export const serverTimeouts = (operationMs: number) => ({
   statement_timeout: operationMs,
@@ -26,29 +26,29 @@ export const serverTimeouts = (operationMs: number) => ({
   idle_in_transaction_session_timeout: operationMs,
 });
 
-/** All statements of a reader see one moment. */
+/** All statements of a reader share one snapshot. */
 export const beginReading = 'begin isolation level repeatable read read only';
 
 /**
- * Sets the server's time limits for one transaction, in milliseconds; 0 is none. Not by start-up
- * options, which a pooler ignores: the role's would be in force.
+ * Sets the server's timeouts for one transaction, in milliseconds; 0 means none. Start-up options
+ * would not do: a pooler ignores them, and the role's settings would apply.
  */
 export const limitTime = (statementMs: number, idleMs: number): string =>
   `select set_config('statement_timeout', '${statementMs}', true), set_config('lock_timeout', '${Math.ceil(statementMs * 0.75)}', true),
      set_config('idle_in_transaction_session_timeout', '${idleMs}', true)`;
 
-/** For a transaction that takes as long as it takes: a migration, an import that holds its lock. */
+/** For a transaction of unlimited length: a migration, an import that holds its lock. */
 export const noTimeLimit = limitTime(0, 0);
 
-/** What a tenant's transaction opens with. */
+/** The opening statements of a tenant's transaction. */
 export const tenantOpening = (begin: string, tenant: TenantId, stepDown: boolean): readonly Opening[] => [
   [begin, []],
   ...tenantRights(tenant, stepDown),
 ];
 
 /**
- * Steps down where the role that we connect as walks past row-level security, and says whose rows
- * are let through.
+ * Switches to `tenantRole` if the role we connect as bypasses row-level security, and sets the
+ * tenant whose rows are visible.
  */
 export const tenantRights = (tenant: TenantId, stepDown: boolean): readonly Opening[] => [
   ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),

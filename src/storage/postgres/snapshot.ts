@@ -6,20 +6,17 @@ import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
 
 /**
- * Longest time for one statement of a snapshot, in milliseconds: the first batch may have to sort a
- * whole report.
+ * Timeout of one statement of a snapshot in milliseconds: the first batch may have to sort a whole
+ * report.
  */
 export const statementMs = 60_000;
-/**
- * What the server waits beyond the pause that was agreed, before it ends a transaction that nobody
- * goes on with.
- */
+/** Added to the agreed pause before the server aborts an idle transaction. */
 const pauseMarginMs = 15_000;
 
 /**
- * Opens one moment of a tenant's subscriptions on a connection of its own. Rows come through a
- * cursor, so that a report of any order is found and sorted once; the server bounds each batch, and
- * the pause between two, but not the whole. Opening it and `all` end by the deadline.
+ * Opens a snapshot of a tenant's subscriptions on a dedicated connection. Rows are read through a
+ * cursor, so that a report in any order is sorted once. The server bounds each batch and the pause
+ * between two batches, but not the whole. Opening and `all` must finish by the deadline.
  */
 export async function openPostgresSnapshot(
   url: string,
@@ -28,9 +25,9 @@ export async function openPostgresSnapshot(
   deadline: number,
 ): Promise<TenantSnapshot> {
   const client = createDedicatedClient(url, { name: 'subreport-export', keepAlive: true, options: distributedOption });
-  // By callback, and batches without the driver's timer: either kept results alive until a full
-  // collection (100 MB of memory for a report of 36 MB instead of 28). Whoever reads a stream
-  // bounds its pauses, and `close` breaks off a batch that never comes.
+  // With callbacks, and without the driver's timer for batches: both promises and timers kept
+  // results alive until a full collection (100 MB of memory for a report of 36 MB instead of 28).
+  // The consumer of a stream bounds its pauses, and `close` aborts a batch that never arrives.
   const query = (text: string, values: readonly SqlValue[] = [], timeoutMs?: number): Promise<readonly Row[]> =>
     new Promise((resolve, reject) => {
       const config = { text, values: [...values], ...(timeoutMs !== undefined && { query_timeout: timeoutMs }) };
@@ -58,12 +55,12 @@ export async function openPostgresSnapshot(
       const fetch = () => query(`fetch forward ${batchRows} from batches`);
       let next = fetch();
       for (let rows = await next; rows.length > 0; rows = await next) {
-        next = fetch(); // is on its way while these rows are written
-        next.catch(() => undefined); // a failure is told where it is awaited, if it ever is
+        next = fetch(); // the next batch is fetched while these rows are written
+        next.catch(() => undefined); // a failure is reported where it is awaited, if it is
         yield rows;
       }
       await queryInTime('close batches');
     },
-    close: () => close(client), // at once when a query is under way
+    close: () => close(client), // closes at once if a query is running
   };
 }

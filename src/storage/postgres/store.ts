@@ -48,11 +48,11 @@ import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.t
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { inOneWrite, inTransaction } from './transaction.ts';
 
-/** Statements that a connection keeps prepared, as many as one of the embedded store. */
+/** Maximum prepared statements per connection, the same as on the embedded store. */
 const preparedMax = 512;
 
 /**
- * Opens the store on PostgreSQL 15 to 18. Connects at first use; whatever an operation waits for is
+ * Opens the store on PostgreSQL 15 to 18. Connects on first use; every wait of an operation is
  * bounded in time.
  */
 export function openPostgresStore(options: PostgresOptions): Store {
@@ -64,20 +64,20 @@ export function openPostgresStore(options: PostgresOptions): Store {
 
 type Client = pg.ClientBase;
 
-/** What a changing statement did to a tenant's rows. */
+/** The effect of a changing statement on a tenant's rows. */
 interface Changed<T> {
   readonly changes: readonly RowChange[];
   readonly result: T;
-  /** Where the import stands that made the change. */
+  /** The resume point of the import that made the change. */
   readonly resumePoint?: ResumePoint | 'finished';
 }
 
-/** What the views of one store on its requests (`within`) have in common. */
+/** State shared by all views of a store (`within`). */
 interface SharedParts {
   readonly url: string;
   readonly connections: PostgresConnections;
   readonly listener: PostgresListener;
-  /** Names of statements, by their text. */
+  /** Names of prepared statements by their SQL. */
   readonly names: Map<string, string>;
   stepDown: Promise<boolean> | undefined;
 }
@@ -105,7 +105,7 @@ class PostgresStore implements Store {
         inOneWrite(client, () => {
           const reading = all(sql, values);
           committing = client.query('commit');
-          committing.catch(() => undefined); // it is awaited unless a statement before it fails
+          committing.catch(() => undefined); // awaited below, unless a statement before it fails
           return reading;
         });
       return this.#inTenant(
@@ -124,8 +124,8 @@ class PostgresStore implements Store {
       const opening = tenantOpening(beginReading, tenant, await this.#mustStepDown(client)).map(([text, values]) =>
         this.#prepared(text, values),
       );
-      const asked = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
-      const results = await runBatch(client, [...opening, ...asked, this.#prepared('commit')]);
+      const prepared = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
+      const results = await runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
       return results.slice(opening.length, -1);
     };
     return this.#use(read, { tenant, reads: true });
@@ -159,7 +159,7 @@ class PostgresStore implements Store {
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
     const columns = columnArrays(rows);
-    const sql = { change: upsertRows, values: columns, unbury: columns[0] };
+    const sql = { change: upsertRows, values: columns, restoredIds: columns[0] };
     return this.#changeTenant(tenant, sql, (returned) => {
       const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
       const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
@@ -215,38 +215,38 @@ class PostgresStore implements Store {
   }
 
   /**
-   * Changes rows of a tenant under its lock, and with them what must stay true of them: the counts,
-   * the revision and the tombstones. `change` is bound to the tenant, the revision that it makes
-   * and `values`; it returns the rows that it changed, of which `read` makes the changes and the
-   * result. The ids of `unbury` are no longer removed ones.
+   * Changes rows of a tenant while holding its lock, and updates the counts, the revision and the
+   * tombstones with them. `change` is bound to the tenant, the new revision and `values`; `read`
+   * derives the changes and the result from the rows that it returns. Tombstones of `restoredIds`
+   * are removed.
    */
   async #changeTenant<T>(
     tenant: TenantId,
     {
       change,
       values,
-      unbury,
-    }: { readonly change: string; readonly values: readonly unknown[]; readonly unbury?: unknown },
+      restoredIds,
+    }: { readonly change: string; readonly values: readonly unknown[]; readonly restoredIds?: unknown },
     read: (rows: readonly Row[]) => Changed<T>,
   ): Promise<T> {
     return this.#change(tenant, async (client) => {
-      const [[locked], buried] = await Promise.all([
+      const [[locked], tombstones] = await Promise.all([
         this.#query(client, lockTenant, [tenant]),
         this.#query(client, selectAnyTombstone, [tenant]),
       ]);
       const revision = Number(locked?.revision ?? 0) + 1;
       const rows = await this.#query(client, change, [tenant, revision, ...values]);
       const { changes, result, resumePoint } = read(rows);
-      const ask = (text: string, bound: readonly unknown[]) => this.#query(client, text, bound);
-      const isUnburied = unbury !== undefined && buried.length > 0;
+      const run = (text: string, bound: readonly unknown[]) => this.#query(client, text, bound);
+      const removesTombstones = restoredIds !== undefined && tombstones.length > 0;
       await Promise.all([
-        ...(resumePoint === undefined ? [] : [ask(...resumePointStatement(tenant, resumePoint))]),
+        ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
         ...(changes.length === 0
           ? []
           : [
-              countOnPostgres(ask, tenant, countChanges(changes)),
-              ...(isUnburied ? [ask(removeTombstones, [tenant, unbury])] : []),
-              ask(setRevision, [tenant, revision]),
+              countOnPostgres(run, tenant, countChanges(changes)),
+              ...(removesTombstones ? [run(removeTombstones, [tenant, restoredIds])] : []),
+              run(setRevision, [tenant, revision]),
               client.query(announceChange),
             ]),
       ]);
@@ -254,14 +254,12 @@ class PostgresStore implements Store {
     });
   }
 
-  /**
-   * A transaction that changes a tenant's rows. It may take longer than what a request waits for.
-   */
+  /** Runs a transaction that changes a tenant's rows; it may exceed a request's time limit. */
   async #change<T>(tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
     const limit = limitTime(changeMsMax, changeMsMax);
     const change = (client: Client): Promise<T> =>
       this.#inTenant(client, begin, tenant, async () => {
-        // on its way before the first statement of the work
+        // sent before the first statement of the work
         const limiting = this.#query(client, limit, []);
         const [result] = await Promise.all([work(client), limiting]);
         return result;
@@ -283,10 +281,10 @@ class PostgresStore implements Store {
     { announce } = { announce: false },
   ): Promise<readonly (readonly Row[])[]> {
     const written = await this.#use(async (client) => {
-      const asked = statements.map(({ sql, values }) => this.#prepared(sql, values));
-      if (asked.length === 1 && !announce) return runBatch(client, asked);
+      const prepared = statements.map(({ sql, values }) => this.#prepared(sql, values));
+      if (prepared.length === 1 && !announce) return runBatch(client, prepared);
       const opening = ['begin', ...(announce ? [announceChange] : [])].map((text) => this.#prepared(text));
-      const results = await runBatch(client, [...opening, ...asked, this.#prepared('commit')]);
+      const results = await runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
       return results.slice(opening.length, -1);
     });
     if (announce) this.#shared.listener.noteOwnChange();
@@ -337,8 +335,8 @@ class PostgresStore implements Store {
   }
 
   /**
-   * A transaction in which row-level security lets one tenant's rows through, whatever role we
-   * connected as.
+   * Runs a transaction in which row-level security makes one tenant's rows visible, whatever role
+   * we connect as.
    */
   async #inTenant<T>(
     client: Client,
@@ -354,7 +352,7 @@ class PostgresStore implements Store {
     });
   }
 
-  /** Whether the role we connected as would walk past row-level security; asked once. */
+  /** Whether transactions must switch to `tenantRole`; queried once. */
   #mustStepDown(client: Client): Promise<boolean> {
     this.#shared.stepDown ??= bypassesRowSecurity(client).catch((error: unknown) => {
       this.#shared.stepDown = undefined;
@@ -374,9 +372,9 @@ class PostgresStore implements Store {
   }
 
   /**
-   * The name under which each connection prepares a statement: an old pooler may run what another
-   * process prepared under it, so it must be the same text. '' once there are too many, as each
-   * takes memory of the server on every connection.
+   * The name under which each connection prepares a statement. It is derived from the SQL, because
+   * an old pooler may run a statement that another process prepared under the same name. '' once
+   * there are too many, because each takes memory on the server for every connection.
    */
   #nameOf(text: string): string {
     const { names } = this.#shared;

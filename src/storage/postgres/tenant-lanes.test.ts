@@ -7,7 +7,7 @@ const later = (): number => performance.now() + 60_000;
 const now = (): number => performance.now();
 const refused = { name: 'StorageError', code: 'UNAVAILABLE' };
 
-test('one tenant has three quarters of the connections, and those who wait get what is given back', async () => {
+test('one tenant uses at most three quarters of the connections, and its waiting work gets those given back', async () => {
   const lanes = new TenantLanes(8);
   const leave = await Promise.all(Array.from({ length: 6 }, () => lanes.enter(a, later())));
   await expect(lanes.enter(a, now())).rejects.toMatchObject(refused);
@@ -17,7 +17,7 @@ test('one tenant has three quarters of the connections, and those who wait get w
   (await waiting)(false);
 });
 
-test('a tenant that hung has one connection, until its work ends in time', async () => {
+test('a tenant whose work hung gets one connection until its work finishes in time', async () => {
   const lanes = new TenantLanes(8);
   (await lanes.enter(a, now()))(true);
   const leave = await lanes.enter(a, now());
@@ -26,7 +26,7 @@ test('a tenant that hung has one connection, until its work ends in time', async
   await Promise.all([lanes.enter(a, now()), lanes.enter(a, now())]);
 });
 
-test('all tenants that hung share a quarter of the connections', async () => {
+test('all tenants whose work hung share a quarter of the connections', async () => {
   const lanes = new TenantLanes(8);
   for (const tenant of [a, b, c]) (await lanes.enter(tenant, now()))(true);
   const [leave] = [await lanes.enter(a, now()), await lanes.enter(b, now())];
@@ -37,7 +37,7 @@ test('all tenants that hung share a quarter of the connections', async () => {
   await waiting;
 });
 
-test('a pool of one connection is for everybody', async () => {
+test('every tenant may use a pool of one connection', async () => {
   const lanes = new TenantLanes(1);
   (await lanes.enter(a, now()))(true);
   (await lanes.enter(b, now()))(false);

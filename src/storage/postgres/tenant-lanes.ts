@@ -1,21 +1,21 @@
 import { overdue } from '../deadline.ts';
 import type { TenantId } from '../store.ts';
 
-/** Gives the place back; `hung` says that the work on it did not end in time. */
+/** Gives the connection back; `hung` is true if the work did not finish in time. */
 type LeaveLane = (hung: boolean) => void;
 
 /**
- * Shares out the pool's connections among tenants, so that a tenant whose shard or worker hangs
- * cannot take them all. One tenant has at most three quarters of them. A tenant whose last work did
- * not end in time is a suspect until some work of it does: it has one, and all suspects together
- * have a quarter.
+ * Shares the pool's connections among tenants, so that a tenant whose shard or worker hangs cannot
+ * use them all. One tenant uses at most three quarters of them. A tenant whose last work did not
+ * finish in time is suspect until some work of it does: it gets one connection, and all suspect
+ * tenants together a quarter.
  */
 export class TenantLanes {
   readonly #perTenantMax: number;
   readonly #suspectsMax: number;
   readonly #inUse = new Map<TenantId, number>();
   readonly #waiting = new Map<TenantId, Set<() => void>>();
-  /** As many as tenants hang now: the next work that ends in time removes its tenant. */
+  /** Tenants whose last work hung; work that finishes in time removes its tenant. */
   readonly #suspects = new Set<TenantId>();
   #suspectsInUse = 0;
 
@@ -26,8 +26,8 @@ export class TenantLanes {
   }
 
   /**
-   * Resolves once the tenant may take one more connection; rejects with `UNAVAILABLE` when it may
-   * not by the deadline.
+   * Resolves once the tenant may use one more connection; rejects with `UNAVAILABLE` if that takes
+   * longer than the deadline.
    */
   async enter(tenant: TenantId, deadline: number): Promise<LeaveLane> {
     if (this.#hasRoom(tenant)) return this.#take(tenant);

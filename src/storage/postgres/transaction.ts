@@ -2,12 +2,11 @@ import type { Writable } from 'node:stream';
 import type pg from 'pg';
 
 /**
- * Sends all statements that `send` asks for in one write. Each would be a write of its own, which
- * wakes the server up for itself, and writing to the socket is the largest part of what a page
- * costs this process.
+ * Sends all statements of `send` in one write. Otherwise each would be a separate write that wakes
+ * the server, and writing to the socket is the largest part of this process's cost of a page.
  */
 export function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
-  // its types do not name it
+  // the driver's types do not declare `connection`
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
   stream.cork();
   try {
@@ -18,9 +17,9 @@ export function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
 }
 
 /**
- * Runs `work` after the opening statements, which are on their way already, and commits.
- * `committing` is the commit that work has sent itself behind its last statement, if it has. When
- * anything fails, the caller closes the connection, which ends the transaction.
+ * Runs `work` after the opening statements, which have been sent already, and commits. `committing`
+ * returns the commit if the work has already sent it after its last statement. After any failure,
+ * the caller closes the connection, which rolls the transaction back.
  */
 export async function inTransaction<T>(
   client: pg.ClientBase,
