@@ -24,8 +24,8 @@ function faultsOf(value: unknown) {
   return 'faults' in checked ? checked.faults : [];
 }
 
-describe('a row that is right', () => {
-  test('gives the columns that filters compare, and its finished text', () => {
+describe('checkRow with a valid row', () => {
+  test('returns the columns that filters compare, and the JSON of the record', () => {
     expect(rowOf({ ...right, email: ' Ada@Example.COM ' })).toEqual({
       id: right.id,
       createdDate: Date.parse(right.createdDate) / 1000,
@@ -42,7 +42,7 @@ describe('a row that is right', () => {
     });
   });
 
-  test('is written in the order of the contract, whatever the order of the source', () => {
+  test('writes the fields in the order of the contract, whatever the order of the source', () => {
     const { product, ...fields } = right;
     const turned = Object.fromEntries(
       Object.entries({ ...fields, product: Object.fromEntries(Object.entries(product).toReversed()) }).toReversed(),
@@ -60,7 +60,7 @@ describe('a row that is right', () => {
     expect(JSON.parse(rowOf({ ...right, auto_renew: given }).record)).toHaveProperty('auto_renew', word);
   });
 
-  test('no status, and a status that is null, are a record without one', () => {
+  test('treats a missing status and a null status alike: the record has none', () => {
     const { status: _status, ...without } = right;
     for (const value of [without, { ...right, status: null }]) {
       expect([rowOf(value).status, rowOf(value).record]).toEqual([null, JSON.stringify(without)]);
@@ -79,28 +79,28 @@ describe('a row that is right', () => {
     expect(row.createdDate).toBe(Date.parse(written) / 1000);
   });
 
-  test('a status and a unit in lower case are the words of the contract (M7)', () => {
+  test("converts a status and a unit in lower case to the contract's upper case (M7)", () => {
     const row = rowOf({ ...right, status: 'active', product: { ...right.product, period_unit: 'Days' } });
     expect([row.status, row.record]).toEqual(['ACTIVE', JSON.stringify(right)]);
   });
 
-  test('an id may have 255 characters, and padding (M7)', () => {
+  test('accepts an id of 255 characters, and one with padding (M7)', () => {
     const id = `${'a'.repeat(255)}==`;
     expect(rowOf({ ...right, id }).id).toBe(id);
     expect(faultsOf({ ...right, id: `a${id}` })).toMatchObject([{ field: 'id' }]);
   });
 
-  test('an e-mail that is absent or null is none', () => {
+  test('treats a missing e-mail and a null e-mail alike: the row has none', () => {
     expect(rowOf(right).email).toBeNull();
     expect(rowOf({ ...right, email: null }).email).toBeNull();
   });
 
-  test('createdDate later than activationDate is normal', () => {
+  test('accepts a createdDate later than the activationDate', () => {
     expect(faultsOf({ ...right, createdDate: '2024-06-01T00:00:00Z' })).toEqual([]);
   });
 });
 
-describe('a row that is wrong', () => {
+describe('checkRow with an invalid row', () => {
   test.each([
     ['id', 'a b', '"a b"'],
     ['id', 5, '5'],
@@ -122,25 +122,25 @@ describe('a row that is wrong', () => {
     if (field !== 'product') expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain(', such as ');
   });
 
-  test('a wrong e-mail is named and not shown', () => {
+  test('names an invalid e-mail without showing it', () => {
     expect(faultsOf({ ...right, email: 'not an address' })).toEqual([
       { field: 'email', value: null, rule: expect.stringContaining('such as') },
     ]);
   });
 
-  test('a field that nobody knows is named, with what was meant', () => {
+  test('names an unknown field and suggests the known one', () => {
     const faults = faultsOf({ ...right, auto_renews: 'true' });
     expect(faults).toMatchObject([{ field: 'auto_renews' }]);
     expect(faults[0]?.rule).toContain("did you mean 'auto_renew'?");
   });
 
-  test('fields of the product have a path', () => {
+  test('reports fields of the product with their path', () => {
     const product = { ...right.product, period: 1.5, extra: 1 };
     const fields = faultsOf({ ...right, product }).map(({ field }) => field);
     expect(fields.toSorted()).toEqual(['product.extra', 'product.period']);
   });
 
-  test('all faults are told at once', () => {
+  test('reports all faults at once', () => {
     const fields = faultsOf({ product: {}, email: 5, foo: 1, iccid: 'x' }).map(({ field }) => field);
     expect(fields.toSorted()).toEqual(
       [
@@ -160,7 +160,7 @@ describe('a row that is wrong', () => {
     );
   });
 
-  test('all are told when every field has the wrong form', () => {
+  test('reports every field when every field has the wrong type', () => {
     const product = { id: '', name: 5, period: 'x', period_unit: 5, plan_id: {} };
     const dates = { activationDate: 'x', expirationDate: 5, createdDate: '2024-02-30T00:00:00Z' };
     const row = { id: ' ', status: 'gone!', ...dates, product, iccid: 'x', device_id: 5, auto_renew: 'yes', email: 5 };
@@ -181,11 +181,11 @@ describe('a row that is wrong', () => {
     expect(faultsOf({ ...right, ...given })).toMatchObject([{ field, rule: expect.any(String) }]);
   });
 
-  test('whole surrogate pairs are characters like others', () => {
+  test('accepts surrogate pairs and rejects half of one', () => {
     expect(faultsOf({ ...right, device_id: '\u{1f600}', email: '\u{1f600}@example.com' })).toEqual([]);
   });
 
-  test('an unknown field of a long name is told by its beginning', () => {
+  test('reports an unknown field with a long name by the beginning of its name', () => {
     const [fault] = faultsOf({ ...right, ['x'.repeat(100_000)]: 1 });
     expect(fault?.field).toBe(`${'x'.repeat(80)}…`);
   });

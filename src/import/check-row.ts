@@ -12,18 +12,17 @@ import { didYouMean } from '../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { type RowFault, shownMax, shownValue } from './source-row.ts';
 
-/** A row that can be loaded, or everything that is wrong with it. */
+/** A row that can be loaded, or all its faults. */
 type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
-Settings.Set({ maxErrors: 200 }); // of a row, all are told; a field has one or two
+Settings.Set({ maxErrors: 200 }); // errors per row: all are reported, and a field has one or two
 const validator = Compile(Subscription);
 const dateNames = Object.values(dateFields);
 
 /**
- * Checks one row against the contract and finishes it: dates in the one written format,
- * `auto_renew` as its word, a status and a unit in upper case, a `null` status as absent, the
- * fields in the order of the contract. A row is a record as the report returns it, with the
- * subscriber's `email` beside it.
+ * Checks a row against the contract and normalises it: dates in one format, `auto_renew` as a
+ * string, status and unit in upper case, a `null` status as absent, fields in the contract's order.
+ * A row is a record as the report returns it, plus the subscriber's `email`.
  */
 export function checkRow(value: unknown): CheckedRow {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -49,7 +48,7 @@ export function checkRow(value: unknown): CheckedRow {
   return { faults: findFaults(candidate, fields, seconds, address === undefined ? email : undefined) };
 }
 
-/** Whole UTC epoch seconds of a date, its fraction cut off. */
+/** Whole UTC epoch seconds of a date, without its fraction. */
 function readDate(value: unknown): number | undefined {
   return typeof value === 'string' ? parseInstant(value)?.seconds : undefined;
 }
@@ -60,8 +59,8 @@ function normalisedEmail(value: unknown): string | undefined {
 }
 
 /**
- * Whether no string of a record holds half of a surrogate pair: UTF-8 cannot carry one, so the
- * stores would keep another string.
+ * Whether no string of a record contains half of a surrogate pair: UTF-8 cannot represent one, so
+ * the stores would save another string.
  */
 const isWellFormed = ({ product, ...fields }: Subscription): boolean =>
   [...Object.values(fields), ...Object.values(product)].every(isWellFormedValue);
@@ -79,15 +78,17 @@ function normalise(fields: Record<string, unknown>, seconds: readonly (number | 
   return candidate;
 }
 
-/** The word on the wire for a boolean, or for its word in any case; any other value as it is. */
+/**
+ * Converts a boolean, or its name in any case, to `true` or `false` as a string; other values are
+ * returned unchanged.
+ */
 function booleanWord(value: unknown): unknown {
   if (typeof value === 'boolean') return String(value);
   return typeof value === 'string' && /^(true|false)$/i.test(value) ? value.toLowerCase() : value;
 }
 
 /**
- * A word in upper case, when it is one of ASCII characters: others have upper cases of several
- * letters.
+ * Converts an ASCII word to upper case; other characters may have several letters as upper case.
  */
 function upperCaseWord(value: unknown): unknown {
   return typeof value === 'string' && /^[a-z0-9_]+$/i.test(value) ? value.toUpperCase() : value;
@@ -99,7 +100,7 @@ function withUpperCaseUnit(product: unknown): unknown {
   return unit === period_unit ? product : { ...(product as object), period_unit: unit };
 }
 
-/** Fields that have more than one spelling (`docs/decisions/lenient-import.md`). */
+/** Fields with several accepted spellings (`docs/decisions/lenient-import.md`). */
 const rewritten = [
   ['auto_renew', booleanWord],
   ['status', upperCaseWord],
@@ -107,8 +108,8 @@ const rewritten = [
 ] as const;
 
 /**
- * Whether a date that could be read stands in the one written form already, as most do:
- * `yyyy-MM-ddTHH:mm:ssZ`, and no leap second.
+ * Whether a valid date is already in the normalised format, as most are: `yyyy-MM-ddTHH:mm:ssZ`,
+ * and no leap second.
  */
 const isWritten = (date: unknown): boolean =>
   typeof date === 'string' && date.length === 20 && date.endsWith('Z') && date[17] !== '6';
@@ -133,14 +134,14 @@ function toRow(
   };
 }
 
-/** The finished text of a record, its fields in the order of the contract. */
+/** The JSON of a record, with its fields in the order of the contract. */
 function writeRecord(subscription: Subscription): string {
   const { id, status, activationDate, expirationDate, createdDate, product, iccid, device_id, auto_renew } =
     subscription;
   const { id: productId, name, period, period_unit, plan_id } = product;
   return JSON.stringify({
     id,
-    status, // left out by JSON when it is absent
+    status, // JSON omits it if it is undefined
     activationDate,
     expirationDate,
     createdDate,
@@ -196,7 +197,7 @@ function findFaults(
 
 const dotted = (path: readonly string[]): string => path.join('.');
 
-/** The rule of the field at a path; an object has none of its own. */
+/** The rule for the field at a path. */
 function describe(path: readonly string[]): string {
   const schema = schemaAt(path);
   return 'properties' in schema ? 'a JSON object' : ruleOf(schema);

@@ -10,9 +10,7 @@ export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 
 const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
 
-/**
- * Checks the header row of a CSV source and gives it back; fails with every fault of it at once.
- */
+/** Returns the trimmed header row of a CSV source; throws an error that lists every fault. */
 export function checkCsvHeader(header: readonly string[]): string[] {
   const names = header.map((name) => name.trim());
   const faults = [
@@ -34,9 +32,9 @@ export function checkCsvHeader(header: readonly string[]): string[] {
 }
 
 /**
- * A row of a CSV source as the value that the same row would be in NDJSON. An empty cell is an
- * absent field, or empty text where that is allowed; the apostrophe that our reports put before
- * what a spreadsheet would take for a formula is taken away.
+ * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
+ * absent field, or an empty string where that is allowed. Removes the apostrophe that our CSV
+ * reports put before a string that a spreadsheet would run as a formula.
  */
 export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
   const value: Record<string, unknown> = {};
@@ -50,5 +48,5 @@ export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
   return { ...value, product };
 }
 
-/** Columns of required texts that may be empty. */
+/** Columns of required strings that may be empty. */
 const emptyColumns: ReadonlySet<string> = new Set(['device_id', 'product.name', 'product.plan_id']);

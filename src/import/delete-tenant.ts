@@ -2,10 +2,10 @@ import type { Store, TenantId } from '../storage/store.ts';
 import { beginDeletion, finishDeletion } from '../storage/tables/delete-tenant.ts';
 import { requireHeld, withWriteLock } from './import-lock.ts';
 
-/** Rows of one transaction. */
+/** Rows per transaction. */
 const batchRows = 2_000;
 
-/** What a deletion removed; of one that was killed and run again, what the last run removed. */
+/** What a deletion removed. If a deletion is resumed, only the last run counts. */
 interface DeletionSummary {
   readonly clients: number;
   /** Records, counts and tombstones. */
@@ -13,9 +13,9 @@ interface DeletionSummary {
 }
 
 /**
- * Deletes a tenant: its clients at once, then its rows in batches. A deletion that is killed goes
- * on when it is run again; until then the tenant cannot be used. Throws `ImportError` `BUSY`, and
- * changes nothing, while an import into the tenant is running.
+ * Deletes a tenant: its clients at once, then its rows in batches. A killed deletion continues when
+ * it is run again; until then the tenant cannot be used. Throws `ImportError` `BUSY`, and changes
+ * nothing, while an import into the tenant is running.
  */
 export function deleteTenant(store: Store, tenant: TenantId, nowSeconds: () => number): Promise<DeletionSummary> {
   return withWriteLock(store, tenant, async (lock) => {

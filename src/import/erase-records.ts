@@ -1,22 +1,22 @@
 import type { Store, TenantId } from '../storage/store.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 
-/** Records of one transaction. */
+/** Records per transaction. */
 const batchRows = 500;
 
-/** What became of the records that were to be erased. */
+/** The result of an erasure. */
 interface ErasureSummary {
-  /** Ids that were given, each counted once. */
+  /** Distinct ids in the request. */
   readonly asked: number;
   readonly deleted: number;
-  /** Ids of no record; they may have been erased before. */
+  /** Ids without a record; they may have been erased before. */
   readonly missing: number;
 }
 
 /**
- * Erases records by their ids, in batches that are durable one by one; each record leaves a
- * tombstone, so clients that follow the changes remove it too. Throws `ImportError` `BUSY`, and
- * erases nothing, while an import into the tenant is running: it might bring a record back.
+ * Erases records by their ids, in batches that are durable one by one. Each record leaves a
+ * tombstone, so that clients that read changes remove it too. Throws `ImportError` `BUSY`, and
+ * erases nothing, while an import into the tenant is running, because it could bring a record back.
  */
 export function eraseRecords(store: Store, tenant: TenantId, ids: ReadonlySet<string>): Promise<ErasureSummary> {
   return withImportLock(store, tenant, async (lock) => {

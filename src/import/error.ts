@@ -1,14 +1,14 @@
 /**
- * Why an import cannot go on as a whole; a single bad row is no reason.
- * - `UNREADABLE`: the source cannot be read as the format it should be in.
- * - `BAD_ROWS`: a strict import found rows that break a rule, and loaded nothing; or more rows were
- *   rejected than any import may have.
- * - `EMPTY`: a source without rows is to replace all records, and nobody said that it may.
+ * Why an import stopped as a whole; a single invalid row is not a reason.
+ * - `UNREADABLE`: the source is not in the given format.
+ * - `BAD_ROWS`: a strict import found invalid rows and loaded nothing, or more rows were rejected
+ *   than allowed.
+ * - `EMPTY`: the source of a replacement has no rows, and the caller did not allow that.
  * - `BUSY`: another import into the same tenant is running.
- * - `OTHER_SOURCE`: the source is not the one whose import is to be resumed.
+ * - `OTHER_SOURCE`: the source is not the one of the import to resume.
  * - `NO_TENANT`: the tenant was deleted, or is being deleted.
- * - `TOO_LARGE`: the source is larger than one that may be kept to be read twice.
- * - `NO_ROOM`: there is no room now to keep the source.
+ * - `TOO_LARGE`: the source is larger than a stored source may be.
+ * - `NO_ROOM`: there is currently no space to store the source.
  */
 type ImportErrorCode =
   | 'UNREADABLE'
@@ -20,7 +20,7 @@ type ImportErrorCode =
   | 'TOO_LARGE'
   | 'NO_ROOM';
 
-/** An import that cannot go on. The message says what to do. */
+/** An import that cannot continue. The message says what to do. */
 export class ImportError extends Error {
   override readonly name = 'ImportError';
   readonly code: ImportErrorCode;

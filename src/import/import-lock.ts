@@ -3,13 +3,14 @@ import type { ImportLock, Store, TenantId } from '../storage/store.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 import { ImportError } from './error.ts';
 
-/** Fails as `withImportLock` does: for those who would else find out after a long preparation. */
+/** Throws as `withImportLock` does; checks early, before a long preparation. */
 export const requireNoImport = (store: Store, tenant: TenantId): Promise<void> =>
   withImportLock(store, tenant, async () => undefined);
 
 /**
- * Runs an import with the right to import into a tenant. Throws `ImportError` at once: `BUSY` when
- * another import into it is running, `NO_TENANT` when it was deleted since it was looked up.
+ * Runs an import while holding the tenant's import lock. Throws `ImportError` immediately: `BUSY`
+ * if another import into the tenant is running, `NO_TENANT` if the tenant was deleted since it was
+ * looked up.
  */
 export function withImportLock<T>(store: Store, tenant: TenantId, work: (lock: ImportLock) => Promise<T>): Promise<T> {
   return withWriteLock(store, tenant, async (lock) => {
@@ -24,8 +25,8 @@ export function withImportLock<T>(store: Store, tenant: TenantId, work: (lock: I
 }
 
 /**
- * Runs work that nothing else may write to the records of a tenant beside. Throws `ImportError`
- * `BUSY` at once when something does.
+ * Runs work during which no other process may write the tenant's records. Throws `ImportError`
+ * `BUSY` immediately if one does.
  */
 export async function withWriteLock<T>(
   store: Store,
@@ -46,7 +47,7 @@ export async function withWriteLock<T>(
   }
 }
 
-/** Throws when the lock has ended with its connection; `advice` says what to do then. */
+/** Throws if the lock was lost with its connection; `advice` says what to do then. */
 export function requireHeld(lock: ImportLock, advice: string): void {
   if (lock.isHeld()) return;
   throw new StorageError(

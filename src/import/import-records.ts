@@ -8,8 +8,8 @@ import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
 
 /**
- * What an import did. `read` counts rows; in a dry run nothing is inserted, updated or unchanged.
- * An accepted row that a later row of its batch replaces counts in none of the three.
+ * The result of an import. `read` counts rows; in a dry run nothing is inserted, updated or
+ * unchanged. An accepted row that a later row of its batch replaces counts in none of the three.
  */
 export interface ImportSummary extends LoadCounts {
   readonly read: number;
@@ -17,30 +17,27 @@ export interface ImportSummary extends LoadCounts {
   readonly rejected: number;
 }
 
-/** How to import. */
 export interface ImportOptions extends SourceOptions {
   /** Check every row and load none. */
   readonly dryRun: boolean;
-  /**
-   * Go on where an import of the same source, that did not finish, left off; its counts go on too.
-   */
+  /** Continue an unfinished import of the same source; its counts continue too. */
   readonly resume?: boolean;
-  /** Most rows of one transaction, for a process that also serves requests. */
+  /** Maximum rows per transaction, for a process that also serves requests. */
   readonly batchRowsMax?: number | undefined;
   /**
-   * Told before the first row that is rejected how many rows, and rejected ones among them, were
-   * done by the import that is resumed.
+   * Called before the first rejected row, with the rows that the resumed import had read and
+   * rejected.
    */
   readonly onResume?: (done: { readonly read: number; readonly rejected: number }) => Promise<void> | void;
 }
 
 /**
- * Reads a source, unpacks gzip and zstd, checks each row against the contract and loads the good
- * rows in batches, each durable once it is counted. The last row of an id wins: inside a batch the
- * earlier ones are never written, so the same source twice changes nothing; across batches each is
- * an update. Each batch commits how far the source is done, which `resume` continues from. Throws
- * `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` when the
- * import to resume had another source.
+ * Reads a source, decompresses gzip and zstd, checks each row against the contract and loads the
+ * valid rows in batches, each durable once it is counted. The last row with an id wins: within a
+ * batch the earlier ones are never written, so the same source twice changes nothing; across
+ * batches each is an update. Each batch commits a resume point, from which `resume` continues.
+ * Throws `ImportError`: `BUSY` while another import into the tenant is running, `OTHER_SOURCE` if
+ * the import to resume had another source.
  */
 export async function importRecords(
   store: Store,
@@ -74,13 +71,12 @@ async function loadRecords(
   const begun = { read: resumePoint?.read ?? 0, rejected: tally.rejected };
   let told: Promise<void> | undefined;
   /**
-   * Once the source is known to be the one that is resumed, and before anything of what follows is
-   * told.
+   * Reports the resumed import, once the source is known to match it and before any later callback.
    */
   const tellResume = () => (told ??= Promise.resolve(options.onResume?.(begun)));
   const loader = createBatchLoader(store, tenant, lock, resumePoint ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
-  // up to the last row of the batch
+  // state after the last row of the batch
   let done = { read: tally.read, rejected: tally.rejected, bytes: 0 };
   let end = batchEnd(done.read, options.batchRowsMax);
   const flush = async (isLast: boolean): Promise<void> => {
@@ -122,7 +118,7 @@ async function loadRecords(
   return summaryOf(tally, loader.counts);
 }
 
-/** What was read and loaded. */
+/** Combines the rows read with the rows loaded. */
 export const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): ImportSummary => ({
   read,
   accepted: read - rejected,

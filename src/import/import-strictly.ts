@@ -2,7 +2,6 @@ import { ImportError } from './error.ts';
 import type { ImportOptions, ImportSummary } from './import-records.ts';
 import type { RejectedRow } from './read-good-rows.ts';
 
-/** How to import strictly. */
 interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
   /** What the source is called in messages, such as its file name. */
   readonly sourceName?: string;

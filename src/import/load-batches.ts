@@ -7,14 +7,14 @@ import { requireHeld } from './import-lock.ts';
 /** Rows of the first transaction. */
 export const batchRows = 1_000;
 /**
- * Rows of the transactions after it: large enough to share their cost, small enough that another
- * writer waits a tenth of a second or two. Four times as many were no faster, and took 40 MB more.
+ * Rows of each later transaction: enough to share its cost, few enough that another writer waits
+ * only a tenth of a second or two. Four times as many were no faster and took 40 MB more.
  */
 const batchRowsMax = 2_000;
 
 /**
- * The row of the source that ends the batch which begins behind row `read`. It depends on the row's
- * number alone, so a resumed import makes the same batches, and the same counts, as one that was
+ * The number of the last row of the batch that begins after row `read`. It depends only on the row
+ * number, so a resumed import forms the same batches, and gets the same counts, as one that was
  * never stopped.
  */
 export function batchEnd(read: number, rowsMax = batchRowsMax): number {
@@ -23,26 +23,25 @@ export function batchEnd(read: number, rowsMax = batchRowsMax): number {
 }
 
 /**
- * Attempts at a batch that another transaction keeps from its locks; each waits for them up to the
- * store's own limit.
+ * Maximum attempts at a batch that cannot get its locks; each waits up to the store's own limit.
  */
 const attemptsMax = 3;
-/** Wait before the second attempt, in milliseconds; it grows with each. */
+/** Wait before the second attempt in milliseconds; it grows with each attempt. */
 const pauseMs = 200;
 
-/** The resume point after a batch; `counts` are those of the batches before it. */
+/** Returns the resume point after a batch; `counts` are those of the batches before it. */
 type ResumePointAfter = (counts: LoadCounts) => ResumePoint | 'finished';
 
-/** Where rows go in batches, each durable once `counts` has it. */
+/** Loads rows in batches, each durable once `counts` includes it. */
 interface BatchLoader {
-  /** What became of the rows of the batches that are done. */
+  /** Counts of the rows in finished batches. */
   readonly counts: LoadCounts;
   /**
-   * Loads a batch as soon as the one before it is done; resolves when that one is, so that the next
-   * can be read meanwhile.
+   * Starts loading a batch once the previous one has finished, and resolves then, so that the next
+   * one can be read meanwhile.
    */
   load(rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void>;
-  /** Resolves when the last batch is done. */
+  /** Resolves when the last batch has finished. */
   settle(): Promise<void>;
 }
 
@@ -60,15 +59,15 @@ export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLo
     async load(rows, pointAfter) {
       await underWay;
       underWay = loadOne(rows, pointAfter);
-      underWay.catch(() => undefined); // it is told to whoever waits for the batch next
+      underWay.catch(() => undefined); // the next call that awaits the batch throws its error
     },
     settle: () => underWay,
   };
 }
 
 /**
- * Runs a transaction again that lost a deadlock or waited too long for a lock: of a shard that
- * moves, say, or of a migration.
+ * Retries a transaction that lost a deadlock or timed out waiting for a lock, for example of a
+ * shard that is being moved, or of a migration.
  */
 async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {

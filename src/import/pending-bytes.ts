@@ -1,15 +1,15 @@
-/** The bytes of a source that were read and belong to no finished row yet. */
+/** Bytes of a source that have been read but do not belong to a finished row yet. */
 export class PendingBytes {
   readonly #chunks: Buffer[] = [];
   #start = 0;
   #end = 0;
 
-  /** Bytes that are kept. */
+  /** Number of pending bytes. */
   get length(): number {
     return this.#end - this.#start;
   }
 
-  /** Offset in the source of the first byte that is kept. */
+  /** Offset in the source of the first pending byte. */
   get start(): number {
     return this.#start;
   }

@@ -46,8 +46,8 @@ async function read(text: string | Buffer): Promise<SourceRow[]> {
 const piecesOf = (text: string, size: number): Buffer[] =>
   Array.from({ length: Math.ceil(text.length / size) }, (_, n) => Buffer.from(text.slice(n * size, (n + 1) * size)));
 
-describe('CSV', () => {
-  test('blank lines count as lines, and are no part of a row', async () => {
+describe('reading CSV', () => {
+  test('counts blank lines as lines but yields no row for them', async () => {
     const text = `${header}\n\n\n${lineOf()}\n\n\n\n${lineOf({ 'product.name': 'two\nlines' })}\n\n${lineOf({ id: 'b' })}\n`;
     const rows = await read(text);
     expect(rows.map(({ line, raw }) => [line, raw])).toEqual([
@@ -57,7 +57,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('that goes on for 16 MiB without a row is none', async () => {
+  test('rejects 16 MiB without a row', async () => {
     const source = (async function* () {
       yield Buffer.from(`${header}\n${lineOf()}\n`);
       for (let n = 0; n < 300; n += 1) yield Buffer.alloc(65_536, '\n');
@@ -65,7 +65,7 @@ describe('CSV', () => {
     await expect(Array.fromAsync(readCsv(source))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
-  test('has a row for each record, as the value that it would be in NDJSON', async () => {
+  test('yields the same value for each record as NDJSON does', async () => {
     const rows = await read(`${header}\n${lineOf()}\n`);
     expect(rows).toEqual([{ line: 2, end: header.length + lineOf().length + 2, raw: lineOf(), content: { value } }]);
   });
@@ -82,7 +82,7 @@ describe('CSV', () => {
     expect((await read(text)).map(({ content }) => content)).toEqual([{ value }]);
   });
 
-  test('the apostrophe that keeps a text from being a formula is taken away, and no other', async () => {
+  test('removes the apostrophe that guards against formulas, and no other', async () => {
     const [row] = await read(
       `${header}\n${lineOf({ device_id: "'=1+1", 'product.name': "''-1", 'product.plan_id': "'a" })}\n`,
     );
@@ -91,12 +91,12 @@ describe('CSV', () => {
     });
   });
 
-  test('lines are counted through quoted line ends', async () => {
+  test('counts lines across quoted line ends', async () => {
     const rows = await read(`${header}\n${lineOf({ device_id: 'two\nlines' })}\n${lineOf()}\n`);
     expect(rows.map(({ line }) => line)).toEqual([2, 4]);
   });
 
-  test('a record of too few or too many cells is a row with its fault, and the next one is read', async () => {
+  test('reports a record with too few or too many cells as a faulty row and reads on', async () => {
     const rows = await read(`${header}\na,b\n${lineOf()},more\n${lineOf()}\n`);
     expect(rows.map(({ line, content }) => [line, 'faults' in content])).toEqual([
       [2, true],
@@ -105,12 +105,12 @@ describe('CSV', () => {
     ]);
   });
 
-  test('bytes that are not UTF-8 are a row with its fault', async () => {
+  test('reports bytes that are not UTF-8 as a faulty row', async () => {
     const latin = Buffer.from(`${header}\n${lineOf({ device_id: 'caf\u00e9' })}\n`, 'latin1');
     expect((await read(latin))[0]?.content).toEqual({ faults: [{ field: '', value: null, rule: 'UTF-8 text' }] });
   });
 
-  test('a character U+FFFD of the source is text like any other (T5)', async () => {
+  test('accepts a character U+FFFD of the source like any other (T5)', async () => {
     const [row] = await read(`${header}\n${lineOf({ device_id: 'a\ufffdb' })}\n`);
     expect(row?.content).toEqual({ value: { ...value, device_id: 'a\ufffdb' } });
   });
@@ -136,12 +136,12 @@ describe('CSV', () => {
     }
   });
 
-  test('a period that is no number stays as it is, for the check to refuse', async () => {
+  test('leaves a period that is not a number to the row check', async () => {
     const [row] = await read(`${header}\n${lineOf({ 'product.period': '3 weeks' })}`);
     expect(row?.content).toMatchObject({ value: { product: { period: '3 weeks' } } });
   });
 
-  test('a header with unknown, repeated and missing columns is refused with all of them', async () => {
+  test('rejects a header with all its unknown, repeated and missing columns', async () => {
     await expect(read('id,id,Status,iccidd\n')).rejects.toMatchObject({
       code: 'UNREADABLE',
       message: expect.stringMatching(
@@ -157,7 +157,7 @@ describe('CSV', () => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringContaining('line 3') });
   });
 
-  test('an empty source has no row', async () => {
+  test('yields no row for an empty source', async () => {
     expect(await read('')).toEqual([]);
   });
 });

@@ -6,12 +6,12 @@ import { ImportError } from './error.ts';
 import { PendingBytes } from './pending-bytes.ts';
 import { rowBytesMax, type SourceRow } from './source-row.ts';
 
-/** Bytes without a row, from which on nothing of a source is what somebody meant to import. */
+/** Bytes without a row after which the source is assumed to be no CSV at all. */
 const gapBytesMax = 16 * rowBytesMax;
 
 /**
- * What csv-parse gives for a record with `info` set; `bytes` reach from the beginning of the source
- * to the end of the record.
+ * A record from csv-parse with the `info` option; `bytes` count from the beginning of the source to
+ * the end of the record.
  */
 interface ParsedRecord {
   readonly record: Readonly<Record<string, string>>;
@@ -19,13 +19,13 @@ interface ParsedRecord {
 }
 
 /**
- * Reads CSV (RFC 4180, comma-separated, UTF-8, with a header row): a row for each record. A record
- * with too few or too many cells, or that is not UTF-8, is a row with its fault; a broken quotation
- * ends the reading, as nothing after it can be trusted.
+ * Reads CSV (RFC 4180, comma-separated, UTF-8, with a header row) and yields a row for each record.
+ * A record with too few or too many cells, or that is not UTF-8, becomes a row with faults. A
+ * broken quotation aborts the reading, because nothing after it can be trusted.
  */
 export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
   const pending = new PendingBytes();
-  let lines = 0; // that ended before the bytes that are pending
+  let lines = 0; // lines that end before the pending bytes
   const parser = parse({
     bom: true,
     columns: (header: readonly string[]) => {
@@ -33,7 +33,7 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
       return checkCsvHeader(header);
     },
     info: true,
-    // each line may end in its own way; left out, the first line decides for all
+    // each line may end in its own way; by default, the first line decides for all
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,
@@ -68,7 +68,10 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
   }
 }
 
-/** The source, unless a row does not end: the parser keeps what it skips, such as blank lines. */
+/**
+ * Yields the source and throws if a row does not end: the parser buffers everything it skips, such
+ * as blank lines.
+ */
 async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): AsyncGenerator<Buffer> {
   for await (const chunk of source) {
     pending.push(chunk);
@@ -83,8 +86,8 @@ async function* inRows(source: AsyncIterable<Buffer>, pending: PendingBytes): As
 }
 
 /**
- * A record by its bytes, which may end in a line end. The parser's cells have U+FFFD both for
- * itself and for what is not UTF-8, so the bytes are checked.
+ * Reads a record from its bytes, which may end with a line end. The bytes are needed because the
+ * parser's cells show U+FFFD both for itself and for invalid UTF-8.
  */
 function readRecord(
   bytes: Buffer,
@@ -98,5 +101,5 @@ function readRecord(
   return isText ? { raw, content: { value: csvRowValue(record) } } : fault('UTF-8 text');
 }
 
-/** Line ends in a text: CRLF is one. */
+/** Number of line ends; CRLF counts as one. */
 const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length ?? 0;

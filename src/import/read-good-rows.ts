@@ -16,36 +16,35 @@ export type ImportFormat = (typeof importFormats)[number];
 export interface RejectedRow {
   readonly line: number;
   readonly errors: readonly RowFault[];
-  /** The row as it stands in the source. */
+  /** The row as it appears in the source. */
   readonly raw: string;
 }
 
-/** A source that unpacks to more is not what somebody meant to import. */
+/** Sources that decompress to more are rejected as a mistake. */
 export const unpackedGibMax = 64;
 const gib = 2 ** 30;
 /**
- * Longest time in milliseconds that rows are read for at a stretch; a service that loads them has
- * others to answer.
+ * Longest time in milliseconds that rows are processed without yielding to the event loop, because
+ * a service that imports must also serve other requests.
  */
 const turnMsMax = 10;
 
-/** How to read a source. */
 export interface SourceOptions {
   readonly format: ImportFormat;
-  /** Most bytes that a packed source may unpack to. */
+  /** Maximum bytes that a compressed source may decompress to. */
   readonly unpackedBytesMax?: number;
   /**
-   * Told of each row that is rejected, in the order of the source; rows behind it are durable only
-   * when it has resolved.
+   * Called for each rejected row, in the order of the source. Later rows become durable only after
+   * it resolves.
    */
   readonly onRejected: (row: RejectedRow) => Promise<void> | void;
-  /** Most rows that may be rejected; one more ends the reading. */
+  /** Maximum rejected rows; one more aborts the import. */
   readonly rejectedMax?: number;
-  /** Told now and then how many rows have been read. */
+  /** Called occasionally with the number of rows read. */
   readonly onProgress?: (read: number) => void;
 }
 
-/** What was read so far. */
+/** Rows read so far. */
 export interface Tally {
   read: number;
   rejected: number;
@@ -54,13 +53,13 @@ export interface Tally {
 /** A row that can be loaded. */
 interface GoodRow {
   readonly row: SubscriptionRow;
-  /** How far the source was done before this row. */
+  /** The progress before this row. */
   readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
 }
 
 /**
- * The rows of a source that can be loaded, but for those that a resumed import is past; counts all
- * rows, and reports the rejected ones.
+ * Yields the valid rows of a source, except those that a resumed import has passed already; counts
+ * all rows and reports rejected ones.
  */
 export async function* readGoodRows(
   source: AsyncIterable<Buffer>,
@@ -86,7 +85,8 @@ export async function* readGoodRows(
     }
     before = { read: tally.read, rejected: tally.rejected, bytes: sourceRow.end };
     if (performance.now() - turnBegan > turnMsMax) {
-      // rows of one chunk follow each other without giving way to anything else
+      // without it, the rows of one chunk would follow each other without yielding to the event
+      // loop
       await setImmediate();
       turnBegan = performance.now();
     }
@@ -99,7 +99,7 @@ const tooManyRejected = (line: number, max: number): ImportError =>
     `Cannot go on past line ${line}: at most ${max} rows may be rejected; mend the source first`,
   );
 
-/** The bytes of a source as they were before they were packed. */
+/** The decompressed bytes of a source. */
 export const unpacked = (source: AsyncIterable<Buffer>, { unpackedBytesMax = unpackedGibMax * gib }: SourceOptions) =>
   unpack(source, unpackedBytesMax);
 

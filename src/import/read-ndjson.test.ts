@@ -14,8 +14,8 @@ async function read(...chunks: (string | Uint8Array)[]): Promise<SourceRow[]> {
 const values = (rows: readonly SourceRow[]) =>
   rows.map(({ line, content }) => [line, 'value' in content ? content.value : content.faults[0]?.rule]);
 
-describe('NDJSON', () => {
-  test('has a row for each line that is not blank, with the number of its line', async () => {
+describe('reading NDJSON', () => {
+  test('yields a row with its line number for each line that is not blank', async () => {
     expect(values(await read('{"a":1}\n\n  \n{"a":2}'))).toEqual([
       [1, { a: 1 }],
       [4, { a: 2 }],
@@ -32,7 +32,7 @@ describe('NDJSON', () => {
     ]);
   });
 
-  test('cut into chunks anywhere, in the middle of a letter too, is the same', async () => {
+  test('yields the same rows wherever the chunks are cut, even within a character', async () => {
     const text = '{"a":"ä日🛰"}\n{"b":2}\n\n{"c":"x"}\n';
     const whole = await read(text);
     const bytes = Buffer.from(text);
@@ -45,7 +45,7 @@ describe('NDJSON', () => {
     );
   });
 
-  test('lines that cannot be read are rows with their fault, and the next ones are read', async () => {
+  test('reports unreadable lines as faulty rows and reads on', async () => {
     const rows = await read('{"a":\n', Buffer.from([0x22, 0xff, 0x22, 0x0a]), 'nonsense\n{"a":1}\n');
     expect(values(rows)).toEqual([
       [1, expect.stringMatching(/^a JSON object on one line/)],
@@ -56,7 +56,7 @@ describe('NDJSON', () => {
     expect(rows[2]?.raw).toBe('nonsense');
   });
 
-  test('a line longer than allowed is a row with its fault, shortened, and the next one is read', async () => {
+  test('reports a line that is too long as a faulty row, shortened, and reads on', async () => {
     const long = `"${'a'.repeat(3 * rowBytesMax)}"`;
     const rows = await read(long.slice(0, 1_000_000), long.slice(1_000_000), '\n{"a":1}');
     expect(values(rows)).toEqual([
@@ -66,12 +66,12 @@ describe('NDJSON', () => {
     expect(rows[0]?.raw.length).toBeLessThan(100);
   });
 
-  test('a line of just the allowed length is read', async () => {
+  test('reads a line of exactly the maximum length', async () => {
     const text = `"${'a'.repeat(rowBytesMax - 2)}"`;
     expect((await read(`${text}\n`))[0]?.content).toEqual({ value: text.slice(1, -1) });
   });
 
-  test('a JSON array is refused with the way to convert it', async () => {
+  test('rejects a JSON array and says how to convert it', async () => {
     await expect(read('[{"a":1}]')).rejects.toMatchObject({
       code: 'UNREADABLE',
       message: expect.stringContaining('jq'),
@@ -79,7 +79,7 @@ describe('NDJSON', () => {
   });
 });
 
-describe('the summary of a whole report', () => {
+describe('the summary line of an export, read as NDJSON,', () => {
   const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
   const report = (rows: readonly object[]): string => {
     const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -87,7 +87,7 @@ describe('the summary of a whole report', () => {
   };
   const three = report([{ a: 'ä' }, { a: 2 }, { a: 3 }]);
 
-  test('is no row, wherever the chunks are cut', async () => {
+  test('is not a row, wherever the chunks are cut', async () => {
     const bytes = Buffer.from(three + report([]) + report([{ b: 1 }]));
     const whole = values(await read(bytes));
     expect(whole).toEqual([
@@ -101,7 +101,7 @@ describe('the summary of a whole report', () => {
     expect(values(await read(...[...bytes].map((byte) => Buffer.from([byte]))))).toEqual(whole);
   });
 
-  test('may come without a line end, and rows may stand behind it', async () => {
+  test('may lack its line end, and rows may follow it', async () => {
     expect(await read(three.trimEnd())).toHaveLength(3);
     expect(await read(`${three}{"a":4}\n`)).toHaveLength(4);
   });
@@ -118,7 +118,7 @@ describe('the summary of a whole report', () => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringMatching(message) });
   });
 
-  test('that is not letter for letter one of ours is a row like any other', async () => {
+  test('counts as a row if it differs from ours in any byte', async () => {
     for (const line of [
       '{"summary":{}}',
       '{"summary":{"rows":3,"sha256":"x"}}',

@@ -7,11 +7,11 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * Reads NDJSON (one JSON object per line, UTF-8): a row for each line that is not blank. A line
- * that cannot be read is a row with its fault; lines longer than 1 MiB are never held in memory.
- * The summary that ends a whole report of ours is no row: it is compared with what stands before
- * it, back to another summary or the beginning, and when they differ the reading fails. The first
- * `skip` rows are only counted: their values are `undefined`.
+ * Reads NDJSON (one JSON object per line, UTF-8) and yields a row for each line that is not blank.
+ * An unreadable line becomes a row with faults; lines longer than 1 MiB are never held in memory.
+ * The summary line at the end of our exports is not a row: it is checked against the lines since
+ * the previous summary or the beginning, and a mismatch throws. The first `skip` rows are only
+ * counted: their values are `undefined`.
  */
 export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): AsyncGenerator<SourceRow> {
   let rows = 0;
@@ -40,16 +40,16 @@ const notWhole = (line: number, expected: number, found: number): ImportError =>
 interface Line {
   /** From 1. */
   readonly number: number;
-  /** The line without its end, cut one byte past the longest that is read. */
+  /** The line without its end, truncated one byte after the maximum length. */
   readonly bytes: Buffer;
   /** Bytes of the source up to its end. */
   readonly end: number;
-  /** What the line says when it is a summary, and the SHA-256 of the bytes since the one before. */
+  /** The contents of a summary line, and the SHA-256 of the bytes since the previous summary. */
   readonly summary?: ExportSummary;
   readonly sha256?: string;
 }
 
-/** The lines of a source but for empty ones. */
+/** The lines of a source, without empty ones. */
 async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
   let length = 0;
@@ -102,7 +102,7 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<Line> 
   if (length > 0) yield finish(chunkStart);
 }
 
-/** How many bytes an empty line at a place takes, 0 when there is none. */
+/** Bytes of the empty line at this position; 0 if there is none. */
 function blankLength(chunk: Buffer, start: number): number {
   if (chunk[start] === newline) return 1;
   return chunk[start] === carriageReturn && chunk[start + 1] === newline ? 2 : 0;
@@ -110,7 +110,9 @@ function blankLength(chunk: Buffer, start: number): number {
 
 const summaryBytes = Buffer.from(summaryStart);
 
-/** Whether a line that begins so may be a summary; of a chunk's last bytes there may be few. */
+/**
+ * Whether a line with these first bytes may be a summary; at the end of a chunk there may be few.
+ */
 const mayBeSummary = (bytes: Buffer): boolean =>
   summaryBytes.subarray(0, bytes.length).equals(bytes.subarray(0, summaryBytes.length));
 
@@ -128,7 +130,8 @@ function readLine(line: number, bytes: Buffer, skip: boolean): Omit<SourceRow, '
   try {
     text = decoder.decode(bytes).trim();
   } catch {
-    return fault(bytes.toString('latin1'), 'UTF-8 text'); // TypeError of the decoder: not UTF-8
+    // the decoder throws TypeError for bytes that are not UTF-8
+    return fault(bytes.toString('latin1'), 'UTF-8 text');
   }
   if (text === '') return undefined;
   if (skip) return { line, raw: '', content: { value: undefined } };

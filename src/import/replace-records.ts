@@ -6,25 +6,27 @@ import { type ImportSummary, summaryOf } from './import-records.ts';
 import { batchRows } from './load-batches.ts';
 import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
 
-/** How to replace. */
 interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
   readonly dryRun: boolean;
-  /** Whether a source without rows may remove everything. */
+  /** Whether a source without rows may remove all records. */
   readonly allowEmpty: boolean;
 }
 
-/** What a replacement did. `refused` says why it did nothing: its counts are zero then. */
+/**
+ * The result of a replacement. If `refused` is present, nothing was changed and the counts are
+ * zero.
+ */
 export interface ReplaceSummary extends ImportSummary {
   readonly removed: number;
   readonly refused?: ImportError;
 }
 
 /**
- * Makes a source all records of a tenant, in one transaction: readers see the report of before
- * until they see the new one, records that are not in the source become removed ones, equal ones
- * are left alone. A source with one row that is rejected, or without any row, changes nothing; nor
- * does one that fails. Fails with `ImportError` as `importRecords` does.
+ * Replaces all records of a tenant with a source, in one transaction: clients get the old report
+ * until they get the new one, records missing from the source are removed, and equal records are
+ * left alone. Nothing changes if any row is rejected, if the source has no rows, or if it fails.
+ * Throws `ImportError` as `importRecords` does.
  */
 export async function replaceRecords(
   store: Store,
@@ -50,7 +52,7 @@ export async function replaceRecords(
   });
 }
 
-/** Adds the good rows of a source in batches, each while the next one is read. */
+/** Adds the valid rows of a source in batches, each while the next one is read. */
 async function gather(
   replacement: Replacement,
   source: AsyncIterable<Buffer>,
@@ -62,13 +64,14 @@ async function gather(
   const flush = async (): Promise<void> => {
     await underWay;
     underWay = replacement.add([...batch.values()]);
-    underWay.catch(() => undefined); // it is told to whoever waits for it next
+    underWay.catch(() => undefined); // the next call that awaits the batch throws its error
     batch = new Map();
     options.onProgress?.(tally.read);
   };
   try {
     for await (const { row } of readGoodRows(unpacked(source, options), options, tally)) {
-      if (tally.rejected > 0) continue; // nothing will come of it but the list of all that is wrong
+      // the replacement is refused anyway; read on only to report all faults
+      if (tally.rejected > 0) continue;
       batch.set(row.id, row);
       if (batch.size >= batchRows) await flush();
     }

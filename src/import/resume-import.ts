@@ -2,20 +2,20 @@ import type { ResumePoint } from '../storage/store.ts';
 import { ImportError } from './error.ts';
 import type { SourceDigest } from './source-digest.ts';
 
-/** How an import goes on where one before it left off. */
+/** How an import continues from a resume point. */
 export interface Resumption {
-  /** Rows that are done. */
+  /** Rows that are imported already. */
   readonly rows: number;
   /**
-   * Whether a row, by its number and the byte that it ends at, is done; fails with `ImportError`
-   * when the rows up to there are not those that were done.
+   * Whether a row, given by its number and end offset, is imported already. Throws `ImportError` if
+   * the rows up to the resume point are not those that were imported.
    */
   isPast(row: number, end: number): boolean;
-  /** Fails with `ImportError` when a source of so many rows ended before what was done. */
+  /** Throws `ImportError` if a source with this number of rows ended before the resume point. */
   requireReached(rows: number): void;
 }
 
-/** Prepares to continue from a resume point, or from the beginning without one. */
+/** Prepares to continue from a resume point, or from the beginning if there is none. */
 export function createResumption(
   resumePoint: ResumePoint | undefined,
   format: string,

@@ -8,8 +8,8 @@ const source = Buffer.concat(chunks);
 const hashOf = (bytes: number): string => createHash('sha256').update(source.subarray(0, bytes)).digest('hex');
 
 /**
- * Reads the source with rows that end where `ends` says, each looked at once the chunk that it ends
- * in was read; the most that was kept.
+ * Reads the source with rows that end at the offsets `ends`, calling `look` for each once its chunk
+ * was read. Returns the largest number of pending bytes.
  */
 async function read(digest: SourceDigest, ends: readonly number[], look: (end: number) => void): Promise<number> {
   let [bytes, row, most] = [0, 0, 0];
@@ -25,7 +25,7 @@ async function read(digest: SourceDigest, ends: readonly number[], look: (end: n
   return most;
 }
 
-test('the hash of a source up to any row is told, and little of it is kept', async () => {
+test('SourceDigest returns the hash of a source up to the end of any row and buffers little of it', async () => {
   const digest = new SourceDigest();
   const ends = Array.from({ length: 4_000 }, (_, n) => (n + 1) * 10_007);
   const most = await read(digest, ends, (end) => {
@@ -46,12 +46,12 @@ test.each([
     expect(digest.at(end)).toBe(hashOf(end));
   });
   expect(most).toBeLessThan(18 * mib);
-  // up to the last row, however much has come behind it
+  // up to the last row, however many bytes have followed it
   expect(digest.at(ends.at(-1) ?? 0)).toBe(hashOf(ends.at(-1) ?? 0));
   expect(digest.at(source.length)).toBe(hashOf(source.length));
 });
 
-test('what was passed or has not come is not told', async () => {
+test('SourceDigest returns no hash for offsets that were passed or not read yet', async () => {
   const digest = new SourceDigest();
   await read(digest, [9_000_000], (end) => expect(digest.at(end)).toBe(hashOf(end)));
   expect(digest.at(8_000_000)).toBeUndefined();

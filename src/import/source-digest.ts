@@ -1,29 +1,25 @@
 import { createHash, type Hash } from 'node:crypto';
 
-/** Bytes that are let wait for the hash, so that it is not asked for every row. */
+/** Bytes that may wait to be hashed, so that not every row causes a hash update. */
 const stepBytes = 1_048_576;
-/**
- * Bytes without the end of a row that are kept; what comes before the last of them is hashed ahead.
- */
+/** Maximum buffered bytes without a row end; beyond it, all but the last ones are hashed ahead. */
 const keptBytesMax = 16 * stepBytes;
-/** Bytes that a reader of rows may have taken in and not given as rows yet. */
+/** Maximum bytes that a row reader may have read ahead of the rows it has yielded. */
 const readAheadBytes = 4 * stepBytes;
 
 /**
- * Follows a source that is read elsewhere, and tells the SHA-256 of its bytes up to the end of a
- * row; keeps a bounded part of what was read and not hashed yet.
+ * Hashes a source while it is read and returns the SHA-256 up to the end of a row; buffers a
+ * bounded number of bytes.
  */
 export class SourceDigest {
   #hash = createHash('sha256');
   #hashed = 0;
-  /**
-   * Further on in the source than `#hash`, where so many bytes have come without the end of a row.
-   */
+  /** A hash further into the source than `#hash`, used if many bytes arrive without a row end. */
   #ahead: { readonly hash: Hash; readonly hashed: number } | undefined;
   readonly #pending: Buffer[] = [];
   #pendingBytes = 0;
 
-  /** The source as it is, followed. */
+  /** Yields the source unchanged and hashes it. */
   async *follow(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       this.#pending.push(chunk);
@@ -33,29 +29,26 @@ export class SourceDigest {
     }
   }
 
-  /** Bytes that are kept: read and not hashed yet. */
+  /** Bytes that were read but not hashed yet. */
   get keptBytes(): number {
     return this.#pendingBytes;
   }
 
-  /**
-   * Hears of the end of a row, so many bytes into the source: nothing before the last one that was
-   * told is asked for any more.
-   */
+  /** Records that a row ends at this offset: digests of earlier offsets are not requested again. */
   pass(bytes: number): void {
     if (this.#pendingBytes > stepBytes) this.#advance(bytes);
   }
 
   /**
-   * SHA-256 of the first so many bytes, hexadecimal; `undefined` when that many were not read, or
-   * more were passed already.
+   * The SHA-256 of the first `bytes` bytes, hexadecimal; `undefined` if fewer were read, or if a
+   * later offset was passed already.
    */
   at(bytes: number): string | undefined {
     this.#advance(bytes);
     return this.#hashed === bytes ? this.#hash.copy().digest('hex') : undefined;
   }
 
-  /** Hashes what has been read, up to so many bytes of the source in all. */
+  /** Hashes the source up to the offset `bytes`, as far as it was read. */
   #advance(bytes: number): void {
     if (this.#ahead !== undefined) {
       if (bytes < this.#ahead.hashed) return;
@@ -70,7 +63,7 @@ export class SourceDigest {
     this.#ahead = { hash, hashed: hashed + this.#move(hash, this.#pendingBytes - readAheadBytes) };
   }
 
-  /** Moves up to so many of the waiting bytes into a hash; how many there were. */
+  /** Hashes up to `bytes` pending bytes; returns how many were hashed. */
   #move(hash: Hash, bytes: number): number {
     let rest = bytes;
     while (rest > 0) {

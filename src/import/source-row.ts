@@ -1,33 +1,33 @@
 import { shorten } from '../contract/shorten.ts';
 
-/** What is wrong with one field of a row. */
+/** A fault in one field of a row. */
 export interface RowFault {
   /** Name of the field, `product.id` for one of the product; empty for the row as a whole. */
   readonly field: string;
-  /** The value as JSON text, shortened; `null` when there is none. */
+  /** The value as JSON, shortened; `null` if there is none. */
   readonly value: string | null;
-  /** What must hold, with a right example. */
+  /** The rule, with a valid example. */
   readonly rule: string;
 }
 
-/** One row of a source, as far as its reader could read it. */
+/** One row of a source, valid or not. */
 export interface SourceRow {
   /** Line of the source on which the row begins, from 1. */
   readonly line: number;
-  /** Unpacked bytes of the source up to the end of the row. */
+  /** Decompressed bytes of the source up to the end of the row. */
   readonly end: number;
-  /** The row as it stands in the source. */
+  /** The row as it appears in the source. */
   readonly raw: string;
-  /** The row as a value, or what kept the reader from reading it. */
+  /** The row's value, or why it could not be read. */
   readonly content: { readonly value: unknown } | { readonly faults: readonly RowFault[] };
 }
 
-/** Longest row that is read, in bytes; a record is a thousandth of it. */
+/** Longest row that is read, in bytes; a typical record is a thousandth of it. */
 export const rowBytesMax = 1_048_576;
 
-/** Characters of a row's name or value that a fault shows. */
+/** Maximum characters of a name or value shown in a fault. */
 export const shownMax = 80;
 
-/** A value as a fault shows it: the beginning of its JSON text. */
+/** A value as shown in a fault: the beginning of its JSON. */
 export const shownValue = (value: unknown): string | null =>
   value === undefined ? null : shorten(JSON.stringify(value) ?? String(value), shownMax);

@@ -12,7 +12,7 @@ afterAll(() => rmSync(parent, { recursive: true }));
 const sourceOf = (...texts: string[]) => Readable.from(texts.map((text) => Buffer.from(text)));
 const textOf = async (source: AsyncIterable<Buffer>) => Buffer.concat(await Array.fromAsync(source)).toString();
 
-test('a kept source is read as often as wanted, and its file has no name (S13)', async () => {
+test('a stored source can be read repeatedly, and its file has no name (S13)', async () => {
   const spool = new Spool(folder, 1_000_000);
   const text = 'x'.repeat(200_000);
   const kept = await spool.keep(sourceOf(text, 'end'));
@@ -21,7 +21,7 @@ test('a kept source is read as often as wanted, and its file has no name (S13)',
   await kept.close();
 });
 
-test('kept sources have their bytes together at most, and give them back (S13)', async () => {
+test('all stored sources share a limit of bytes and give their bytes back (S13)', async () => {
   const spool = new Spool(folder, 10);
   await expect(spool.keep(sourceOf('12345', '678901'))).rejects.toMatchObject({ code: 'TOO_LARGE' });
   const first = await spool.keep(sourceOf('123456'));
@@ -32,7 +32,7 @@ test('kept sources have their bytes together at most, and give them back (S13)',
   await second.close();
 });
 
-test('a source that fails is told, and keeps no room', async () => {
+test('a source that fails while it is stored throws its error and uses no space', async () => {
   const spool = new Spool(folder, 10);
   const broken = (async function* () {
     yield Buffer.from('1234567890');
@@ -42,7 +42,7 @@ test('a source that fails is told, and keeps no room', async () => {
   await (await spool.keep(sourceOf('1234567890'))).close();
 });
 
-test('what a killed process left is swept (S13)', async () => {
+test('sweep removes the files that a killed process left (S13)', async () => {
   const spool = new Spool(folder, 10);
   const kept = await spool.keep(sourceOf('mine'));
   writeFileSync(join(folder, 'left'), 'personal data');
@@ -53,7 +53,7 @@ test('what a killed process left is swept (S13)', async () => {
   await new Spool(join(parent, 'never-used'), 10).sweep();
 });
 
-test('a folder that cannot be made is a reason that says so', async () => {
+test('a folder that cannot be created is named in the error', async () => {
   writeFileSync(join(parent, 'file'), '');
   await expect(new Spool(join(parent, 'file', 'spool'), 10).keep(sourceOf('x'))).rejects.toMatchObject({
     code: 'NO_ROOM',

@@ -5,7 +5,7 @@ import { ImportError } from './error.ts';
 
 const readBytes = 65_536;
 
-/** A source that is kept on disk. */
+/** A source stored on disk. */
 interface KeptSource {
   /** Reads it from its beginning. */
   open(): AsyncIterable<Buffer>;
@@ -14,9 +14,9 @@ interface KeptSource {
 }
 
 /**
- * Keeps sources that must be read twice in files of a folder. A file loses its name as soon as it
- * is open, so the operating system removes it with the process, however that ends. All sources that
- * are kept at once have at most `bytesMax` bytes together.
+ * Stores sources that must be read twice in files of a folder. A file is unlinked as soon as it is
+ * open, so the operating system removes it with the process, even after a crash. All stored sources
+ * together have at most `bytesMax` bytes.
  */
 export class Spool {
   readonly #folder: string;
@@ -29,17 +29,17 @@ export class Spool {
   }
 
   /**
-   * Removes what a process left that was killed between opening a file and removing its name. Files
-   * that are in use have no name, or lose it here.
+   * Removes the files of a process that was killed between opening and unlinking one. Files in use
+   * have no name, or lose it here.
    */
   async sweep(): Promise<void> {
-    const names = await readdir(this.#folder).catch(() => []); // nothing was kept yet
+    const names = await readdir(this.#folder).catch(() => []); // no source was stored yet
     await Promise.all(names.map((name) => rm(join(this.#folder, name), { force: true })));
   }
 
   /**
-   * Reads a source to its end and keeps it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and what
-   * the source throws.
+   * Reads a source to its end and stores it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and
+   * rethrows errors of the source.
    */
   async keep(source: AsyncIterable<Buffer>): Promise<KeptSource> {
     const handle = await this.#openFile();

@@ -9,17 +9,17 @@ const secondsOf = (date: string): number => Date.parse(date) / 1000;
 const share = (fits: (row: (typeof rows)[number]) => boolean): number => rows.filter(fits).length / rows.length;
 
 describe('synthetic rows', () => {
-  test('all fit the contract, with ids of their own', () => {
+  test('all satisfy the contract and have distinct ids', () => {
     expect(rows.filter((row) => 'faults' in checkRow(row))).toEqual([]);
     expect(new Set(rows.map(({ id }) => id)).size).toBe(2_000);
   });
 
-  test('the same seed makes the same ones, another seed others', () => {
+  test('are the same for the same seed and differ for another', () => {
     expect([...syntheticRows({ count: 2_000, seed: 2026, until })]).toEqual(rows);
     expect([...syntheticRows({ count: 2_000, seed: 2027, until })]).not.toEqual(rows);
   });
 
-  test('were created within the three years before', () => {
+  test('were created within the three years before `until`', () => {
     const created = rows.map((row) => secondsOf(row.createdDate));
     expect(Math.min(...created)).toBeGreaterThan(until - 3 * 366 * day);
     expect(Math.max(...created)).toBeLessThanOrEqual(until);
@@ -44,7 +44,7 @@ describe('synthetic rows', () => {
     expect(share(({ id }) => id.endsWith('='))).toBeGreaterThan(0);
   });
 
-  test('ICCIDs carry their check digit (ITU-T E.118)', () => {
+  test('have ICCIDs with a check digit (ITU-T E.118)', () => {
     for (const { iccid } of rows) {
       const sum = [...iccid]
         .toReversed()

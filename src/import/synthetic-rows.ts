@@ -2,13 +2,13 @@ import { formatInstant } from '../contract/instant.ts';
 import type { Product } from '../contract/product.ts';
 import type { Subscription } from '../contract/subscription.ts';
 
-/** What synthetic data to make. The same options always give the same rows. */
+/** Which synthetic rows to generate. The same options always give the same rows. */
 interface SyntheticOptions {
   readonly count: number;
   readonly seed: number;
   /**
-   * The moment the data looks back from, in UTC epoch seconds: what is expired, active or about to
-   * expire follows from it.
+   * The reference time of the data, in UTC epoch seconds: whether a subscription is expired, active
+   * or about to expire depends on it.
    */
   readonly until: number;
 }
@@ -17,30 +17,30 @@ interface SyntheticOptions {
 export type SyntheticRow = Subscription & { readonly email: string };
 
 const day = 86_400;
-/** How far back the first subscription was created. */
+/** How long before `until` the first subscription was created. */
 const historySeconds = 3 * 365 * day;
 
 const regions = ['Europe', 'Global', 'North America', 'Asia Pacific', 'Middle East', 'Germany', 'Japan', 'Fleet'];
 const periods = [30, 30, 30, 15, 7];
 
 /**
- * Makes believable subscriptions over three years up to `until`: mostly 30-day products beside 15-
- * and 7-day ones, several subscriptions on one SIM, renewing ones that end within the next weeks,
- * used-up and expired ones, a few created just now, and the flaws of real data: one in thirty has
- * no status, and an activation may lie some seconds before the creation.
+ * Generates realistic subscriptions over three years up to `until`: mostly 30-day products, some
+ * 15- and 7-day ones, several subscriptions on one SIM, renewing ones that expire within the next
+ * weeks, used-up and expired ones, a few created just now, and the flaws of real data: one in
+ * thirty has no status, and an activation may be some seconds before the creation.
  */
 export function* syntheticRows({ count, seed, until }: SyntheticOptions): Generator<SyntheticRow> {
   const random = mulberry32(seed);
   const products = makeProducts();
   const simCount = Math.max(1, Math.ceil(count / 3));
   for (let index = 0; index < count; index += 1) {
-    // the business grows: more of it is recent
+    // the number of new subscriptions grows over time
     const age = historySeconds * (1 - Math.sqrt((index + random()) / count));
     const created = Math.floor(until - age);
     const sim = Math.floor(random() * simCount);
     const product = pick(products, random);
     const renews = random() < 0.4;
-    // the last: bought ahead
+    // the last one: bought in advance
     const activated = created + pick([-4, 0, 0, 2, 3, 5, 3_600, 2 * day, 20 * day], random);
     const expires = expirationOf(activated, product, renews, until);
     const usedUp = random() < 0.15;
@@ -77,8 +77,8 @@ function makeProducts(): readonly Product[] {
 }
 
 /**
- * The end of the first period, or of the running one when the subscription renews itself (some
- * renewals were switched off at some time).
+ * The end of the first period, or of the current one if the subscription renews automatically (some
+ * renewals were switched off at some point).
  */
 function expirationOf(activated: number, product: Product, renews: boolean, until: number): number {
   const period = product.period * day;
@@ -92,7 +92,7 @@ function statusOf(activated: number, expires: number, usedUp: boolean, until: nu
   return usedUp ? 'DEPLETED' : 'ACTIVE';
 }
 
-/** A 19-digit ICCID of a made-up issuer, with its check digit (ITU-T E.118: Luhn). */
+/** A 19-digit ICCID of a fictitious issuer, with its check digit (ITU-T E.118: Luhn). */
 function iccidOf(seed: number, sim: number): string {
   const digits = `894450${String(seed % 1_000).padStart(3, '0')}${String(sim).padStart(9, '0')}`;
   return digits + luhnDigit(digits);
@@ -116,7 +116,8 @@ function pick<T>(items: readonly T[], random: () => number): T {
 }
 
 /**
- * Numbers from 0 to below 1 that follow from a seed (mulberry32, by Tommy Ettinger, public domain).
+ * Pseudorandom numbers from 0 (inclusive) to 1 (exclusive) for a seed (mulberry32, by Tommy
+ * Ettinger, public domain).
  */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;

@@ -15,7 +15,7 @@ async function* chunksOf(bytes: Buffer, size = 65_536): AsyncGenerator<Buffer> {
 const unpacked = async (source: AsyncIterable<Buffer>, bytesMax = large): Promise<string> =>
   Buffer.concat(await Array.fromAsync(unpack(source, bytesMax))).toString();
 
-describe('a source that is not packed', () => {
+describe('an uncompressed source', () => {
   test.each(['', 'a', '{}', 'id,status\n', '\u001f', '(\u0000'])('is given as it is: %j', async (text) => {
     expect(await unpacked(chunksOf(Buffer.from(text)))).toBe(text);
   });
@@ -25,8 +25,8 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
   const pack = packers[name];
   const text = Array.from({ length: 20_000 }, (_, n) => `{"line":${n}}\n`).join('');
 
-  test('is unpacked, cut into chunks anywhere', async () => {
-    const short = text.slice(0, 20_000); // chunks of one byte take their time
+  test('is decompressed, wherever the chunks are cut', async () => {
+    const short = text.slice(0, 20_000); // chunks of one byte are slow
     const bytes = await pack(Buffer.from(short));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 3_000 }), async (size) => {
@@ -37,12 +37,12 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     expect(await unpacked(chunksOf(await pack(Buffer.from('ä')), 1))).toBe('ä');
   });
 
-  test('of several parts one behind the other is read to its end', async () => {
+  test('of several concatenated parts is read to its end', async () => {
     const bytes = await pack(Buffer.from(text));
     expect((await unpacked(chunksOf(Buffer.concat([bytes, bytes])))).length).toBe(2 * text.length);
   });
 
-  test.each([3, 400, 2_000])('that is cut %i bytes before its end is told, not taken for whole', async (missing) => {
+  test.each([3, 400, 2_000])('truncated %i bytes before its end is rejected', async (missing) => {
     const bytes = await pack(Buffer.from(text));
     await expect(unpacked(chunksOf(bytes.subarray(0, -missing)))).rejects.toMatchObject({
       code: 'UNREADABLE',
@@ -50,7 +50,7 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     });
   });
 
-  test.each([1, 2, 3, 4, 9, 15])('that is cut %i bytes into a later part is refused (T2)', async (kept) => {
+  test.each([1, 2, 3, 4, 9, 15])('truncated %i bytes into a later part is rejected (T2)', async (kept) => {
     const bytes = await pack(Buffer.from(text));
     const later = bytes.subarray(0, kept);
     for (const chunks of [[Buffer.concat([bytes, later])], [bytes, later]])
@@ -68,23 +68,23 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
       await expect(unpacked(Readable.from(chunks))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
-  test('that is cut anywhere is refused, of bytes that cannot be packed too (T2)', async () => {
+  test('truncated at any byte is rejected, even if its bytes are incompressible (T2)', async () => {
     const bytes = await pack(randomBytes(200));
     for (let kept = 4; kept < bytes.length; kept += 1)
       await expect(unpacked(chunksOf(bytes.subarray(0, kept)))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
-  test('of nothing is nothing', async () => {
+  test('without content yields nothing', async () => {
     expect(await unpacked(chunksOf(await pack(Buffer.alloc(0))))).toBe('');
   });
 
-  test('whose structure is damaged is told', async () => {
+  test('with a damaged structure is rejected', async () => {
     const bytes = await pack(Buffer.from(text));
     bytes.fill(0xff, 12, 60);
     await expect(unpacked(chunksOf(bytes))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
-  test('that unpacks to more than allowed is given up there', async () => {
+  test('that decompresses to more than allowed is rejected at the limit', async () => {
     const bomb = await pack(Buffer.alloc(50_000_000));
     expect(bomb.length).toBeLessThan(100_000);
     let given = 0;
@@ -95,7 +95,7 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     expect(given).toBeLessThanOrEqual(1_000_000);
   });
 
-  test('whose own source fails tells that failure', async () => {
+  test('rethrows the error of the stream it is read from', async () => {
     const bytes = await pack(Buffer.from(text));
     const broken = (async function* () {
       yield bytes.subarray(0, 500);

@@ -9,22 +9,25 @@ import {
 } from 'node:zlib';
 import { ImportError } from './error.ts';
 
-/** How a source is packed, by its first bytes (RFC 1952 §2.3.1, RFC 8878 §3.1.1). */
+/** A compression format, recognised by its first bytes (RFC 1952 §2.3.1, RFC 8878 §3.1.1). */
 interface Packing {
   readonly name: string;
   readonly magic: Buffer;
   readonly create: () => Gunzip | ZstdDecompress;
-  /** What must come out last, and the frame that holds it, which stands behind the source. */
+  /**
+   * A frame appended to the source, and the content that must come out last if the source was
+   * complete.
+   */
   readonly seal: { readonly content: Buffer; readonly frame: Buffer };
 }
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Node's zstd decompressor drops up to three last bytes in silence. The source was whole when all
+ * Node's zstd decompressor silently drops up to three last bytes. The source was complete if all
  * bytes were consumed and the content of our frame came out last. The frame needs its checksum: a
- * cut block that takes the frame for its own content then ends with other bytes. gzip needs no such
- * frame.
+ * truncated block that takes the frame for its own content then ends with other bytes. gzip needs
+ * no such frame.
  */
 const zstdSeal = Buffer.from('\u0000end of the source\u0000');
 
@@ -48,9 +51,9 @@ const packings: readonly Packing[] = [
 const magicBytes = 4;
 
 /**
- * Unpacks a source that is gzip or zstd, whatever its name, and returns any other one as it is.
- * Throws `ImportError` when it is truncated or damaged, when other bytes follow it, or when it
- * unpacks to more than `bytesMax` bytes: a small file can hold endless ones.
+ * Decompresses a source that is gzip or zstd, whatever its name, and returns any other source
+ * unchanged. Throws `ImportError` if the source is truncated or damaged, if other bytes follow it,
+ * or if it decompresses to more than `bytesMax` bytes: a small file can expand without limit.
  */
 export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   const input = source[Symbol.asyncIterator]();
@@ -58,7 +61,7 @@ export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): 
     const [head, more] = await readHead(input);
     yield* unpackFrom(head, joined(head, more, input), bytesMax);
   } finally {
-    await input.return?.(); // nobody else ends it
+    await input.return?.(); // nothing else closes it
   }
 }
 
@@ -90,8 +93,8 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
 }
 
 /**
- * Unpacks a source with the seal behind it, and takes the seal away; throws an error of zlib when
- * not all bytes were unpacked.
+ * Decompresses a source with the seal appended and removes the seal's content; throws an error of
+ * zlib if not all bytes were consumed.
  */
 async function* unpackSealed({ create, seal }: Packing, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let fed = 0;
@@ -144,7 +147,7 @@ async function* joined(head: Buffer, more: boolean, input: AsyncIterator<Buffer>
   }
 }
 
-/** Errors of the unpacking itself, as against those of the source. */
+/** Whether an error comes from decompression rather than from the source. */
 function isDamage(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && (code.startsWith('Z_') || code.startsWith('ZSTD_'));
