@@ -19,9 +19,9 @@ test.each([
   for (const line of [1, 2, 3]) await first.write(rowOf(line, raw));
   await first.close();
   const again = await openErrorsFile(file, true, undefined);
-  await again.keep(2);
+  await again.truncate(2);
   await again.write(rowOf(9, raw));
-  await again.keep(9); // more than there are
+  await again.truncate(9); // more than there are
   await again.close();
   const kept = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   expect(kept.map((line) => JSON.parse(line))).toEqual([1, 2, 9].map((line) => rowOf(line, raw)));

@@ -1,6 +1,6 @@
 import { type BigIntStats, createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { RejectedRow } from '../import/read-good-rows.ts';
+import type { RejectedRow } from '../import/read-valid-rows.ts';
 import { CommandError } from './error.ts';
 
 /** Where `--errors` writes rejected rows. */
@@ -8,7 +8,7 @@ interface ErrorsFile {
   /**
    * Keeps the first so many rows of an import that is resumed, and drops what it wrote behind them.
    */
-  keep(rows: number): Promise<void>;
+  truncate(rows: number): Promise<void>;
   /** Resolves when the row is out of this process. */
   write(row: RejectedRow): Promise<void>;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export async function openErrorsFile(
   }
   if (!resume && stats.size > 0n) await handle.truncate(0).catch(cannotWrite(file));
   return {
-    keep: (rows) => keepLines(file, handle, rows).catch(cannotWrite(file)),
+    truncate: (rows) => keepLines(file, handle, rows).catch(cannotWrite(file)),
     write: (row) => handle.appendFile(`${JSON.stringify(row)}\n`).catch(cannotWrite(file)),
     close: () => handle.close(),
   };

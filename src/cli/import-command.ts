@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
 import { importStrictly } from '../import/import-strictly.ts';
-import { type ImportFormat, importFormats, type RejectedRow, unpackedGibMax } from '../import/read-good-rows.ts';
+import { decompressedGibMax, type ImportFormat, importFormats, type RejectedRow } from '../import/read-valid-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { readConfig } from './config.ts';
@@ -48,7 +48,7 @@ export function addImportCommand(program: Command, output: Output): void {
     .option('--allow-empty', 'with --replace: accept an empty file, which removes all records')
     .option('--resume', 'continue an import of the same source that was killed or failed')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line number and errors')
-    .option('--unpacked-max-gib <n>', 'maximum uncompressed size of a gzip or zstd file', parseGib, unpackedGibMax)
+    .option('--unpacked-max-gib <n>', 'maximum uncompressed size of a gzip or zstd file', parseGib, decompressedGibMax)
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
@@ -106,9 +106,9 @@ async function runImport(
   let resumedFrom = 0;
   const onResume: ImportOptions['onResume'] = async ({ read, rejected }) => {
     resumedFrom = read;
-    if (resume) await errorsFile?.keep(rejected);
+    if (resume) await errorsFile?.truncate(rejected);
   };
-  const unpackedBytesMax = options.unpackedMaxGib * 2 ** 30;
+  const decompressedBytesMax = options.unpackedMaxGib * 2 ** 30;
   const dryRun = options.dryRun === true;
   const strict = options.strict === true && options.replace !== true; // --replace always is
   const { format } = source;
@@ -116,7 +116,7 @@ async function runImport(
     readSource(source, work, output);
   const importOnce = (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) =>
     read(async (bytes, onProgress) => {
-      const how = { format, ...pass, resume, onResume, onProgress, unpackedBytesMax };
+      const how = { format, ...pass, resume, onResume, onProgress, decompressedBytesMax };
       return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
     });
   const replace = () =>
@@ -128,7 +128,7 @@ async function runImport(
         allowEmpty,
         onRejected,
         onProgress,
-        unpackedBytesMax,
+        decompressedBytesMax,
       });
     });
   const load = async (): Promise<ReplaceSummary> => {

@@ -1,6 +1,6 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { ImportFormat } from '../import/read-good-rows.ts';
+import type { ImportFormat } from '../import/read-valid-rows.ts';
 import type { Spool } from '../import/spool.ts';
 import { CommandError, UsageError } from './error.ts';
 import type { FileIdentity } from './errors-file.ts';
@@ -37,7 +37,7 @@ export async function openImportSource(
   const source = findSource(file, formatOf(file, format));
   if (twice === undefined || source.bytes !== undefined) return source;
   await twice.sweep();
-  const kept = await twice.keep(source.open());
+  const kept = await twice.store(source.open());
   return { ...source, open: (onBytes) => counted(kept.open(), onBytes), dispose: () => kept.close() };
 }
 

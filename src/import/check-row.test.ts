@@ -56,7 +56,7 @@ describe('checkRow with a valid row', () => {
     ['false', 'false'],
     ['TRUE', 'true'],
     ['False', 'false'],
-  ])('auto_renew %j is the word %j', (given, word) => {
+  ])('writes auto_renew %j as the string %j', (given, word) => {
     expect(JSON.parse(rowOf({ ...right, auto_renew: given }).record)).toHaveProperty('auto_renew', word);
   });
 
@@ -73,7 +73,7 @@ describe('checkRow with a valid row', () => {
     ['1969-12-31T23:59:59.5Z', '1969-12-31T23:59:59Z'],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00Z'],
     ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59Z'],
-  ])('date %s is kept as %s', (given, written) => {
+  ])('writes the date %s as %s', (given, written) => {
     const row = rowOf({ ...right, createdDate: given });
     expect(JSON.parse(row.record)).toHaveProperty('createdDate', written);
     expect(row.createdDate).toBe(Date.parse(written) / 1000);
@@ -117,7 +117,7 @@ describe('checkRow with an invalid row', () => {
     ['auto_renew', 1, '1'],
     ['product', 'p', '"p"'],
     ['product', null, 'null'],
-  ])('%s %j: its field, its value and the rule with an example', (field, value, shown) => {
+  ])('reports %s %j with its field, its value and a rule with an example', (field, value, shown) => {
     expect(faultsOf({ ...right, [field]: value })).toEqual([{ field, value: shown, rule: expect.any(String) }]);
     if (field !== 'product') expect(faultsOf({ ...right, [field]: value })[0]?.rule).toContain(', such as ');
   });
@@ -177,7 +177,7 @@ describe('checkRow with an invalid row', () => {
     ['product.plan_id', { product: { ...right.product, plan_id: '\udfff' } }],
     ['device_id', { device_id: 'device-\ud83d' }],
     ['email', { email: 'ada\ud800@example.com' }],
-  ])('a row is rejected when %s holds half of a surrogate pair (T1)', (field, given) => {
+  ])('rejects a row if %s contains half of a surrogate pair (T1)', (field, given) => {
     expect(faultsOf({ ...right, ...given })).toMatchObject([{ field, rule: expect.any(String) }]);
   });
 
@@ -190,7 +190,7 @@ describe('checkRow with an invalid row', () => {
     expect(fault?.field).toBe(`${'x'.repeat(80)}…`);
   });
 
-  test.each([null, 5, 'text', [right], true])('%j is no row', (value) => {
+  test.each([null, 5, 'text', [right], true])('rejects %j, which is not an object', (value) => {
     expect(faultsOf(value)).toMatchObject([{ field: '', rule: expect.stringContaining('JSON object') }]);
   });
 });

@@ -3,7 +3,7 @@ import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { withImportLock } from './import-lock.ts';
 import { batchEnd, batchRows, createBatchLoader } from './load-batches.ts';
-import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
+import { decompressed, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
 
@@ -52,7 +52,7 @@ export async function importRecords(
 /** Checks every row and loads none. */
 async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
   const tally = { read: 0, rejected: 0 };
-  for await (const _ of readGoodRows(unpacked(source, options), options, tally))
+  for await (const _ of readValidRows(decompressed(source, options), options, tally))
     if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
   return summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 });
 }
@@ -69,11 +69,11 @@ async function loadRecords(
   const resumption = createResumption(resumePoint, options.format, digest);
   const tally: Tally = { read: 0, rejected: resumePoint?.rejected ?? 0 };
   const begun = { read: resumePoint?.read ?? 0, rejected: tally.rejected };
-  let told: Promise<void> | undefined;
+  let reported: Promise<void> | undefined;
   /**
    * Reports the resumed import, once the source is known to match it and before any later callback.
    */
-  const tellResume = () => (told ??= Promise.resolve(options.onResume?.(begun)));
+  const reportResume = () => (reported ??= Promise.resolve(options.onResume?.(begun)));
   const loader = createBatchLoader(store, tenant, lock, resumePoint ?? { inserted: 0, updated: 0, unchanged: 0 });
   let batch = new Map<string, SubscriptionRow>();
   // state after the last row of the batch
@@ -89,18 +89,18 @@ async function loadRecords(
     options.onProgress?.(tally.read);
   };
   try {
-    for await (const { row, before } of readGoodRows(
-      digest.follow(unpacked(source, options)),
+    for await (const { row, before } of readValidRows(
+      digest.follow(decompressed(source, options)),
       {
         ...options,
         async onRejected(row) {
-          await tellResume();
+          await reportResume();
           await options.onRejected(row);
         },
       },
       tally,
       resumption,
-      (bytes) => digest.pass(bytes),
+      (bytes) => digest.markRowEnd(bytes),
     )) {
       if (before.read >= end) {
         done = before;
@@ -110,7 +110,7 @@ async function loadRecords(
       batch.set(row.id, row);
     }
     resumption.requireReached(tally.read);
-    await tellResume();
+    await reportResume();
     await flush(true);
   } finally {
     await loader.settle();

@@ -1,6 +1,6 @@
 import { ImportError } from './error.ts';
 import type { ImportOptions, ImportSummary } from './import-records.ts';
-import type { RejectedRow } from './read-good-rows.ts';
+import type { RejectedRow } from './read-valid-rows.ts';
 
 interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
   /** What the source is called in messages, such as its file name. */

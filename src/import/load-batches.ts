@@ -48,7 +48,7 @@ interface BatchLoader {
 /** Loads batches one after another, each while the next one is read and checked. */
 export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLock, start: LoadCounts): BatchLoader {
   const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
-  let underWay: Promise<void> = Promise.resolve();
+  let pendingBatch: Promise<void> = Promise.resolve();
   const loadOne = async (rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
     const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, pointAfter(counts)));
@@ -57,11 +57,11 @@ export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLo
   return {
     counts,
     async load(rows, pointAfter) {
-      await underWay;
-      underWay = loadOne(rows, pointAfter);
-      underWay.catch(() => undefined); // the next call that awaits the batch throws its error
+      await pendingBatch;
+      pendingBatch = loadOne(rows, pointAfter);
+      pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     },
-    settle: () => underWay,
+    settle: () => pendingBatch,
   };
 }
 

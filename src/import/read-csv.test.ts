@@ -71,14 +71,11 @@ describe('reading CSV', () => {
   });
 
   test.each([
-    ['line ends of Windows', `${header}\r\n${lineOf()}\r\n`],
+    ['Windows line ends', `${header}\r\n${lineOf()}\r\n`],
     ['a byte order mark', `\ufeff${header}\n${lineOf()}`],
     ['blank lines', `${header}\n\n${lineOf()}\n\n`],
-    [
-      'its columns in any order',
-      `auto_renew,${header.replace(',auto_renew', '')}\nTRUE,${lineOf().replace(',TRUE', '')}`,
-    ],
-  ])('may have %s', async (_title, text) => {
+    ['columns in any order', `auto_renew,${header.replace(',auto_renew', '')}\nTRUE,${lineOf().replace(',TRUE', '')}`],
+  ])('accepts %s', async (_title, text) => {
     expect((await read(text)).map(({ content }) => content)).toEqual([{ value }]);
   });
 
@@ -121,7 +118,7 @@ describe('reading CSV', () => {
     ['CRLF everywhere', '\r\n', '\r\n'],
     ['LF everywhere', '\n', '\n'],
     ['CR everywhere', '\r', '\r'],
-  ])('rows have their right line numbers, of %s (T8)', async (_title, first, end) => {
+  ])('numbers lines correctly with %s (T8)', async (_title, first, end) => {
     const quoted = lineOf({ device_id: `two${end}lines` });
     const text = [quoted, '', lineOf(), 'x', lineOf({ 'product.name': 'last' })].join(end);
     for (const size of [1, 7, 1_000]) {
@@ -152,8 +149,8 @@ describe('reading CSV', () => {
 
   test.each([
     ['a quotation that never ends', `${header}\n${lineOf()}\n"a`],
-    ['text behind a quotation', `${header}\n${lineOf()}\n"a"b,c`],
-  ])('%s ends the reading with its line', async (_title, text) => {
+    ['text after a quotation', `${header}\n${lineOf()}\n"a"b,c`],
+  ])('%s aborts with its line number', async (_title, text) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringContaining('line 3') });
   });
 

@@ -23,9 +23,9 @@ describe('reading NDJSON', () => {
   });
 
   test.each([
-    ['line ends of Windows', '{"a":1}\r\n{"a":2}\r\n'],
+    ['Windows line ends', '{"a":1}\r\n{"a":2}\r\n'],
     ['a byte order mark', '\ufeff{"a":1}\n{"a":2}'],
-  ])('may have %s', async (_title, text) => {
+  ])('accepts %s', async (_title, text) => {
     expect(values(await read(text))).toEqual([
       [1, { a: 1 }],
       [2, { a: 2 }],
@@ -114,7 +114,7 @@ describe('the summary line of an export, read as NDJSON,', () => {
     ['line ends were changed', three.replaceAll('\n', '\r\n'), /but not the same bytes/],
     ['a blank line was put in', three.replace('\n', '\n\n'), /but not the same bytes/],
     ['the second of two is not whole', three + three.replace('{"a":3}\n', ''), /past line 7: .*had 3 rows, 2 are here/],
-  ])('refuses the source when %s', async (_title, text, message) => {
+  ])('rejects an export when %s', async (_title, text, message) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringMatching(message) });
   });
 

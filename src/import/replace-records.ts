@@ -4,7 +4,7 @@ import { ImportError } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, summaryOf } from './import-records.ts';
 import { batchRows } from './load-batches.ts';
-import { readGoodRows, type SourceOptions, type Tally, unpacked } from './read-good-rows.ts';
+import { decompressed, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
 interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
@@ -38,7 +38,7 @@ export async function replaceRecords(
     const replacement = await store.openReplacement(tenant);
     try {
       const tally = { read: 0, rejected: 0 };
-      await gather(replacement, source, options, tally);
+      await addRows(replacement, source, options, tally);
       const refused = refusalOf(tally, options.allowEmpty);
       if (refused !== undefined) {
         return { ...summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 }), removed: 0, refused };
@@ -53,23 +53,23 @@ export async function replaceRecords(
 }
 
 /** Adds the valid rows of a source in batches, each while the next one is read. */
-async function gather(
+async function addRows(
   replacement: Replacement,
   source: AsyncIterable<Buffer>,
   options: ReplaceOptions,
   tally: Tally,
 ): Promise<void> {
   let batch = new Map<string, SubscriptionRow>();
-  let underWay: Promise<void> = Promise.resolve();
+  let pendingBatch: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
-    await underWay;
-    underWay = replacement.add([...batch.values()]);
-    underWay.catch(() => undefined); // the next call that awaits the batch throws its error
+    await pendingBatch;
+    pendingBatch = replacement.add([...batch.values()]);
+    pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     batch = new Map();
     options.onProgress?.(tally.read);
   };
   try {
-    for await (const { row } of readGoodRows(unpacked(source, options), options, tally)) {
+    for await (const { row } of readValidRows(decompressed(source, options), options, tally)) {
       // the replacement is refused anyway; read on only to report all faults
       if (tally.rejected > 0) continue;
       batch.set(row.id, row);
@@ -77,7 +77,7 @@ async function gather(
     }
     await flush();
   } finally {
-    await underWay;
+    await pendingBatch;
   }
 }
 

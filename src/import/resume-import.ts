@@ -28,9 +28,9 @@ export function createResumption(
     rows: read,
     isPast(row, end) {
       if (row > read) return false;
-      digest.pass(Math.min(end, bytes));
+      digest.markRowEnd(Math.min(end, bytes));
       if (row === read && digest.at(bytes) !== sha256)
-        throw otherSource(`its first ${read} rows (${bytes} unpacked bytes) are not those that were imported`);
+        throw otherSource(`its first ${read} rows (${bytes} decompressed bytes) are not those that were imported`);
       return true;
     },
     requireReached(rows) {

@@ -19,7 +19,7 @@ async function read(digest: SourceDigest, ends: readonly number[], look: (end: n
     })(),
   )) {
     bytes += chunk.length;
-    most = Math.max(most, digest.keptBytes);
+    most = Math.max(most, digest.pendingBytes);
     for (; (ends[row] ?? source.length + 1) <= bytes; row += 1) look(ends[row] ?? 0);
   }
   return most;
@@ -30,7 +30,7 @@ test('SourceDigest returns the hash of a source up to the end of any row and buf
   const ends = Array.from({ length: 4_000 }, (_, n) => (n + 1) * 10_007);
   const most = await read(digest, ends, (end) => {
     if (end % 37 === 0) expect(digest.at(end)).toBe(hashOf(end));
-    digest.pass(end);
+    digest.markRowEnd(end);
   });
   expect(most).toBeLessThan(2 * mib);
 });
@@ -39,10 +39,10 @@ test.each([
   ['a row of 30 MiB', [1_000, 31 * mib + 5, 35 * mib]],
   ['rows that do not end at all', [1_000]],
   ['no row', []],
-])('so it is with %s', async (_title, ends) => {
+])('SourceDigest buffers less than 18 MiB and returns every hash of a source with %s', async (_title, ends) => {
   const digest = new SourceDigest();
   const most = await read(digest, ends, (end) => {
-    digest.pass(end);
+    digest.markRowEnd(end);
     expect(digest.at(end)).toBe(hashOf(end));
   });
   expect(most).toBeLessThan(18 * mib);

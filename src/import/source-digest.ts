@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 /** Bytes that may wait to be hashed, so that not every row causes a hash update. */
 const stepBytes = 1_048_576;
 /** Maximum buffered bytes without a row end; beyond it, all but the last ones are hashed ahead. */
-const keptBytesMax = 16 * stepBytes;
+const pendingBytesMax = 16 * stepBytes;
 /** Maximum bytes that a row reader may have read ahead of the rows it has yielded. */
 const readAheadBytes = 4 * stepBytes;
 
@@ -24,18 +24,18 @@ export class SourceDigest {
     for await (const chunk of source) {
       this.#pending.push(chunk);
       this.#pendingBytes += chunk.length;
-      if (this.#pendingBytes > keptBytesMax) this.#hashAhead();
+      if (this.#pendingBytes > pendingBytesMax) this.#hashAhead();
       yield chunk;
     }
   }
 
   /** Bytes that were read but not hashed yet. */
-  get keptBytes(): number {
+  get pendingBytes(): number {
     return this.#pendingBytes;
   }
 
   /** Records that a row ends at this offset: digests of earlier offsets are not requested again. */
-  pass(bytes: number): void {
+  markRowEnd(bytes: number): void {
     if (this.#pendingBytes > stepBytes) this.#advance(bytes);
   }
 

@@ -15,7 +15,7 @@ const textOf = async (source: AsyncIterable<Buffer>) => Buffer.concat(await Arra
 test('a stored source can be read repeatedly, and its file has no name (S13)', async () => {
   const spool = new Spool(folder, 1_000_000);
   const text = 'x'.repeat(200_000);
-  const kept = await spool.keep(sourceOf(text, 'end'));
+  const kept = await spool.store(sourceOf(text, 'end'));
   expect(readdirSync(folder)).toEqual([]);
   for (let n = 0; n < 2; n += 1) expect(await textOf(kept.open())).toBe(`${text}end`);
   await kept.close();
@@ -23,11 +23,11 @@ test('a stored source can be read repeatedly, and its file has no name (S13)', a
 
 test('all stored sources share a limit of bytes and give their bytes back (S13)', async () => {
   const spool = new Spool(folder, 10);
-  await expect(spool.keep(sourceOf('12345', '678901'))).rejects.toMatchObject({ code: 'TOO_LARGE' });
-  const first = await spool.keep(sourceOf('123456'));
-  await expect(spool.keep(sourceOf('12345'))).rejects.toMatchObject({ code: 'NO_ROOM' });
+  await expect(spool.store(sourceOf('12345', '678901'))).rejects.toMatchObject({ code: 'TOO_LARGE' });
+  const first = await spool.store(sourceOf('123456'));
+  await expect(spool.store(sourceOf('12345'))).rejects.toMatchObject({ code: 'NO_ROOM' });
   await first.close();
-  const second = await spool.keep(sourceOf('1234567890'));
+  const second = await spool.store(sourceOf('1234567890'));
   expect(await textOf(second.open())).toBe('1234567890');
   await second.close();
 });
@@ -38,13 +38,13 @@ test('a source that fails while it is stored throws its error and uses no space'
     yield Buffer.from('1234567890');
     throw new Error('the client went away');
   })();
-  await expect(spool.keep(broken)).rejects.toThrow('the client went away');
-  await (await spool.keep(sourceOf('1234567890'))).close();
+  await expect(spool.store(broken)).rejects.toThrow('the client went away');
+  await (await spool.store(sourceOf('1234567890'))).close();
 });
 
 test('sweep removes the files that a killed process left (S13)', async () => {
   const spool = new Spool(folder, 10);
-  const kept = await spool.keep(sourceOf('mine'));
+  const kept = await spool.store(sourceOf('mine'));
   writeFileSync(join(folder, 'left'), 'personal data');
   await spool.sweep();
   expect(readdirSync(folder)).toEqual([]);
@@ -55,7 +55,7 @@ test('sweep removes the files that a killed process left (S13)', async () => {
 
 test('a folder that cannot be created is named in the error', async () => {
   writeFileSync(join(parent, 'file'), '');
-  await expect(new Spool(join(parent, 'file', 'spool'), 10).keep(sourceOf('x'))).rejects.toMatchObject({
+  await expect(new Spool(join(parent, 'file', 'spool'), 10).store(sourceOf('x'))).rejects.toMatchObject({
     code: 'NO_ROOM',
     message: expect.stringContaining('ENOTDIR'),
   });

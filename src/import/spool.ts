@@ -6,7 +6,7 @@ import { ImportError } from './error.ts';
 const readBytes = 65_536;
 
 /** A source stored on disk. */
-interface KeptSource {
+interface StoredSource {
   /** Reads it from its beginning. */
   open(): AsyncIterable<Buffer>;
   /** Removes it. */
@@ -41,7 +41,7 @@ export class Spool {
    * Reads a source to its end and stores it. Throws `ImportError` `TOO_LARGE` or `NO_ROOM`, and
    * rethrows errors of the source.
    */
-  async keep(source: AsyncIterable<Buffer>): Promise<KeptSource> {
+  async store(source: AsyncIterable<Buffer>): Promise<StoredSource> {
     const handle = await this.#openFile();
     let size = 0;
     const close = async (): Promise<void> => {

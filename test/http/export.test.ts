@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Subscription } from '../../src/contract/subscription.ts';
 import { checkRow } from '../../src/import/check-row.ts';
 import { importRecords } from '../../src/import/import-records.ts';
-import type { ImportFormat } from '../../src/import/read-good-rows.ts';
+import type { ImportFormat } from '../../src/import/read-valid-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';

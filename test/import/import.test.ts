@@ -2,7 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { csvColumns } from '../../src/import/csv-columns.ts';
 import { importRecords } from '../../src/import/import-records.ts';
-import type { ImportFormat, RejectedRow } from '../../src/import/read-good-rows.ts';
+import type { ImportFormat, RejectedRow } from '../../src/import/read-valid-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import { readRecord } from '../../src/storage/read/page.ts';

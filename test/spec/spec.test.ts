@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { Subscription } from '../../src/contract/subscription.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { importRecords } from '../../src/import/import-records.ts';
-import type { RejectedRow } from '../../src/import/read-good-rows.ts';
+import type { RejectedRow } from '../../src/import/read-valid-rows.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';

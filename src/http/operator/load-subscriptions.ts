@@ -42,8 +42,8 @@ const rejectedMax = 10_000;
 /** Each load holds its own connection to the store; one that replaces holds two. */
 const loadLimits = { max: 8, perClientMax: 2 };
 
-/** Most bytes of an unpacked body: some 15 million records. */
-const unpackedBytesMax = 8 * 2 ** 30;
+/** Most bytes of a decompressed body: some 15 million records. */
+const decompressedBytesMax = 8 * 2 ** 30;
 
 /** Adds `loadSubscriptions`: an import over HTTP, with the guarantees of one from a file. */
 export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
@@ -114,7 +114,7 @@ async function loadBody(
         if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
       },
       rejectedMax,
-      unpackedBytesMax,
+      decompressedBytesMax,
       batchRowsMax: options.store.servingBatchRowsMax,
     },
   });
@@ -149,7 +149,7 @@ const loadRows: Loader = ({ store, tenant, body, importOptions }) => importRecor
 
 const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions }) => {
   await requireNoImport(store, tenant); // before the body is received
-  const kept = await spool.keep(body);
+  const kept = await spool.store(body);
   const { dryRun, onRejected } = importOptions;
   return importStrictly({
     dryRun,

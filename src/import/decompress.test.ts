@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gzip, zstdCompress } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { unpack } from './unpack.ts';
+import { decompress } from './decompress.ts';
 
 const packers = { gzip: promisify(gzip), zstd: promisify(zstdCompress) };
 const large = 2 ** 30;
@@ -12,12 +12,12 @@ const large = 2 ** 30;
 async function* chunksOf(bytes: Buffer, size = 65_536): AsyncGenerator<Buffer> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
-const unpacked = async (source: AsyncIterable<Buffer>, bytesMax = large): Promise<string> =>
-  Buffer.concat(await Array.fromAsync(unpack(source, bytesMax))).toString();
+const decompressed = async (source: AsyncIterable<Buffer>, bytesMax = large): Promise<string> =>
+  Buffer.concat(await Array.fromAsync(decompress(source, bytesMax))).toString();
 
 describe('an uncompressed source', () => {
-  test.each(['', 'a', '{}', 'id,status\n', '\u001f', '(\u0000'])('is given as it is: %j', async (text) => {
-    expect(await unpacked(chunksOf(Buffer.from(text)))).toBe(text);
+  test.each(['', 'a', '{}', 'id,status\n', '\u001f', '(\u0000'])('is returned unchanged: %j', async (text) => {
+    expect(await decompressed(chunksOf(Buffer.from(text)))).toBe(text);
   });
 });
 
@@ -30,23 +30,23 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     const bytes = await pack(Buffer.from(short));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 3_000 }), async (size) => {
-        expect(await unpacked(chunksOf(bytes, size))).toBe(short);
+        expect(await decompressed(chunksOf(bytes, size))).toBe(short);
       }),
       { numRuns: 20 },
     );
-    expect(await unpacked(chunksOf(await pack(Buffer.from('ä')), 1))).toBe('ä');
+    expect(await decompressed(chunksOf(await pack(Buffer.from('ä')), 1))).toBe('ä');
   });
 
   test('of several concatenated parts is read to its end', async () => {
     const bytes = await pack(Buffer.from(text));
-    expect((await unpacked(chunksOf(Buffer.concat([bytes, bytes])))).length).toBe(2 * text.length);
+    expect((await decompressed(chunksOf(Buffer.concat([bytes, bytes])))).length).toBe(2 * text.length);
   });
 
   test.each([3, 400, 2_000])('truncated %i bytes before its end is rejected', async (missing) => {
     const bytes = await pack(Buffer.from(text));
-    await expect(unpacked(chunksOf(bytes.subarray(0, -missing)))).rejects.toMatchObject({
+    await expect(decompressed(chunksOf(bytes.subarray(0, -missing)))).rejects.toMatchObject({
       code: 'UNREADABLE',
-      message: expect.stringMatching(/^Cannot import past \d+ unpacked bytes: the \w+ source must be whole/),
+      message: expect.stringMatching(/^Cannot import past \d+ decompressed bytes: the \w+ source must be whole/),
     });
   });
 
@@ -54,7 +54,7 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     const bytes = await pack(Buffer.from(text));
     const later = bytes.subarray(0, kept);
     for (const chunks of [[Buffer.concat([bytes, later])], [bytes, later]])
-      await expect(unpacked(Readable.from(chunks))).rejects.toMatchObject({ code: 'UNREADABLE' });
+      await expect(decompressed(Readable.from(chunks))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
   test.each([
@@ -62,26 +62,26 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     ['one byte', Buffer.from([0x28])],
     ['zeros', Buffer.alloc(512)],
     ['a skippable frame', Buffer.from('504d2a1800000000', 'hex')],
-  ])('with %s behind it is refused (T2)', async (_title, rest) => {
+  ])('followed by %s is rejected (T2)', async (_title, rest) => {
     const bytes = await pack(Buffer.from(text));
     for (const chunks of [[Buffer.concat([bytes, rest])], [bytes, rest]])
-      await expect(unpacked(Readable.from(chunks))).rejects.toMatchObject({ code: 'UNREADABLE' });
+      await expect(decompressed(Readable.from(chunks))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
   test('truncated at any byte is rejected, even if its bytes are incompressible (T2)', async () => {
     const bytes = await pack(randomBytes(200));
     for (let kept = 4; kept < bytes.length; kept += 1)
-      await expect(unpacked(chunksOf(bytes.subarray(0, kept)))).rejects.toMatchObject({ code: 'UNREADABLE' });
+      await expect(decompressed(chunksOf(bytes.subarray(0, kept)))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
   test('without content yields nothing', async () => {
-    expect(await unpacked(chunksOf(await pack(Buffer.alloc(0))))).toBe('');
+    expect(await decompressed(chunksOf(await pack(Buffer.alloc(0))))).toBe('');
   });
 
   test('with a damaged structure is rejected', async () => {
     const bytes = await pack(Buffer.from(text));
     bytes.fill(0xff, 12, 60);
-    await expect(unpacked(chunksOf(bytes))).rejects.toMatchObject({ code: 'UNREADABLE' });
+    await expect(decompressed(chunksOf(bytes))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
   test('that decompresses to more than allowed is rejected at the limit', async () => {
@@ -89,7 +89,7 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     expect(bomb.length).toBeLessThan(100_000);
     let given = 0;
     const reading = async (): Promise<void> => {
-      for await (const chunk of unpack(chunksOf(bomb), 1_000_000)) given += chunk.length;
+      for await (const chunk of decompress(chunksOf(bomb), 1_000_000)) given += chunk.length;
     };
     await expect(reading()).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringContaining('1000000') });
     expect(given).toBeLessThanOrEqual(1_000_000);
@@ -101,6 +101,6 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
       yield bytes.subarray(0, 500);
       throw new Error('the disk went away');
     })();
-    await expect(unpacked(broken)).rejects.toThrow('the disk went away');
+    await expect(decompressed(broken)).rejects.toThrow('the disk went away');
   });
 });

@@ -10,7 +10,7 @@ import {
 import { ImportError } from './error.ts';
 
 /** A compression format, recognised by its first bytes (RFC 1952 §2.3.1, RFC 8878 §3.1.1). */
-interface Packing {
+interface Compression {
   readonly name: string;
   readonly magic: Buffer;
   readonly create: () => Gunzip | ZstdDecompress;
@@ -31,7 +31,7 @@ const nothing = Buffer.alloc(0);
  */
 const zstdSeal = Buffer.from('\u0000end of the source\u0000');
 
-const packings: readonly Packing[] = [
+const compressions: readonly Compression[] = [
   {
     name: 'gzip',
     magic: Buffer.from([0x1f, 0x8b]),
@@ -55,7 +55,7 @@ const magicBytes = 4;
  * unchanged. Throws `ImportError` if the source is truncated or damaged, if other bytes follow it,
  * or if it decompresses to more than `bytesMax` bytes: a small file can expand without limit.
  */
-export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
+export async function* decompress(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
   const input = source[Symbol.asyncIterator]();
   try {
     const [head, more] = await readHead(input);
@@ -66,19 +66,19 @@ export async function* unpack(source: AsyncIterable<Buffer>, bytesMax: number): 
 }
 
 async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
-  const packing = packings.find(({ magic }) => head.subarray(0, magic.length).equals(magic));
-  if (packing === undefined) {
+  const compression = compressions.find(({ magic }) => head.subarray(0, magic.length).equals(magic));
+  if (compression === undefined) {
     yield* whole;
     return;
   }
   let bytes = 0;
   try {
-    for await (const chunk of unpackSealed(packing, whole)) {
+    for await (const chunk of decompressSealed(compression, whole)) {
       bytes += chunk.length;
       if (bytes > bytesMax) {
         throw new ImportError(
           'UNREADABLE',
-          `Cannot import past ${bytesMax} bytes: the ${packing.name} source must not unpack to more than that`,
+          `Cannot import past ${bytesMax} bytes: the ${compression.name} source must not decompress to more than that`,
         );
       }
       yield chunk;
@@ -87,7 +87,7 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
     if (!isDamage(error)) throw error;
     throw new ImportError(
       'UNREADABLE',
-      `Cannot import past ${bytes} unpacked bytes: the ${packing.name} source must be whole: ${(error as Error).message}`,
+      `Cannot import past ${bytes} decompressed bytes: the ${compression.name} source must be whole: ${(error as Error).message}`,
     );
   }
 }
@@ -96,10 +96,10 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
  * Decompresses a source with the seal appended and removes the seal's content; throws an error of
  * zlib if not all bytes were consumed.
  */
-async function* unpackSealed({ create, seal }: Packing, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* decompressSealed({ create, seal }: Compression, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let fed = 0;
-  const unpacked = create();
-  const packed = Readable.from(
+  const decompressed = create();
+  const compressed = Readable.from(
     (async function* () {
       for await (const chunk of source) {
         fed += chunk.length;
@@ -109,21 +109,21 @@ async function* unpackSealed({ create, seal }: Packing, source: AsyncIterable<Bu
       yield seal.frame;
     })(),
   );
-  packed.on('error', (error) => unpacked.destroy(error));
-  packed.pipe(unpacked);
+  compressed.on('error', (error) => decompressed.destroy(error));
+  compressed.pipe(decompressed);
   let last = nothing;
   try {
-    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+    for await (const chunk of decompressed as AsyncIterable<Buffer>) {
       const bytes = Buffer.concat([last, chunk]);
       const end = Math.max(0, bytes.length - seal.content.length);
       last = bytes.subarray(end);
       if (end > 0) yield bytes.subarray(0, end);
     }
-    if (!last.equals(seal.content) || unpacked.bytesWritten !== fed)
+    if (!last.equals(seal.content) || decompressed.bytesWritten !== fed)
       throw Object.assign(new Error('bytes follow that are no whole part of it'), { code: 'Z_DATA_ERROR' });
   } finally {
-    packed.destroy();
-    unpacked.destroy();
+    compressed.destroy();
+    decompressed.destroy();
   }
 }
 

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { checkRow } from './check-row.ts';
+import { decompress } from './decompress.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
 import type { Resumption } from './resume-import.ts';
 import type { RowFault, SourceRow } from './source-row.ts';
-import { unpack } from './unpack.ts';
 
 /** The formats that can be imported. */
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -21,7 +21,7 @@ export interface RejectedRow {
 }
 
 /** Sources that decompress to more are rejected as a mistake. */
-export const unpackedGibMax = 64;
+export const decompressedGibMax = 64;
 const gib = 2 ** 30;
 /**
  * Longest time in milliseconds that rows are processed without yielding to the event loop, because
@@ -32,7 +32,7 @@ const turnMsMax = 10;
 export interface SourceOptions {
   readonly format: ImportFormat;
   /** Maximum bytes that a compressed source may decompress to. */
-  readonly unpackedBytesMax?: number;
+  readonly decompressedBytesMax?: number;
   /**
    * Called for each rejected row, in the order of the source. Later rows become durable only after
    * it resolves.
@@ -51,7 +51,7 @@ export interface Tally {
 }
 
 /** A row that can be loaded. */
-interface GoodRow {
+interface ValidRow {
   readonly row: SubscriptionRow;
   /** The progress before this row. */
   readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
@@ -61,13 +61,13 @@ interface GoodRow {
  * Yields the valid rows of a source, except those that a resumed import has passed already; counts
  * all rows and reports rejected ones.
  */
-export async function* readGoodRows(
+export async function* readValidRows(
   source: AsyncIterable<Buffer>,
   { format, onRejected, rejectedMax = Number.POSITIVE_INFINITY }: SourceOptions,
   tally: Tally,
   resumption?: Resumption,
   onRow?: (bytesBefore: number) => void,
-): AsyncGenerator<GoodRow> {
+): AsyncGenerator<ValidRow> {
   let before = { read: 0, rejected: 0, bytes: 0 };
   let turnBegan = performance.now();
   for await (const sourceRow of readRows(source, format, resumption?.rows ?? 0)) {
@@ -100,8 +100,10 @@ const tooManyRejected = (line: number, max: number): ImportError =>
   );
 
 /** The decompressed bytes of a source. */
-export const unpacked = (source: AsyncIterable<Buffer>, { unpackedBytesMax = unpackedGibMax * gib }: SourceOptions) =>
-  unpack(source, unpackedBytesMax);
+export const decompressed = (
+  source: AsyncIterable<Buffer>,
+  { decompressedBytesMax = decompressedGibMax * gib }: SourceOptions,
+) => decompress(source, decompressedBytesMax);
 
 function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, skip: number): AsyncGenerator<SourceRow> {
   return format === 'csv' ? readCsv(source) : readNdjson(source, skip);
