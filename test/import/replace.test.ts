@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { replaceRecords } from '../../src/import/replace-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
@@ -25,19 +24,6 @@ const stores = [
   ...engines,
   { engine: 'postgres as a superuser', openTestStore: () => openPostgres('postgres') },
 ] as const;
-
-/** The statistics of a PostgreSQL database; SQLite has none, and 0 rows scanned. */
-async function openStatistics(url: string | undefined) {
-  if (url === undefined) return { analyze: () => undefined, rowsScanned: () => 0, close: () => undefined };
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const scanned = 'select tup_returned from pg_stat_database where datname = current_database()';
-  return {
-    analyze: () => client.query('analyze subscription'),
-    rowsScanned: async () => Number((await client.query(scanned)).rows[0]?.tup_returned),
-    close: () => client.end(),
-  };
-}
 
 describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
@@ -157,16 +143,10 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
 
   test(`of more than ${countedChangesMax} records counts them all`, async () => {
     const tenant = await makeTenant('many');
-    await replace(await makeTenant('few'), ndjson(rows.slice(0, 20)));
-    const statistics = await openStatistics(opened.environment.DATABASE_URL);
-    await statistics.analyze(); // the planner knows nothing of this tenant
     const many = [...syntheticRows({ count: countedChangesMax + 100, seed: 9, until: 1_767_225_600 })];
     expect(await replace(tenant, ndjson(many))).toMatchObject({ inserted: many.length });
     expect((await stateOf(tenant)).problems).toEqual([]);
-    const before = await statistics.rowsScanned();
     expect(await replace(tenant, ndjson(many.slice(0, 100)))).toMatchObject({ removed: many.length - 100 });
-    expect((await statistics.rowsScanned()) - before).toBeLessThan(100 * many.length); // not its square
-    await statistics.close();
     expect((await stateOf(tenant)).problems).toEqual([]);
   });
 
