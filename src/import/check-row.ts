@@ -15,7 +15,6 @@ import { type RowFault, shownMax, shownValue } from './source-row.ts';
 /** A row that can be loaded, or all its faults. */
 type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
-Settings.Set({ maxErrors: 200 }); // errors per row: all are reported, and a field has one or two
 const validator = Compile(Subscription);
 const dateNames = Object.values(dateFields);
 
@@ -166,7 +165,7 @@ function findFaults(
     if (seconds[index] === undefined && fields[name] !== undefined)
       add(name, ruleOf(Subscription.properties[name]), fields[name]);
   }
-  for (const { keyword, instancePath, params } of validator.Errors(candidate)) {
+  for (const { keyword, instancePath, params } of errorsOf(candidate)) {
     const path = instancePath.split('/').slice(1);
     const { requiredProperties = [], additionalProperties = [] } = params as Record<string, readonly string[]>;
     if (keyword === 'required') {
@@ -193,6 +192,20 @@ function findFaults(
   }
   if (badEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
   return [...faults.values()];
+}
+
+/** More errors than a row can have: each field has one or two. */
+const errorsMax = 200;
+
+/** Every error of a record; the library's limit is global, and 8 by default. */
+function errorsOf(candidate: Record<string, unknown>): ReturnType<typeof validator.Errors> {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: errorsMax });
+  try {
+    return validator.Errors(candidate);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
 }
 
 const dotted = (path: readonly string[]): string => path.join('.');
