@@ -1,9 +1,8 @@
-import type { ImportLock, LoadCounts, Store, TenantId } from '../storage/store.ts';
-import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { withImportLock } from './import-lock.ts';
-import { batchEnd, batchRows, createBatchLoader } from './load-batches.ts';
-import { decompressed, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
+import { batchRows, createBatchLoader, type LoadTarget, readBatches } from './load-batches.ts';
+import { decompressed, type RejectedRow, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
 
@@ -46,76 +45,64 @@ export async function importRecords(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   if (options.dryRun) return checkRecords(source, options);
-  return withImportLock(store, tenant, (lock) => loadRecords(store, tenant, source, options, lock));
+  return withImportLock(store, tenant, (lock) => loadRecords({ store, tenant, lock }, source, options));
 }
 
 /** Checks every row and loads none. */
 async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
   const tally = { read: 0, rejected: 0 };
-  for await (const _ of readValidRows(decompressed(source, options), options, tally))
+  for await (const _ of readValidRows(decompressed(source, options), { ...options, tally }))
     if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
   return summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 });
 }
 
 async function loadRecords(
-  store: Store,
-  tenant: TenantId,
+  target: LoadTarget,
   source: AsyncIterable<Buffer>,
   options: ImportOptions,
-  lock: ImportLock,
 ): Promise<ImportSummary> {
+  const { format, onProgress } = options;
   const digest = new SourceDigest();
-  const resumePoint = options.resume === true ? await readResumePoint(store, tenant) : undefined;
-  const resumption = createResumption(resumePoint, options.format, digest);
+  const resumePoint = options.resume === true ? await readResumePoint(target.store, target.tenant) : undefined;
+  const resumption = createResumption(resumePoint, format, digest);
   const tally: Tally = { read: 0, rejected: resumePoint?.rejected ?? 0 };
-  const begun = { read: resumePoint?.read ?? 0, rejected: tally.rejected };
-  let reported: Promise<void> | undefined;
-  /**
-   * Reports the resumed import, once the source is known to match it and before any later callback.
-   */
-  const reportResume = () => (reported ??= Promise.resolve(options.onResume?.(begun)));
-  const loader = createBatchLoader(store, tenant, lock, resumePoint ?? { inserted: 0, updated: 0, unchanged: 0 });
-  let batch = new Map<string, SubscriptionRow>();
-  // state after the last row of the batch
-  let done = { read: tally.read, rejected: tally.rejected, bytes: 0 };
-  let end = batchEnd(done.read, options.batchRowsMax);
-  const flush = async (isLast: boolean): Promise<void> => {
-    const sha256 = digest.at(done.bytes) ?? '';
-    const { bytes, read, rejected } = done;
-    await loader.load([...batch.values()], (counts) =>
-      isLast ? 'finished' : { bytes, sha256, format: options.format, read, rejected, ...counts },
-    );
-    batch = new Map();
-    options.onProgress?.(tally.read);
-  };
-  try {
-    for await (const { row, before } of readValidRows(
-      digest.follow(decompressed(source, options)),
-      {
-        ...options,
-        async onRejected(row) {
-          await reportResume();
-          await options.onRejected(row);
-        },
-      },
-      tally,
-      resumption,
-      (bytes) => digest.markRowEnd(bytes),
-    )) {
-      if (before.read >= end) {
-        done = before;
-        await flush(false);
-        end = batchEnd(before.read, options.batchRowsMax);
-      }
-      batch.set(row.id, row);
-    }
-    resumption.requireReached(tally.read);
+  const done = { read: resumePoint?.read ?? 0, rejected: tally.rejected };
+  const reportResume = once(async () => options.onResume?.(done));
+  const onRejected = async (row: RejectedRow): Promise<void> => {
     await reportResume();
-    await flush(true);
+    await options.onRejected(row);
+  };
+  const rows = readValidRows(digest.follow(decompressed(source, options)), {
+    ...options,
+    onRejected,
+    tally,
+    resumption,
+    onRow: (bytes) => digest.markRowEnd(bytes),
+  });
+  const loader = createBatchLoader(target, resumePoint ?? { inserted: 0, updated: 0, unchanged: 0 });
+  try {
+    for await (const { batch, end } of readBatches(rows, options.batchRowsMax)) {
+      if (end === undefined) {
+        resumption.requireReached(tally.read);
+        await reportResume();
+      }
+      const point = end && { ...end, format, sha256: digest.at(end.bytes) ?? '' };
+      await loader.load(batch, (counts) => (point === undefined ? 'finished' : { ...point, ...counts }));
+      onProgress?.(tally.read);
+    }
   } finally {
     await loader.settle();
   }
   return summaryOf(tally, loader.counts);
+}
+
+/** The same promise for every call; only the first call runs `work`. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined;
+  return () => {
+    result ??= work();
+    return result;
+  };
 }
 
 /** Combines the rows read with the rows loaded. */

@@ -3,6 +3,7 @@ import { StorageError } from '../storage/error.ts';
 import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { requireHeld } from './import-lock.ts';
+import type { ValidRow } from './read-valid-rows.ts';
 
 /** Rows of the first transaction. */
 export const batchRows = 1_000;
@@ -17,9 +18,31 @@ const batchRowsMax = 2_000;
  * number, so a resumed import forms the same batches, and gets the same counts, as one that was
  * never stopped.
  */
-export function batchEnd(read: number, rowsMax = batchRowsMax): number {
+function batchEnd(read: number, rowsMax = batchRowsMax): number {
   const first = Math.min(batchRows, rowsMax);
   return read < first ? first : first + (Math.floor((read - first) / rowsMax) + 1) * rowsMax;
+}
+
+/** The rows of one transaction; of rows with one id only the last. */
+interface Batch {
+  readonly batch: readonly SubscriptionRow[];
+  /** How far the source is done after the batch; `undefined` for the last one. */
+  readonly end: ValidRow['before'] | undefined;
+}
+
+/** Groups rows into batches of up to `rowsMax` rows of the source, and a last one, maybe empty. */
+export async function* readBatches(rows: AsyncIterable<ValidRow>, rowsMax?: number): AsyncGenerator<Batch> {
+  let batch = new Map<string, SubscriptionRow>();
+  let end = batchEnd(0, rowsMax);
+  for await (const { row, before } of rows) {
+    if (before.read >= end) {
+      yield { batch: [...batch.values()], end: before };
+      batch = new Map();
+      end = batchEnd(before.read, rowsMax);
+    }
+    batch.set(row.id, row);
+  }
+  yield { batch: [...batch.values()], end: undefined };
 }
 
 /**
@@ -45,8 +68,15 @@ interface BatchLoader {
   settle(): Promise<void>;
 }
 
+/** The tenant that an import loads, under its import lock. */
+export interface LoadTarget {
+  readonly store: Store;
+  readonly tenant: TenantId;
+  readonly lock: ImportLock;
+}
+
 /** Loads batches one after another, each while the next one is read and checked. */
-export function createBatchLoader(store: Store, tenant: TenantId, lock: ImportLock, start: LoadCounts): BatchLoader {
+export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: LoadCounts): BatchLoader {
   const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
   let pendingBatch: Promise<void> = Promise.resolve();
   const loadOne = async (rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void> => {

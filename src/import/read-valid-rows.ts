@@ -51,22 +51,26 @@ export interface Tally {
 }
 
 /** A row that can be loaded. */
-interface ValidRow {
+export interface ValidRow {
   readonly row: SubscriptionRow;
   /** The progress before this row. */
   readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
 }
 
-/**
- * Yields the valid rows of a source, except those that a resumed import has passed already; counts
- * all rows and reports rejected ones.
- */
+/** How to read the rows of a source. */
+interface RowReading extends SourceOptions {
+  /** Counts all rows while they are read. */
+  readonly tally: Tally;
+  /** Skips the rows that a resumed import has passed already. */
+  readonly resumption?: Resumption;
+  /** Called after each checked row with the bytes of the source before it. */
+  readonly onRow?: (bytesBefore: number) => void;
+}
+
+/** Reads the valid rows of a source, and reports the rejected ones. */
 export async function* readValidRows(
   source: AsyncIterable<Buffer>,
-  { format, onRejected, rejectedMax = Number.POSITIVE_INFINITY }: SourceOptions,
-  tally: Tally,
-  resumption?: Resumption,
-  onRow?: (bytesBefore: number) => void,
+  { format, onRejected, rejectedMax = Number.POSITIVE_INFINITY, tally, resumption, onRow }: RowReading,
 ): AsyncGenerator<ValidRow> {
   let before = { read: 0, rejected: 0, bytes: 0 };
   let turnBegan = performance.now();

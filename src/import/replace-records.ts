@@ -69,7 +69,7 @@ async function addRows(
     options.onProgress?.(tally.read);
   };
   try {
-    for await (const { row } of readValidRows(decompressed(source, options), options, tally)) {
+    for await (const { row } of readValidRows(decompressed(source, options), { ...options, tally })) {
       // the replacement is refused anyway; read on only to report all faults
       if (tally.rejected > 0) continue;
       batch.set(row.id, row);

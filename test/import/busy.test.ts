@@ -23,7 +23,7 @@ test('an import repeats a batch that lost a deadlock, and has every row once (C1
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
 
     await other.query("begin; select 1 from subscription where id = 'a' for update");
-    const loader = createBatchLoader(opened.store, tenant, lock, { inserted: 0, updated: 0, unchanged: 0 });
+    const loader = createBatchLoader({ store: opened.store, tenant, lock }, { inserted: 0, updated: 0, unchanged: 0 });
     await loader.load(
       [subscriptionRow({ id: 'a', record: 'changed' }), subscriptionRow({ id: 'b' })],
       () => 'finished',
