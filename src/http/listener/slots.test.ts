@@ -1,0 +1,83 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RequestError } from './error.ts';
+import { createSlots } from './slots.ts';
+
+const limits = { max: 4, perClientMax: 2, perTenantMax: 3 };
+
+/** Returns the error of taking a slot, or `undefined`. */
+function refusal(take: () => unknown): RequestError | undefined {
+  try {
+    take();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RequestError) return error;
+    throw error;
+  }
+}
+
+test('a client that has all its slots gets 429 with Retry-After, while another client gets a slot', () => {
+  const take = createSlots(limits, 'export');
+  for (let n = 0; n < limits.perClientMax; n += 1) take('a', 'acme');
+  const error = refusal(() => take('a', 'acme'));
+  expect([error?.code, error?.headers]).toEqual(['TOO_MANY_REQUESTS', { 'retry-after': '10' }]);
+  expect(refusal(() => take('b', 'acme'))).toBeUndefined();
+});
+
+test('a tenant whose clients have all its slots gets 429, while another tenant gets a slot', () => {
+  const take = createSlots(limits, 'export');
+  for (const client of ['a', 'b', 'c']) take(client, 'acme');
+  expect(refusal(() => take('d', 'acme'))?.code).toBe('TOO_MANY_REQUESTS');
+  expect(refusal(() => take('e', 'globex'))).toBeUndefined();
+});
+
+test('a process whose slots are all taken responds with 503', () => {
+  const take = createSlots(limits, 'load');
+  for (const client of ['a', 'b', 'c', 'd']) take(client, `tenant of ${client}`);
+  expect(refusal(() => take('e', 'tenant of e'))?.code).toBe('UNAVAILABLE');
+});
+
+test('without a limit per tenant, one tenant may take every slot', () => {
+  const take = createSlots({ max: 3, perClientMax: 1 }, 'load');
+  expect(['a', 'b', 'c'].map((client) => refusal(() => take(client, 'acme')))).toEqual(Array(3).fill(undefined));
+});
+
+test('the message of a refused slot ends with the advice', () => {
+  const take = createSlots({ max: 0, perClientMax: 1 }, 'export', ', or read page by page');
+  expect(refusal(() => take('a', 'acme'))?.message).toMatch(/^Cannot export now: .*, or read page by page$/);
+});
+
+test('a slot that is released twice is free once', () => {
+  const take = createSlots({ max: 2, perClientMax: 2 }, 'export');
+  const release = take('a', 'acme');
+  take('a', 'acme');
+  release();
+  release();
+  take('a', 'acme');
+  expect(refusal(() => take('a', 'acme'))?.code).toBe('TOO_MANY_REQUESTS');
+});
+
+test('slots never exceed a limit, and all are free again after their release (property)', () => {
+  const request = fc.record({ client: fc.constantFrom('a', 'b', 'c'), tenant: fc.constantFrom('x', 'y') });
+  const step = fc.oneof(request, fc.nat({ max: 5 }));
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const take = createSlots(limits, 'export');
+      const held: { client: string; tenant: string; release: () => void }[] = [];
+      const countOf = (key: 'client' | 'tenant', value: string) => held.filter((each) => each[key] === value).length;
+      for (const each of steps) {
+        if (typeof each === 'number') {
+          for (const { release } of held.splice(each, 1)) release();
+          continue;
+        }
+        const { client, tenant } = each;
+        const isFree =
+          held.length < limits.max &&
+          countOf('client', client) < limits.perClientMax &&
+          countOf('tenant', tenant) < limits.perTenantMax;
+        const error = refusal(() => held.push({ client, tenant, release: take(client, tenant) }));
+        expect(error === undefined).toBe(isFree);
+      }
+    }),
+  );
+});
