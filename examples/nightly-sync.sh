@@ -20,7 +20,7 @@ trap 'exit 1' HUP INT TERM
 
 fail() {
   echo "nightly-sync: $1" >&2
-  [ ! -s "$work/response" ] || { cat "$work/response"; echo; } >&2
+  [ ! -s "$work/response" ] || { head -c 1000 "$work/response"; echo; } >&2
   exit 1
 }
 
@@ -36,11 +36,13 @@ authorize() {
   jq -r '@uri "grant_type=client_credentials&client_id=\(.client_id)&client_secret=\(.client_secret)"' \
     "$credentials" > "$work/form"
   status=$(request --data "@$work/form" "$url/oauth2/token") || fail 'the service is not reachable'
+  rm "$work/form"
   [ "$status" = 200 ] || fail "no access token, status $status"
   jq -r '"Authorization: Bearer " + .access_token' "$work/response" > "$work/authorization"
 }
 
-# The change token is on the last line of the copy and of each response; a file that was cut off has none.
+# The change token is on the last line of the copy and of each response. A file that was cut off has
+# none.
 next_of() { tail -n 1 "$1" | jq -er .next; }
 
 cp "$folder/copy.ndjson" "$work/copy" 2> /dev/null || : > "$work/copy"

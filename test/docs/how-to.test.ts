@@ -33,7 +33,7 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
     const made = makeCommandFolder();
     folder = made.folder;
     const opened = await engines[0].openTestStore();
-    service = await startService(opened);
+    service = await startService(opened, { REQUEST_SECONDS_MAX: '60' });
     const tenant = await service.createTenant('acme');
     client = await service.createClient(tenant, { clientId: 'acme-reporting' });
     await service.store.loadSubscriptions(tenant, rows);

@@ -63,7 +63,7 @@ describe.runIf(hasTools)('docs/migrating-from-connect-api-v1.md', () => {
     old = startOldService();
     await once(old, 'listening');
     const opened = await engines[0].openTestStore();
-    service = await startService(opened);
+    service = await startService(opened, { REQUEST_SECONDS_MAX: '60' });
     const env = {
       ...made.environment,
       ...opened.environment,

@@ -44,7 +44,10 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
     cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
     const port = String(await freePort());
     url = `http://127.0.0.1:${port}`;
-    service = startCommand(['serve', '--demo'], { environment: { PORT: port }, cwd: folder });
+    service = startCommand(['serve', '--demo'], {
+      environment: { PORT: port, REQUEST_SECONDS_MAX: '60' },
+      cwd: folder,
+    });
     await untilWritten(service, 'Paste this to read a report');
   });
   afterAll(async () => {

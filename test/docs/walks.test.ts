@@ -44,7 +44,10 @@ const imports = new Map(
 /** Sends the requests of each walk to a service, and gives the files that ran. */
 async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<Map<string, string[]>> {
   const managementPort = String(await freePort());
-  const service = await startService(await openTestStore(), { MANAGEMENT_PORT: managementPort });
+  const service = await startService(await openTestStore(), {
+    MANAGEMENT_PORT: managementPort,
+    REQUEST_SECONDS_MAX: '60',
+  });
   const tenant = await service.createTenant('acme');
   const rows = Array.from({ length: 3_000 }, (_, n) => subscriptionRow({ id: `id_${n}` }));
   await service.store.loadSubscriptions(tenant, rows);
