@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { changeChannel } from '../../src/storage/postgres/listener.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
@@ -46,6 +47,21 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     const third = opened.store.changeMark();
     // at once, not when the notification comes
     expect(new Set([first, second, third]).size).toBe(3);
+    await opened.close();
+  });
+
+  test.runIf(engine === 'postgres')('a load notifies a listening connection before it returns', async () => {
+    const opened = await openTestStore();
+    const tenant = await makeTenant(opened.store);
+    const listening = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    const notified: string[] = [];
+    listening.on('notification', ({ channel }) => notified.push(channel));
+    await listening.connect();
+    await listening.query(`listen ${changeChannel}`);
+    await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
+    await listening.query('select 1'); // what was sent before arrives with the answer
+    expect(notified).toEqual([changeChannel]);
+    await listening.end();
     await opened.close();
   });
 
