@@ -139,11 +139,11 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'revision-kept-postgres',
     breaks: 'A load on PostgreSQL does not change the revision of the tenant.',
-    search: 'ask(setRevision, [tenant, revision]),',
+    search: '              run(setRevision, [tenant, revision]),\n',
     replace: '',
-    file: 'caching.test.ts',
-    test: 'a change by another process is in the next answer',
-    on: ['postgres', 'this process'],
+    file: 'import.test.ts',
+    test: 'a file that repeats an id makes one revision, and none the second time (T4)',
+    on: ['postgres'],
   },
   {
     id: 'change-not-announced',
@@ -151,7 +151,7 @@ export const mutants: readonly Mutant[] = [
     search: '              client.query(announceChange),\n',
     replace: '',
     file: 'change-mark.test.ts',
-    test: 'changes with records that another process loads, and with what it announces',
+    test: 'a load notifies a listening connection before it returns',
     on: ['postgres'],
   },
   {
