@@ -258,8 +258,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'duplicate-id-first-wins',
     breaks: 'Of several rows with one id, the first one is loaded.',
-    search: '      batch.set(row.id, row);\n    }',
-    replace: '      if (!batch.has(row.id)) batch.set(row.id, row);\n    }',
+    search: '    batch.set(row.id, row);\n  }',
+    replace: '    if (!batch.has(row.id)) batch.set(row.id, row);\n  }',
     file: 'import.test.ts',
     test: 'of several rows with one id loads the last',
     on: ['sqlite'],
