@@ -8,7 +8,7 @@ import {
   TokenRequestError,
 } from '../src/client/index.ts';
 
-/** The element of an id; the page and this script belong together, so it is there. */
+/** Returns the element with this id; throws if the page does not have it. */
 function element<T extends HTMLElement>(id: string, kind: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof kind)) throw new TypeError(`Cannot start the console: the page must have an element '${id}'`);
@@ -23,7 +23,7 @@ const previous = element('previous', HTMLButtonElement);
 const next = element('next', HTMLButtonElement);
 const signOut = element('sign-out', HTMLButtonElement);
 
-/** Credentials live in this variable alone: no storage, no cookie. */
+/** Credentials are held only in this variable, never in storage or a cookie. */
 let client: SubreportClient | undefined;
 let shown: SubscriptionPage | undefined;
 
@@ -60,7 +60,7 @@ filters.addEventListener('reset', () => setTimeout(() => filters.requestSubmit()
 previous.addEventListener('click', () => void show(shown?.previousPage));
 next.addEventListener('click', () => void show(shown?.nextPage));
 
-/** Reads a page, of a query or of a link, and shows it or what is wrong. */
+/** Fetches a page by query or link and shows it, or the error. */
 async function show(page: SubscriptionQuery | string | undefined): Promise<void> {
   if (client === undefined || page === undefined) return;
   say('Loading …');
@@ -119,8 +119,8 @@ function showSignedIn(signedIn: boolean): void {
 }
 
 /**
- * The filters that are filled in. An e-mail is left out of the page's own address, which others may
- * see.
+ * The filters with a value. The e-mail is left out of the page's own address, which other people
+ * may see.
  */
 function queryOfFilters(): Record<string, string> {
   const entries = [...new FormData(filters)].map(([name, value]) => [name, String(value).trim()] as const);

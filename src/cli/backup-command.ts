@@ -8,14 +8,13 @@ import { type Config, readConfig } from './config.ts';
 import { CommandError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { requireSound, withStagedStore } from './staged-store.ts';
+import { requireHealthy, withStagedStore } from './staged-store.ts';
 
 interface BackupOptions {
   readonly force?: boolean;
   readonly json?: boolean;
 }
 
-/** What a backup holds. */
 interface BackupResult {
   readonly file: string;
   readonly bytes: number;
@@ -24,7 +23,6 @@ interface BackupResult {
   readonly seconds: number;
 }
 
-/** `subreport backup`. */
 export function addBackupCommand(program: Command, output: Output): void {
   program
     .command('backup')
@@ -61,7 +59,7 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
       ({ bytes, totalBytes }) => bar.updateBytes(bytes, totalBytes),
     ).finally(() => bar.end());
     const checks = await staged.withStore((store) =>
-      requireSound(
+      requireHealthy(
         store,
         'Cannot back up the database',
         "Nothing was written; repair the database with 'subreport doctor --repair', or restore an older backup",
@@ -77,7 +75,9 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
   });
 }
 
-/** Throws `CommandError` unless a backup may be written there; told before the store is copied. */
+/**
+ * Throws `CommandError` unless a backup may be written there; called before the store is copied.
+ */
 function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void {
   const folder = dirname(file);
   if (!existsSync(folder))
@@ -90,16 +90,16 @@ function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void 
   if (!force && existsSync(file)) throw fileExists(file);
 }
 
-/** Gives the finished file its name, in one step that a crash cannot divide. */
+/** Gives the finished file its final name in one atomic step. */
 function publish(staged: string, file: string, force: boolean): void {
   if (force) renameSync(staged, file);
   else {
     try {
-      linkSync(staged, file); // fails when somebody has made the file meanwhile
+      linkSync(staged, file); // fails if the file was created meanwhile
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EEXIST' || existsSync(file)) throw fileExists(file);
-      renameSync(staged, file); // a file system without hard links
+      renameSync(staged, file); // the file system has no hard links
     }
   }
   syncFile(dirname(file));

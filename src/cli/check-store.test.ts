@@ -12,7 +12,7 @@ import { readConfig } from './config.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('a byte that flips in a record is an error line of the next scheduled check, without a restart (O10)', async () => {
+test('a flipped byte in a record causes an error line at the next scheduled check, without a restart (O10)', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
   const store = openSqliteStore(folder);
   await store.migrate();
@@ -41,7 +41,7 @@ test('a byte that flips in a record is an error line of the next scheduled check
   rmSync(folder, { recursive: true });
 });
 
-test('CHECK_HOURS=0 checks nothing, and PostgreSQL is left to its own checksums', () => {
+test('nothing is checked with CHECK_HOURS=0, or on PostgreSQL, which has its own checksums', () => {
   vi.useFakeTimers();
   const logger = pino({ level: 'silent' });
   checkRegularly(readConfig({ CHECK_HOURS: '0' }), logger);

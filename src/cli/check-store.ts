@@ -7,18 +7,15 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { checkLine, type ReportedCheck } from './examine-store.ts';
 
-/**
- * Time from the start to the first check, in milliseconds: a service that is restarted often is
- * checked too.
- */
+/** Delay of the first check in milliseconds: a service that is restarted often is checked too. */
 const firstCheckMs = 600_000;
-/** The lowest priority (nice 19): the check runs when nobody else needs the processor. */
+/** The lowest priority (nice 19): the check uses only idle processor time. */
 const lowestPriority = 19;
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /**
- * Checks the embedded store from time to time, as SQLite does not notice a flipped byte by itself
+ * Checks the embedded store regularly, because SQLite does not notice a flipped byte by itself
  * (docs/decisions/flipped-bytes.md).
  */
 export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, logger: Logger): void {
@@ -32,8 +29,7 @@ export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, 
 }
 
 /**
- * Runs `subreport doctor` in a process of its own and logs what it found; an error line when
- * anything is wrong.
+ * Runs `subreport doctor` in a child process and logs the result; an error line for each problem.
  */
 async function checkStore(folder: string, logger: Logger): Promise<void> {
   const child = spawn(process.execPath, [main, 'doctor', '--json'], {

@@ -15,7 +15,7 @@ export const addOneClientCommand = (client: Command, name: string): Command =>
     .addOption(clientIdOption().makeOptionMandatory())
     .addOption(new Option('--tenant <tenant>', 'require that the client belongs to this tenant'));
 
-/** Which client a command is about, and whose it must be. */
+/** The client of a command, and the tenant that it must belong to. */
 export interface ClientChoice {
   readonly clientId: string;
   readonly tenant?: string;
@@ -40,7 +40,7 @@ async function requireOwnClient(store: Store, { clientId, tenant }: ClientChoice
   }
 }
 
-/** Reads a list of known names, separated by commas; in the order in which they are known. */
+/** Parses a comma-separated list of known names; returns them in the order of `known`. */
 export function parseList<T extends string>(list: string, known: readonly T[]): readonly T[] {
   const names = list.split(',').map((name) => name.trim());
   if (names.some((name) => !known.some((each) => each === name)))

@@ -20,9 +20,9 @@ export function addClientShowCommand(client: Command, output: Output): void {
     });
 }
 
-/** Writes a client as a JSON object, or as a line for each of its properties. */
+/** Writes a client as a JSON object, or as one line per property. */
 export function writeClient(output: Output, json: boolean, { client, secrets }: DescribedClient): void {
-  const moment = (seconds: number | null): string | null => (seconds === null ? null : formatInstant(seconds));
+  const timeOf = (seconds: number | null): string | null => (seconds === null ? null : formatInstant(seconds));
   const shown = {
     client_id: client.clientId,
     tenant: client.tenant,
@@ -30,13 +30,13 @@ export function writeClient(output: Output, json: boolean, { client, secrets }: 
     grants: client.grants,
     scopes: client.scopes,
     refresh_token_use: client.refreshTokenUse,
-    created_at: moment(client.createdAt),
-    disabled_at: moment(client.disabledAt),
-    last_used_at: moment(client.lastUsedAt),
-    tokens_revoked_at: moment(client.tokensRevokedAt),
+    created_at: timeOf(client.createdAt),
+    disabled_at: timeOf(client.disabledAt),
+    last_used_at: timeOf(client.lastUsedAt),
+    tokens_revoked_at: timeOf(client.tokensRevokedAt),
     secrets: secrets.map(({ createdAt, expiresAt }) => ({
-      created_at: moment(createdAt),
-      expires_at: moment(expiresAt),
+      created_at: timeOf(createdAt),
+      expires_at: timeOf(expiresAt),
     })),
   };
   const lines = Object.entries({

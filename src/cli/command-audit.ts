@@ -5,13 +5,13 @@ import type { Command } from 'commander';
 import { readConfig } from './config.ts';
 import type { Output } from './output.ts';
 
-/** Commands that change nothing in the store; `serve` has a log of its own. */
+/** Commands that change nothing in the store; `serve` has its own log. */
 const notAudited = [
   ...['serve', 'config', 'audit', 'tenant list', 'keys list'],
   ...['client list', 'client show', 'client sessions'],
 ];
 
-/** A command line as its line in the audit file describes it. */
+/** A command as recorded in the audit file. */
 interface AuditedCommand {
   readonly command: string;
   readonly arguments: readonly string[];
@@ -19,8 +19,8 @@ interface AuditedCommand {
 }
 
 /**
- * Writes a line into `AUDIT_FILE` for each command that may have changed something: who ran what,
- * and how it ended. No secret is an argument of a command.
+ * Writes a line to `AUDIT_FILE` for each command that may have changed something: the user, the
+ * command and its exit code. No secret is an argument of a command.
  */
 export class CommandAudit {
   readonly #output: Output;
@@ -32,7 +32,7 @@ export class CommandAudit {
     this.#output = output;
   }
 
-  /** Notes the command that is about to run. */
+  /** Records the command that is about to run. */
   begin(command: Command): void {
     const name = nameOf(command);
     const options = command.opts();
@@ -40,18 +40,15 @@ export class CommandAudit {
     if (!changesNothing) this.#command = { command: name, arguments: command.args, options };
   }
 
-  /**
-   * Notes the client that a command made or changed, which may have been named by the command
-   * itself.
-   */
+  /** Records the client that a command created or changed; the command may have chosen its id. */
   noteResult(result: unknown): void {
     const { client_id: clientId } = (result ?? {}) as { client_id?: unknown };
     if (typeof clientId === 'string') this.#clientId = clientId;
   }
 
   /**
-   * Writes the line, unless the command was used wrongly and did nothing. A file that cannot be
-   * written is told, and changes nothing else.
+   * Writes the line, unless the command was used incorrectly and did nothing. If the file cannot be
+   * written, prints an error and changes nothing else.
    */
   end(exitCode: number): void {
     if (this.#command === undefined || exitCode === 2) return;
@@ -69,7 +66,7 @@ export class CommandAudit {
     try {
       appendLine(`${JSON.stringify(line)}\n`);
     } catch (error) {
-      if (exitCode !== 0) return; // the command itself has said what is wrong
+      if (exitCode !== 0) return; // the command itself has printed an error
       const { code, message } = error as NodeJS.ErrnoException;
       this.#output.stderr.write(
         `Cannot write the audit line: AUDIT_FILE must be a file that this user can write: ${code ?? message}; the command itself has succeeded\n`,
@@ -88,7 +85,7 @@ function appendLine(line: string): void {
 const nameOf = (command: Command): string =>
   command.parent === null ? '' : `${nameOf(command.parent)} ${command.name()}`.trim();
 
-/** The name of the user that runs the command, or its number where it has no name. */
+/** The name of the user that runs the command, or its uid if it has no name. */
 function userOf(): string {
   try {
     return userInfo().username;

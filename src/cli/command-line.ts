@@ -51,8 +51,8 @@ export function buildProgram(output: Output): Command {
 }
 
 /**
- * Commands do not take over what their parent was told about leaving and writing when they were
- * made before it was.
+ * Copies the exit and output settings of a command to its subcommands, which do not inherit
+ * settings made after they were added.
  */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
@@ -62,8 +62,8 @@ function inheritSettings(command: Command): void {
 }
 
 /**
- * Runs one command line and gives the exit code; an error that its user can mend is a sentence, any
- * other one its stack.
+ * Runs one command line and returns the exit code. Prints the message of an error that the user can
+ * fix, and the stack of any other.
  */
 export async function runCommandLine(argv: readonly string[], output: Output): Promise<number> {
   const audit = new CommandAudit(output);

@@ -9,7 +9,7 @@ describe('settings', () => {
     expect(config.limits).toEqual({ sizeDefault: 20, sizeMax: 1_000, firstPage: 1 });
   });
 
-  test('an empty variable counts as one that is not set', () => {
+  test('treat an empty variable as unset', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' })).toEqual(readConfig({}));
   });
 
@@ -18,7 +18,7 @@ describe('settings', () => {
     ['::', 'http://127.0.0.1:8080'],
     ['::1', 'http://[::1]:8080'],
     ['reports.internal', 'http://reports.internal:8080'],
-  ])('without PUBLIC_URL, HOST %s is reached under %s', (host, url) => {
+  ])('without PUBLIC_URL, HOST %s is reached at %s', (host, url) => {
     expect(readConfig({ HOST: host }).publicUrl).toBe(url);
   });
 
@@ -26,7 +26,7 @@ describe('settings', () => {
     ['https://reports.example.com', 'https://reports.example.com'],
     ['https://reports.example.com/', 'https://reports.example.com'],
     ['https://example.com/reports//', 'https://example.com/reports'],
-  ])('PUBLIC_URL %s is %s', (given, url) => {
+  ])('normalise PUBLIC_URL %s to %s', (given, url) => {
     expect(readConfig({ PUBLIC_URL: given }).publicUrl).toBe(url);
   });
 
@@ -70,7 +70,7 @@ describe('settings', () => {
     ['OIDC_ALGORITHMS', 'ES256,HS256'],
     ['OIDC_ALGORITHMS', 'ES256,'],
     ['OIDC_ALGORITHMS', 'es256'],
-  ])('%s=%j is refused by a sentence with its name, its rule and its value', (name, value) => {
+  ])('reject %s=%j with its name, rule and value', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       expect.objectContaining({
         name: 'UsageError',
@@ -79,7 +79,7 @@ describe('settings', () => {
     );
   });
 
-  test('a secret that is wrong is not shown', () => {
+  test('do not show a rejected secret', () => {
     expect(() => readConfig({ DATABASE_URL: 'mysql://u:hidden@h/d' })).toThrow(/^(?!.*hidden)Cannot use DATABASE_URL/);
   });
 
@@ -88,34 +88,34 @@ describe('settings', () => {
     ['OIDC_ISSUER', 'https://user:hid/hidden@x@id.example.com'],
     ['PUBLIC_URL', 'https://user:hidden@reports.example.com'],
     ['OIDC_AUDIENCE', 'https://user:hidden@reports.example.com/two words'],
-  ])('a password inside %s is refused and not shown (S15)', (name, value) => {
+  ])('reject a password inside %s without showing it (S15)', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       new RegExp(`^(?!.*hidden)Cannot use ${name}: .*'https://\\*\\*\\*@`, 's'),
     );
   });
 
-  test('TRUSTED_PROXIES is a list', () => {
+  test('read TRUSTED_PROXIES as a list', () => {
     expect(readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).TRUSTED_PROXIES).toEqual(['10.0.0.0/8', '::1']);
     expect(readConfig({}).TRUSTED_PROXIES).toEqual([]);
   });
 
-  test('all faults are told at once', () => {
+  test('report all faults at once', () => {
     expect(() => readConfig({ PORT: 'x', FIRST_PAGE: 'x', SUBREPORT_X: '1' })).toThrow(
       /SUBREPORT_X.*PORT.*FIRST_PAGE/s,
     );
   });
 
-  test('PAGE_SIZE_DEFAULT above PAGE_SIZE_MAX is refused', () => {
+  test('reject a PAGE_SIZE_DEFAULT above PAGE_SIZE_MAX', () => {
     expect(() => readConfig({ PAGE_SIZE_DEFAULT: '50', PAGE_SIZE_MAX: '40' })).toThrow(/at most PAGE_SIZE_MAX/);
   });
 
-  test('passwords are masked wherever they stand in the URL', () => {
+  test('mask passwords anywhere in the URL', () => {
     const environment = { DATABASE_URL: 'postgres://user:hidden@db/d?sslpassword=hidden&sslmode=require' };
     const shown = showConfig(readConfig(environment), environment).find(({ name }) => name === 'DATABASE_URL');
     expect(shown?.value).toBe('postgres://user:***@db/d?sslpassword=***&sslmode=require');
   });
 
-  test('an external issuer is kept to the letter, with what follows for the rest', () => {
+  test('keep the URL of an external issuer unchanged and derive the other defaults from it', () => {
     expect(readConfig({}).external).toBeUndefined();
     const PUBLIC_URL = 'https://reports.example.com/';
     for (const OIDC_ISSUER of ['https://id.example.com/', 'https://id.example.com/realms/a', 'http://127.0.0.1:8081']) {
@@ -167,7 +167,7 @@ describe('settings', () => {
     },
   );
 
-  test('OIDC_ISSUER that is this service is refused', () => {
+  test('reject an OIDC_ISSUER that is this service', () => {
     const PUBLIC_URL = 'https://reports.example.com';
     expect(() => readConfig({ PUBLIC_URL, OIDC_ISSUER: PUBLIC_URL })).toThrow(/OIDC_ISSUER: it must be another issuer/);
   });
@@ -180,7 +180,7 @@ describe('KEY_ENCRYPTION_SECRET', () => {
     ['base64', bytes.toString('base64')],
     ['base64url', bytes.toString('base64url')],
     ['hexadecimal', bytes.toString('hex')],
-  ])('is taken as 32 random bytes in %s (11.1.1)', (_encoding, KEY_ENCRYPTION_SECRET) => {
+  ])('is read as 32 random bytes in %s (11.1.1)', (_encoding, KEY_ENCRYPTION_SECRET) => {
     expect(readConfig({ KEY_ENCRYPTION_SECRET }).KEY_ENCRYPTION_SECRET).toBe(KEY_ENCRYPTION_SECRET);
   });
 
@@ -189,7 +189,7 @@ describe('KEY_ENCRYPTION_SECRET', () => {
     ['44 × a', 'a'.repeat(44)],
     ['31 bytes', bytes.subarray(1).toString('base64')],
     ['a sentence', 'a secret of at least thirty-two characters'],
-  ])('that is %s is refused unshown, and can still be the one before (11.1.1)', (_what, weak) => {
+  ])('that is %s is rejected without being shown, but accepted as the previous one (11.1.1)', (_what, weak) => {
     const attempt = () => readConfig({ KEY_ENCRYPTION_SECRET: weak });
     expect(attempt).toThrow(/^Cannot use KEY_ENCRYPTION_SECRET: it must be at least 32 random bytes .* openssl rand/);
     expect(attempt).not.toThrow(weak);

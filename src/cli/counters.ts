@@ -3,16 +3,13 @@ import { createWindowCounter } from '../auth/window-counter.ts';
 import { type RequestCounter, windowSeconds } from '../http/listener/rate-limit.ts';
 import type { Config } from './config.ts';
 
-/**
- * What is counted so that limits hold: kept in this process, or by the first process for all its
- * workers.
- */
+/** The counters behind limits: in this process, or in the primary process for all its workers. */
 export interface Counters {
   readonly failures: FailureBudget;
   readonly requests: RequestCounter;
 }
 
-/** Makes the counters that the settings ask for, in this process. */
+/** Creates the configured counters in this process. */
 export function createCounters({ TOKEN_FAILURES_PER_MINUTE }: Config): Counters {
   return {
     failures: createFailureBudget(TOKEN_FAILURES_PER_MINUTE),

@@ -1,4 +1,4 @@
-/** What is wrong with how the database is reached over a network; `undefined` when nothing is. */
+/** A warning if the database is reached over a network insecurely; `undefined` otherwise. */
 export function databaseWarning(databaseUrl: string | undefined): string | undefined {
   if (databaseUrl === undefined) return undefined;
   const { hostname, searchParams } = new URL(databaseUrl);

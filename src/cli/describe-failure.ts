@@ -7,8 +7,8 @@ import { CommandError, UsageError } from './error.ts';
 const mendable = [UsageError, CommandError, StorageError, ImportError, ClientError, KeyError];
 
 /**
- * What is said of an error that ends a command: the sentence of one that its user can mend, the
- * stack of any other.
+ * The output for an error that aborts a command: the message if the user can fix it, otherwise the
+ * stack.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -29,7 +29,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
         dataDir: config.DATA_DIR,
         poolSize: config.DATABASE_POOL_SIZE,
         operationMs: countingMs,
-        onConnectionError: () => undefined, // the statement under way fails by itself
+        onConnectionError: () => undefined, // the running statement fails by itself
       });
       try {
         const checks = await examineStore(store, repair);
@@ -42,5 +42,5 @@ export function addDoctorCommand(program: Command, output: Output): void {
     });
 }
 
-/** Longest time to count the records of one tenant, in milliseconds: every key is read. */
+/** Timeout of counting one tenant's records in milliseconds: every key is read. */
 const countingMs = 3_600_000;

@@ -1,15 +1,12 @@
 /**
- * A command that was used wrongly: bad arguments or settings. Ends the process with 2 after its
- * sentence.
+ * A command that was used incorrectly: invalid arguments or settings. The process prints its
+ * message and exits with 2.
  */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/**
- * A command that could not do its work for a reason that its user can mend. Ends the process with 1
- * after its sentence.
- */
+/** A failure that the user can fix. The process prints its message and exits with 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -13,7 +13,7 @@ test.each([
   ['short rows', 'x'],
   ['rows longer than what is read at once', 'y'.repeat(200_000)],
   ['what some take for line ends', 'a\u2028b\u2029c\u0085d\re'],
-])('an import that is resumed keeps the rows before it, of %s', async (_title, raw) => {
+])('a resumed import keeps the errors of earlier rows, even of %s', async (_title, raw) => {
   const file = join(folder, `${raw.length}.ndjson`);
   const first = await openErrorsFile(file, false, undefined);
   for (const line of [1, 2, 3]) await first.write(rowOf(line, raw));
@@ -21,7 +21,7 @@ test.each([
   const again = await openErrorsFile(file, true, undefined);
   await again.truncate(2);
   await again.write(rowOf(9, raw));
-  await again.truncate(9); // more than there are
+  await again.truncate(9); // more rows than the file has
   await again.close();
   const kept = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   expect(kept.map((line) => JSON.parse(line))).toEqual([1, 2, 9].map((line) => rowOf(line, raw)));

@@ -3,30 +3,28 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { RejectedRow } from '../import/read-valid-rows.ts';
 import { CommandError } from './error.ts';
 
-/** Where `--errors` writes rejected rows. */
+/** The file into which `--errors` writes rejected rows. */
 interface ErrorsFile {
-  /**
-   * Keeps the first so many rows of an import that is resumed, and drops what it wrote behind them.
-   */
+  /** On resume, keeps the first `rows` rows and discards later ones. */
   truncate(rows: number): Promise<void>;
-  /** Resolves when the row is out of this process. */
+  /** Resolves once the row is written to the operating system. */
   write(row: RejectedRow): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What tells a file from all others, whatever its name. */
+/** Identifies a file whatever its name. */
 export type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
 
 /**
- * Opens the file for rejected rows; a resumed import appends to it. Throws `CommandError` when it
- * cannot be written, or is the file that the rows are read from.
+ * Opens the file for rejected rows; a resumed import appends to it. Throws `CommandError` if it
+ * cannot be written, or if it is the source of the import.
  */
 export async function openErrorsFile(
   file: string,
   resume: boolean,
   source: FileIdentity | undefined,
 ): Promise<ErrorsFile> {
-  // mode 0600, as rejected rows may hold e-mail addresses
+  // mode 0600, because rejected rows may contain e-mail addresses
   const handle = await open(file, 'a', 0o600).catch(cannotWrite(file));
   const { dev, ino, ...stats } = await handle.stat({ bigint: true });
   if (dev === source?.dev && ino === source.ino) {

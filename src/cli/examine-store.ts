@@ -3,25 +3,22 @@ import { checkRecords } from '../storage/records/check.ts';
 import type { Store, StoreCheck, TenantId } from '../storage/store.ts';
 import { listTenants } from '../storage/tables/tenant.ts';
 
-/** A check as it is reported: of the whole store, or of one tenant. */
+/** A reported check, of the whole store or of one tenant. */
 export interface ReportedCheck extends StoreCheck {
   readonly tenant?: string;
-  /** Records of the tenant. */
+  /** Number of records of the tenant. */
   readonly records?: number;
   readonly repaired?: boolean;
 }
 
-/**
- * Problems of one tenant that are told; a store that is broken in many places is repaired, not
- * read.
- */
-const toldMax = 5;
+/** Maximum problems reported per tenant; a store with many is repaired, not read about. */
+const problemsShownMax = 5;
 
-/** Checks a store and every tenant in it; with `repair`, mends what can be mended. */
+/** Checks a store and every tenant in it; with `repair`, repairs what it can. */
 export async function examineStore(store: Store, repair: boolean): Promise<readonly ReportedCheck[]> {
   const checks: ReportedCheck[] = [...(await store.examine())];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
-  if (!readable) return checks; // nothing can be counted that cannot be read
+  if (!readable) return checks; // an unreadable store cannot be counted
   for (const { tenant } of (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null))
     checks.push(...(await examineTenant(store, tenant, repair)));
   return checks;
@@ -61,12 +58,12 @@ const countsRule = 'they must match the records';
 const recordsRule = 'each must match its columns, have a revision of at most that of the tenant, and have no tombstone';
 
 function problemsText(what: string, rule: string, problems: readonly string[]): string {
-  const told = problems.slice(0, toldMax).join('; ');
-  const more = problems.length > toldMax ? `; and ${problems.length - toldMax} more` : '';
+  const shown = problems.slice(0, problemsShownMax).join('; ');
+  const more = problems.length > problemsShownMax ? `; and ${problems.length - problemsShownMax} more` : '';
   const again = what === 'the records' ? ', then import the records again: damaged JSON is not repaired' : '';
-  return `Cannot rely on ${what}: ${rule}: ${told}${more}; repair them with: subreport doctor --repair${again}`;
+  return `Cannot rely on ${what}: ${rule}: ${shown}${more}; repair them with: subreport doctor --repair${again}`;
 }
 
-/** One check as a line for people. */
+/** Formats one check as a line for people. */
 export const checkLine = ({ check, tenant, ok, message, repaired }: ReportedCheck): string =>
   `${ok ? 'ok     ' : 'PROBLEM'} ${check}${tenant === undefined ? '' : ` of ${tenant}`}: ${message}${repaired === true ? ' (repaired)' : ''}`;

@@ -2,18 +2,18 @@ import type { Worker } from 'node:cluster';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 
 /**
- * Longest time for which the event loop of a worker may stand still, in milliseconds: no request
- * waits as long.
+ * Longest time that a worker's event loop may be blocked, in milliseconds: no request may take that
+ * long.
  */
 export const silenceMsMax = 10_000;
 
-/** Questions in that time; each that is answered shows a turn of the worker's event loop. */
-const questions = 10;
+/** Pings sent in that time; each response proves that the worker's event loop runs. */
+const pingsMax = 10;
 
 /**
- * Asks a worker again and again whether its event loop turns, and calls `onSilent` once when that
- * many questions are left without an answer. Questions are counted rather than time, so that a
- * pause of the asking process, which holds up the answers too, is not held against the worker.
+ * Pings a worker regularly and calls `onSilent` once if too many pings stay without a response.
+ * Pings are counted rather than time, so that a pause of this process, which also delays the
+ * responses, does not count against the worker.
  */
 export function watchHeartbeat(
   worker: Worker,
@@ -26,13 +26,13 @@ export function watchHeartbeat(
     if (kind === 'alive') unanswered = 0;
   });
   const timer = setInterval(() => {
-    if (unanswered === questions) {
+    if (unanswered === pingsMax) {
       clearInterval(timer);
       onSilent();
       return;
     }
     unanswered += 1;
     send({ kind: 'alive?' });
-  }, silenceMs / questions);
+  }, silenceMs / pingsMax);
   worker.once('exit', () => clearInterval(timer));
 }

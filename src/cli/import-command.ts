@@ -27,9 +27,7 @@ interface CommandOptions {
   readonly json?: boolean;
 }
 
-/**
- * Rejected rows that are shown on the screen or in the JSON summary; `--errors FILE` has them all.
- */
+/** Maximum rejected rows on the screen or in the JSON summary; `--errors FILE` gets all of them. */
 const shownMax = 20;
 
 /** `subreport import`. */
@@ -55,7 +53,7 @@ export function addImportCommand(program: Command, output: Output): void {
       '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  subreport import subscriptions.ndjson --tenant acme --resume\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
     .action(async (file: string, options: CommandOptions) => {
-      requireSense(options);
+      requireCompatible(options);
       const config = readConfig();
       const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
       const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
@@ -70,8 +68,8 @@ export function addImportCommand(program: Command, output: Output): void {
     });
 }
 
-/** Fails with `UsageError` when options contradict each other. */
-function requireSense({ resume, replace, dryRun, allowEmpty }: CommandOptions): void {
+/** Throws `UsageError` if options contradict each other. */
+function requireCompatible({ resume, replace, dryRun, allowEmpty }: CommandOptions): void {
   if (resume === true && replace === true) {
     throw new UsageError(
       'Cannot resume a replacement: --resume and --replace must not be combined, as an interrupted replacement has changed nothing; run it again without --resume',
@@ -86,7 +84,7 @@ function requireSense({ resume, replace, dryRun, allowEmpty }: CommandOptions): 
     throw new UsageError('Cannot use --allow-empty: it must be combined with --replace');
 }
 
-/** Imports and reports; whether any row was rejected. */
+/** Imports and prints the result; returns whether any row was rejected. */
 async function runImport(
   store: Store,
   tenant: TenantId,
@@ -110,7 +108,7 @@ async function runImport(
   };
   const decompressedBytesMax = options.unpackedMaxGib * 2 ** 30;
   const dryRun = options.dryRun === true;
-  const strict = options.strict === true && options.replace !== true; // --replace always is
+  const strict = options.strict === true && options.replace !== true; // --replace is always strict
   const { format } = source;
   const read = (work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<ReplaceSummary>) =>
     readSource(source, work, output);
@@ -201,9 +199,9 @@ interface Told {
   readonly replace: boolean;
   readonly dryRun: boolean;
   readonly seconds: number;
-  /** Rejected rows that were shown. */
+  /** Number of rejected rows that were printed. */
   readonly shown: number;
-  /** Rows that an import before this one had done. */
+  /** Rows that an earlier import had finished. */
   readonly resumedFrom: number;
 }
 

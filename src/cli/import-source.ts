@@ -5,29 +5,29 @@ import type { Spool } from '../import/spool.ts';
 import { CommandError, UsageError } from './error.ts';
 import type { FileIdentity } from './errors-file.ts';
 
-/** Where an import reads from: a file, or standard input. */
+/** The source of an import: a file, or standard input. */
 export interface ImportSource {
   /** Name for people. */
   readonly name: string;
-  /** Size in bytes of a file that can be read again; `undefined` of standard input and pipes. */
+  /** Size in bytes of a file that can be read again; `undefined` for standard input and pipes. */
   readonly bytes: number | undefined;
   readonly format: ImportFormat;
   /** The file that the rows are read from. */
   readonly identity: FileIdentity | undefined;
   /**
-   * Opens it from the beginning, told of each chunk's size; standard input and pipes open once
-   * unless they were kept.
+   * Opens it from the beginning and reports each chunk's size; standard input and pipes open only
+   * once unless they were stored.
    */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
-  /** Removes what was kept. */
+  /** Removes the stored copy. */
   dispose(): Promise<void>;
 }
 
 const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
 /**
- * Finds a source and its format: as said, or by the end of the file's name. With `twice`, what can
- * be read only once, such as standard input or a pipe, is kept in the spool.
+ * Finds a source and its format, which is `format` or derived from the file name. With `twice`, a
+ * source that can be read only once, such as standard input or a pipe, is stored in the spool.
  */
 export async function openImportSource(
   file: string,

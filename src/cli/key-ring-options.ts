@@ -5,10 +5,7 @@ import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { nowSeconds } from './store-session.ts';
 
-/**
- * What the settings say about the keys of the service; the same for the service and for the
- * commands that manage its keys.
- */
+/** The key settings, shared by the service and by the commands that manage its keys. */
 export function keyRingOptions(config: Config, store: Store, logger?: Logger): KeyRingOptions {
   return {
     store,

@@ -65,7 +65,7 @@ export function addKeysCommand(program: Command, output: Output): void {
     });
 }
 
-/** Runs work on the keys of the store, once they are there and readable. */
+/** Runs work with the keys of the store, once they exist and can be decrypted. */
 function withKeys<T>(config: Config, work: (options: ReturnType<typeof keyRingOptions>) => Promise<T>): Promise<T> {
   return withStore(config, async (store) => {
     const options = keyRingOptions(config, store);

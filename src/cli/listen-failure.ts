@@ -2,8 +2,8 @@ import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
 /**
- * What to do about an error of listening, as a `CommandError`; an error that says nothing of the
- * address stays as it is.
+ * Converts an error of listening to a `CommandError` with a remedy; an error that does not concern
+ * the address is returned unchanged.
  */
 export function listenFailure(error: unknown, config: Config, prefix: '' | 'MANAGEMENT_' = ''): unknown {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;

@@ -26,11 +26,11 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     try {
       return bytes.toString('utf8', 0, readSync(fifo, bytes));
     } catch {
-      return ''; // nothing is there
+      return ''; // the pipe is empty
     }
   };
 
-  test('keeps its lines up to the bound, drops and counts the others, and says so once it is read (O2)', async () => {
+  test('keeps lines up to the bound, drops and counts the others, and reports the count once it is read (O2)', async () => {
     const log = new LogDestination(fifo, { waitingBytesMax: 50_000, describeDropped });
     for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
     let read = '';
@@ -43,14 +43,14 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     );
     const lines = read.split('\n').slice(0, -1);
     const kept = lines.slice(0, -1);
-    expect(kept).toEqual(kept.map((_, n) => lineOf(n).slice(0, -1))); // whole, and in order
+    expect(kept).toEqual(kept.map((_, n) => lineOf(n).slice(0, -1))); // complete and in order
     expect(lines.at(-1)).toBe(`dropped ${5_000 - kept.length}`);
     expect(kept.length).toBeGreaterThanOrEqual(50_000 / 100);
     log.write('afterwards\n');
     expect(readAvailable()).toBe('afterwards\n');
   });
 
-  test('lets the process end (O2)', () => {
+  test('lets the process exit (O2)', () => {
     const log = new LogDestination(fifo, { waitingBytesMax: 50_000, describeDropped });
     for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
     log.end();

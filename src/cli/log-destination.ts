@@ -1,23 +1,24 @@
 import { writeSync } from 'node:fs';
 
-/** Bytes of lines that wait while nobody takes them: some 4,000 lines. */
+/** Maximum bytes of lines waiting to be written: some 4,000 lines. */
 const waitingBytesMax = 1_048_576;
-/** Time between two attempts while lines wait, in milliseconds. */
+/** Time between two attempts to write waiting lines, in milliseconds. */
 const retryMs = 100;
-/** Longest wait at the end of the process for lines that nobody takes, in milliseconds. */
+/** How long the process waits at exit to write the remaining lines, in milliseconds. */
 const lastWaitMs = 500;
 
-/** How a destination is bounded. */
+/** Limits of a destination. */
 interface LogDestinationOptions {
   readonly waitingBytesMax: number;
-  /** The line that says how many lines were dropped. */
+  /** Formats the line that reports how many lines were dropped. */
   readonly describeDropped: (count: number) => string;
 }
 
 /**
  * Writes log lines to a file descriptor and never waits for it. Lines that a full disk or an unread
- * pipe does not take wait in memory up to a bound; those beyond it are dropped and counted, and the
- * count is written once there is room. The descriptor of a pipe must not block (`O_NONBLOCK`).
+ * pipe does not accept wait in memory up to a limit; later ones are dropped and counted, and the
+ * count is written once there is room. The descriptor of a pipe must be non-blocking
+ * (`O_NONBLOCK`).
  */
 export class LogDestination {
   readonly #fd: number;
@@ -32,7 +33,7 @@ export class LogDestination {
     this.#options = { waitingBytesMax, ...options };
   }
 
-  /** Writes one line, which ends in a line feed. */
+  /** Writes one line, which ends with a line feed. */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.#waitingBytes + bytes.length > this.#options.waitingBytesMax) {
@@ -43,12 +44,12 @@ export class LogDestination {
     if (this.#retry === undefined) this.#flush();
   }
 
-  /** Writes what waits, as far as it is taken within half a second: for the end of the process. */
+  /** Writes waiting lines for up to half a second; called when the process exits. */
   end(): void {
     for (const deadline = performance.now() + lastWaitMs; ; ) {
       this.#flush();
       if (this.#waitingBytes === 0 || performance.now() > deadline) break;
-      // a sleep: nothing else runs any more
+      // a blocking sleep: nothing else runs any more
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
     clearInterval(this.#retry);
@@ -74,7 +75,7 @@ export class LogDestination {
     this.#retry = undefined;
   }
 
-  /** Writes the first of what waits, or a part of it; `false` when nothing is taken now. */
+  /** Writes the first waiting line or part of it; returns `false` if nothing could be written. */
   #writeFirst(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;
@@ -85,7 +86,7 @@ export class LogDestination {
       else this.#waiting[0] = first.subarray(written);
       return true;
     } catch {
-      // a full disk, an unread pipe or a reader that went away: it may take more later
+      // a full disk, an unread pipe or a closed one: it may accept more later
       return false;
     }
   }

@@ -4,8 +4,8 @@ import { LogDestination } from './log-destination.ts';
 const service = 'subreport';
 
 /**
- * JSON lines on standard output, each with the members of `more`. Errors are written by name, code,
- * message and stack alone: what drivers hang on theirs may hold data.
+ * Logs JSON lines to standard output, each with the members of `more`. Errors are logged with name,
+ * code, message and stack only, because drivers attach data to theirs.
  */
 export function createLogger(level: string, more: Readonly<Record<string, number>> = {}): Logger {
   const base = { service, ...more };
@@ -22,7 +22,7 @@ export function createLogger(level: string, more: Readonly<Record<string, number
 }
 
 function openStandardOutput(base: object): LogDestination {
-  void process.stdout; // made by its first use, which is what puts a pipe into non-blocking mode
+  void process.stdout; // its first use creates the stream, which sets a pipe to non-blocking
   const destination = new LogDestination(1, {
     describeDropped: (dropped) => {
       const msg = 'log lines were dropped: standard output did not accept them in time';

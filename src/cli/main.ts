@@ -2,12 +2,12 @@ import { runCommandLine } from './command-line.ts';
 import { standardOutput, watchStandardOutput } from './watch-standard-output.ts';
 
 watchStandardOutput(process.argv[2]);
-endWithLauncher();
+stopWithLauncher();
 const code = await runCommandLine(process.argv.slice(2), { stdout: standardOutput, stderr: process.stderr });
 if (code !== 0) process.exitCode = code;
 
 /** Stops this process like SIGTERM when the launcher (`subreport.mjs`) closes its IPC channel. */
-function endWithLauncher(): void {
+function stopWithLauncher(): void {
   process.channel?.unref(); // an open channel must not keep the process running
   if (process.channel !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 }

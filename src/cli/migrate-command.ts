@@ -19,7 +19,7 @@ export function addMigrateCommand(program: Command, output: Output): void {
         databaseUrl: config.DATABASE_URL,
         dataDir: config.DATA_DIR,
         poolSize: config.DATABASE_POOL_SIZE,
-        onConnectionError: () => undefined, // the statement under way fails by itself
+        onConnectionError: () => undefined, // the running statement fails by itself
       });
       try {
         const result = await store.migrate();

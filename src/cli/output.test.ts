@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatTable } from './output.ts';
 
-test('a table has columns as wide as their widest cell, and no blanks at line ends', () => {
+test('formatTable makes columns as wide as their widest cell and leaves no blanks at line ends', () => {
   expect(
     formatTable(
       ['NAME', 'N'],

@@ -1,8 +1,8 @@
-/** Where a command writes; tests give their own. */
+/** The output of a command; tests pass their own. */
 export interface Output {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
-  /** Is told of the result of a command, besides its being written. */
+  /** Called with the result of a command, in addition to printing it. */
   readonly onResult?: (result: unknown) => void;
 }
 
@@ -12,7 +12,7 @@ export function writeResult(output: Output, json: boolean, value: unknown, human
   output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${human}\n`);
 }
 
-/** Rows of text in columns, each as wide as its widest cell. */
+/** Formats rows as columns, each as wide as its widest cell. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));

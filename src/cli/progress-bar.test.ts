@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createProgressBar } from './progress-bar.ts';
 
-/** What takes a line off the screen. */
+/** The escape sequence that clears a line. */
 const cleared = '\r\x1b[K';
 
 function terminal(isTTY: boolean) {
@@ -16,7 +16,7 @@ function terminal(isTTY: boolean) {
 }
 
 describe('a progress bar', () => {
-  test('shows the share, the rows and their speed on a terminal, and takes itself off', () => {
+  test('shows the share, the rows and their rate on a terminal, and clears itself', () => {
     const { written, output } = terminal(true);
     const bar = createProgressBar(output, 200);
     bar.update(50, 1_000);
@@ -25,7 +25,7 @@ describe('a progress bar', () => {
     expect(written.at(-1)).toBe(cleared);
   });
 
-  test('is not drawn more often than people can see', () => {
+  test('is not redrawn more often than people can see', () => {
     const { written, output } = terminal(true);
     const bar = createProgressBar(output, 200);
     for (let bytes = 0; bytes < 200; bytes += 1) bar.update(bytes, bytes);
@@ -38,7 +38,7 @@ describe('a progress bar', () => {
     expect(written[0]?.replace(cleared, '')).toMatch(/^7 rows {2}\d+ rows\/s$/);
   });
 
-  test('writes nothing where there is no terminal', () => {
+  test('writes nothing if there is no terminal', () => {
     const { written, output } = terminal(false);
     const bar = createProgressBar(output, 200);
     bar.update(50, 7);

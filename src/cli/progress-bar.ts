@@ -1,18 +1,18 @@
 import type { Output } from './output.ts';
 
-/** Shows how far a long command is. */
+/** Shows the progress of a long command. */
 interface ProgressBar {
   update(doneBytes: number, rows: number): void;
-  /** The same where bytes are counted, not rows. */
+  /** Updates the bar by bytes if rows are not counted. */
   updateBytes(doneBytes: number, totalBytes?: number): void;
-  /** Takes the bar off the screen. */
+  /** Clears the bar. */
   end(): void;
 }
 
 const width = 30;
 const redrawMs = 100;
 
-/** A bar on a terminal, nothing anywhere else; `totalBytes` may be unknown. */
+/** Creates a bar on a terminal; elsewhere it prints nothing. `totalBytes` may be unknown. */
 export function createProgressBar({ stderr }: Output, totalBytes?: number): ProgressBar {
   if (stderr.isTTY !== true) return { update: () => undefined, updateBytes: () => undefined, end: () => undefined };
   const started = performance.now();

@@ -13,7 +13,7 @@ import { type Config, readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { requireSound, type StagedStore, withStagedStore } from './staged-store.ts';
+import { requireHealthy, type StagedStore, withStagedStore } from './staged-store.ts';
 import { nowSeconds, openReadyStore } from './store-session.ts';
 
 interface RestoreOptions {
@@ -69,7 +69,7 @@ interface RestoreResult {
   readonly file: string;
   readonly tenants: number;
   readonly records: number;
-  /** Where the replaced store is kept, if there was one. */
+  /** Where the replaced store was saved, if there was one. */
   readonly replaced?: string;
 }
 
@@ -104,7 +104,9 @@ function replace(file: string, staged: string, aside: string | undefined): { rea
   return aside === undefined ? {} : { replaced: aside };
 }
 
-/** Fills an empty database; what is there is never removed, so `--yes` has no meaning here. */
+/**
+ * Restores into an empty database only; existing data is never removed, so `--yes` has no effect.
+ */
 async function restoreDatabase(config: Config, backup: string, output: Output): Promise<RestoreResult> {
   requireBackup(backup);
   const { DATABASE_URL: url = '', DATA_DIR } = config;
@@ -119,7 +121,7 @@ async function restoreDatabase(config: Config, backup: string, output: Output): 
   });
 }
 
-/** Copies a backup, checks the copy, brings its schema up to date and gives it a new history. */
+/** Copies a backup, checks the copy, migrates it and begins a new history. */
 async function stage(staged: StagedStore, backup: string, newest: number): Promise<Restored> {
   copyFileSync(backup, staged.file, constants.COPYFILE_FICLONE);
   chmodSync(staged.file, 0o600);
@@ -138,7 +140,11 @@ async function stage(staged: StagedStore, backup: string, newest: number): Promi
 async function checkStaged(store: Store, backup: string, newest: number): Promise<Restored> {
   await store.migrate();
   await beginHistory(store, nowSeconds(), newest);
-  const checks = await requireSound(store, `Cannot restore '${backup}'`, 'Nothing was changed; restore another backup');
+  const checks = await requireHealthy(
+    store,
+    `Cannot restore '${backup}'`,
+    'Nothing was changed; restore another backup',
+  );
   const tenants = new Set(checks.flatMap(({ tenant }) => tenant ?? []));
   return { tenants: tenants.size, records: checks.reduce((sum, { records = 0 }) => sum + records, 0) };
 }
@@ -155,8 +161,7 @@ async function renewHistory(config: Config): Promise<void> {
 }
 
 /**
- * Throws `CommandError` unless the file can be a backup; whether it is whole is checked on the
- * copy.
+ * Throws `CommandError` unless the file looks like a backup; its integrity is checked on the copy.
  */
 function requireBackup(file: string): void {
   if (!existsSync(file)) throw new CommandError(`Cannot restore: the file must exist: current value is '${file}'`);

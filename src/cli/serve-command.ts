@@ -42,7 +42,7 @@ export function addServeCommand(program: Command, output: Output): void {
       const config = readConfig();
       requireSecureTransport(config);
       const logger = createLogger(config.LOG_LEVEL);
-      // beside workers this process reads and writes little
+      // with workers, this process reads and writes little
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
       const store = await openReadyStore(own, ...logStoreEvents(logger));
       try {
@@ -77,9 +77,9 @@ interface Run {
   readonly workers: number;
 }
 
-/** Serves in this process. Returns once it listens; a signal to stop closes the store. */
+/** Serves in this process. Resolves once it listens; a stop signal closes the store. */
 async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
-  // only this command needs the HTTP server: the others start in three quarters of the time
+  // imported only here: other commands start in three quarters of the time without the HTTP server
   const { serve } = await import('./serve.ts');
   const service = await serve(config, store, logger);
   onServing();
@@ -92,9 +92,9 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
   );
 }
 
-/** Serves in processes of their own, and watches over them. Returns when they have ended. */
+/** Serves in worker processes and supervises them. Resolves when they have exited. */
 async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
-  // what is wrong with the keys is said once, and the first ones are made here
+  // faults of the keys are reported once, and the first keys are created here
   await openKeyRing(keyRingOptions(config, store, logger));
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
@@ -149,11 +149,14 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
   else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
 }
 
-/** Whether real clients are served: those of other machines, or from a database server. */
+/**
+ * Whether the service has real clients: it is reachable from other machines or uses a database
+ * server.
+ */
 const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
   DATABASE_URL !== undefined || !isLoopback(publicUrl);
 
-/** What a newcomer needs, with a command to paste. */
+/** A quick start for newcomers, with a command to paste. */
 function demoText(
   { client_id, client_secret, tenant }: DemoClient,
   places: Readonly<Record<string, string | undefined>>,
@@ -175,10 +178,7 @@ Paste this to read a report:
 `;
 }
 
-/**
- * Removes what has ended, now and from time to time; what cannot be removed now is removed the next
- * time.
- */
+/** Removes expired rows now and regularly; a failed attempt is repeated the next time. */
 function sweepRegularly(store: Store, config: Config, logger: Logger): void {
   const { TOMBSTONE_DAYS: days } = config;
   const attempt = (sweep: Promise<unknown>, left: string) =>

@@ -22,21 +22,21 @@ import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
 /**
- * Longest wait for the next bytes of records that are loaded over HTTP, in milliseconds; their
- * sender may be reading them from somewhere slow.
+ * Longest wait for the next bytes of a load over HTTP, in milliseconds; the client may itself read
+ * from a slow source.
  */
 const bodyStallMs = 60_000;
 
 /** A service that listens. */
 export interface RunningService {
   readonly app: FastifyInstance;
-  /** The operator's own listener, unless the settings open none. */
+  /** The management listener, if it is configured. */
   readonly management: FastifyInstance | undefined;
-  /** Tells `/readyz` and every answer that this process is on its way out. */
+  /** Makes `/readyz` and all responses announce that this process is stopping. */
   readonly drain: () => void;
 }
 
-/** How this process shares its work with others. */
+/** How this process shares work with other processes. */
 interface ServeOptions {
   readonly counters: Counters;
   /** Whether other processes may listen on the same port (`SO_REUSEPORT`). */
@@ -44,8 +44,8 @@ interface ServeOptions {
 }
 
 /**
- * Builds the service from its settings and an open store, and listens: all wiring is on this
- * screen.
+ * Builds the service from its settings and an open store, and listens. All wiring is in this
+ * function.
  */
 export async function serve(
   config: Config,
@@ -152,7 +152,7 @@ async function listen(
   reusePort: boolean,
 ): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
-  const place = { host, port, reusePort }; // Node's own option, which Fastify's types do not know
+  const place = { host, port, reusePort }; // an option of Node that Fastify's types do not declare
   await app
     .listen({ ...place, listenTextResolver: (address) => `${message} at ${address}` })
     .catch((error: unknown) => {
@@ -161,8 +161,8 @@ async function listen(
 }
 
 /**
- * The external issuer of the settings, whose keys are read while the service starts; a start does
- * not wait for others.
+ * The configured external issuer. Its keys are fetched in the background, so that the start does
+ * not depend on other servers.
  */
 function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssuer | undefined {
   if (external === undefined) return undefined;

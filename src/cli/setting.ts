@@ -70,9 +70,9 @@ export function text(fallback: string, rule: string, description: string): Setti
 }
 
 /**
- * A key of at least 256 random bits in base64, base64url or hexadecimal; not shown anywhere. A text
- * of few different bytes is none: 32 random ones have 30 different on average, and fewer than 16 in
- * one of 10^15 cases.
+ * A key of at least 256 random bits in base64, base64url or hexadecimal; never shown. A value with
+ * few distinct bytes is rejected: 32 random bytes have 30 distinct ones on average, and fewer than
+ * 16 in one of 10^15 cases.
  */
 export function randomKey(description: string): Setting<string | undefined> {
   return {
@@ -141,7 +141,8 @@ export function listOf<T extends string>(
 }
 
 /**
- * Printable ASCII without blanks, quotes and backslashes, as OAuth has its words (RFC 6749 §3.3).
+ * Printable ASCII without blanks, quotes and backslashes, as OAuth defines its tokens (RFC 6749
+ * §3.3).
  */
 export function word<F extends string | undefined>(
   fallback: F,

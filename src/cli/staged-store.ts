@@ -7,21 +7,23 @@ import { CommandError } from './error.ts';
 import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
 
 /**
- * An embedded store in a folder of its own, which becomes a backup or the store itself once it has
- * been checked.
+ * An embedded store in a staging folder, which becomes a backup or the live store after it has been
+ * checked.
  */
 export interface StagedStore {
-  /** The folder; empty at first. */
+  /** The folder; initially empty. */
   readonly folder: string;
   /** The database file in it. */
   readonly file: string;
-  /** Runs work with the store open, and closes it so that the file is whole by itself. */
+  /**
+   * Runs work with the store open, then closes it so that the file is complete without side files.
+   */
   withStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
 }
 
 /**
- * Runs work with a staging folder (mode 0700) that is removed afterwards. One process at a time has
- * a folder of a name; what a killed one left there is removed first.
+ * Runs work with a staging folder (mode 0700) that is removed afterwards. One process at a time
+ * uses a staging folder; leftovers of a killed process are removed first.
  */
 export async function withStagedStore<T>(folder: string, work: (staged: StagedStore) => Promise<T>): Promise<T> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -43,7 +45,7 @@ export async function withStagedStore<T>(folder: string, work: (staged: StagedSt
   }
 }
 
-/** Longest time of one check, in milliseconds: every record is read. */
+/** Timeout of one check in milliseconds: every record is read. */
 const checkingMs = 3_600_000;
 
 async function withOpenStore<T>(folder: string, file: string, work: (store: Store) => Promise<T>): Promise<T> {
@@ -53,11 +55,8 @@ async function withOpenStore<T>(folder: string, file: string, work: (store: Stor
   return result;
 }
 
-/**
- * Runs the checks of `subreport doctor`. Throws `CommandError`, with what to do, unless all is
- * well.
- */
-export async function requireSound(store: Store, cannot: string, remedy: string): Promise<readonly ReportedCheck[]> {
+/** Runs the checks of `subreport doctor`. Throws `CommandError` with a remedy unless all pass. */
+export async function requireHealthy(store: Store, cannot: string, remedy: string): Promise<readonly ReportedCheck[]> {
   const checks = await examineStore(store, false);
   const problems = checks.filter(({ ok }) => !ok);
   if (problems.length === 0) return checks;

@@ -6,26 +6,23 @@ import type { Config } from './config.ts';
 import type { RunningService } from './serve.ts';
 
 /**
- * How long a stop may take after its delay, in milliseconds; what is still under way then is cut
- * off.
+ * How long a stop may take after its delay, in milliseconds; requests still running then are
+ * aborted.
  */
 export const stopMsMax = 15_000;
 /**
- * Least time for requests that were sent before the signal and were not read yet: a listener that
- * closes at once resets their connections.
+ * Minimum time in milliseconds for requests that were sent before the signal but not read yet:
+ * closing a listener at once would reset their connections.
  */
 const settleMs = 250;
 
-/** Longest wait for connections that are still coming in, in milliseconds. */
+/** Longest wait for incoming connections, in milliseconds. */
 const acceptMsMax = 5_000;
 
-/**
- * Time between two looks for connections that are kept open by clients and not needed any more, in
- * milliseconds.
- */
+/** Interval between two sweeps of idle keep-alive connections, in milliseconds. */
 const idleMs = 100;
 
-/** What is to be stopped. */
+/** The service to stop and its store. */
 interface ServedStore {
   readonly service: RunningService;
   readonly store: Store;
@@ -33,13 +30,13 @@ interface ServedStore {
   readonly logger: Logger;
 }
 
-/** Time that a stop leaves to requests on their way, in milliseconds. */
+/** How long new requests are still accepted after the stop signal, in milliseconds. */
 export const stopDelayMs = ({ SHUTDOWN_DELAY_SECONDS }: Config): number =>
   Math.max(settleMs, SHUTDOWN_DELAY_SECONDS * 1000);
 
 /**
- * Answers what is under way, then closes the service and its store; too long a wait ends the
- * process.
+ * Finishes running requests, then closes the service and its store; exits the process if that takes
+ * too long.
  */
 export async function stopService({ service, store, config, logger }: ServedStore): Promise<void> {
   service.drain();
@@ -51,7 +48,7 @@ export async function stopService({ service, store, config, logger }: ServedStor
   const apps = [service.app, ...(service.management === undefined ? [] : [service.management])];
   await Promise.all(apps.map(({ server }) => acceptWaiting(server)));
   const sweeping = setInterval(() => {
-    // those too that were busy when the closing began
+    // including those that were busy when closing began
     for (const { server } of apps) server.closeIdleConnections();
   }, idleMs);
   await Promise.all(apps.map((app) => app.close()));
@@ -61,9 +58,9 @@ export async function stopService({ service, store, config, logger }: ServedStor
 }
 
 /**
- * Waits until no connection comes in any more: under load they wait in the kernel, a turn of the
- * event loop takes in some of them, and a listener that closes resets the others. Bounded, as there
- * may be no load balancer that sends new ones elsewhere.
+ * Waits until no more connections arrive: under load they wait in the kernel's backlog, each turn
+ * of the event loop accepts some of them, and closing the listener resets the rest. The wait is
+ * bounded, because there may be no load balancer that directs new connections elsewhere.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   let accepted = true;
@@ -73,14 +70,14 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.on('connection', count);
   for (const deadline = performance.now() + acceptMsMax; accepted && performance.now() < deadline; ) {
     accepted = false;
-    await turn(); // the event loop asks for new connections before each
+    await turn(); // the event loop accepts new connections before each turn
     await turn();
   }
   server.off('connection', count);
 }
 
 /**
- * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP (the terminal is gone), and `endNow` at a
+ * Calls `stop` on the first SIGTERM, SIGINT or SIGHUP (the terminal was closed), and `endNow` on a
  * second one.
  */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void, endNow: () => never): void {

@@ -6,10 +6,7 @@ import { findTenant, listTenants } from '../storage/tables/tenant.ts';
 import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
-/**
- * Opens the store that the settings choose, with its schema brought up to date unless
- * `MIGRATE_ON_START` says otherwise.
- */
+/** Opens the configured store and migrates its schema unless `MIGRATE_ON_START` disables that. */
 export async function openReadyStore(
   config: Config,
   ...[onConnectionError, onPooler = () => undefined]: StoreEvents
@@ -32,10 +29,10 @@ export async function openReadyStore(
   }
 }
 
-/** Who is told of broken connections, and of a pooler. */
+/** Callbacks for broken connections and for a pooler. */
 type StoreEvents = [onConnectionError: (error: Error) => void, onPooler?: () => void];
 
-/** What a service logs of its store. */
+/** Logs connection events of the store. */
 export const logStoreEvents = (logger: Logger): StoreEvents => [
   (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
   () =>
@@ -44,9 +41,9 @@ export const logStoreEvents = (logger: Logger): StoreEvents => [
     ),
 ];
 
-/** Runs the work of a command with an open store, and closes it whatever happens. */
+/** Runs the work of a command with an open store, and always closes it. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  // the statement under way fails by itself
+  // the running statement fails by itself
   const store = await openReadyStore(config, () => undefined);
   try {
     return await work(store);
@@ -55,7 +52,9 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
   }
 }
 
-/** The tenant of a name; a sentence that says which there are when it does not exist. */
+/**
+ * The tenant with this name. If it does not exist, throws an error that lists the existing ones.
+ */
 export async function requireTenant(store: Store, name: string): Promise<TenantId> {
   const found = await findTenant(store, name);
   if (found !== undefined) return found.tenant;
@@ -71,5 +70,5 @@ export async function requireTenant(store: Store, name: string): Promise<TenantI
   );
 }
 
-/** Now, in whole UTC epoch seconds. */
+/** The current time in whole UTC epoch seconds. */
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);

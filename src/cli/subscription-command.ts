@@ -56,9 +56,7 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
 const idRule = ruleOf(SubscriptionId);
 const isId = (text: string): boolean => fitsText(SubscriptionId, text);
 
-/**
- * Reads a file of ids whole before any of them is used: a line that is none tells of a wrong file.
- */
+/** Reads a file of ids completely before any id is used: an invalid line indicates a wrong file. */
 async function readIds(file: string): Promise<string[]> {
   const ids: string[] = [];
   let line = 0;

@@ -1,13 +1,13 @@
 import { fstatSync, writeSync } from 'node:fs';
 
-/** Commands that write as they go, and have nothing left to do once nobody takes it. */
+/** Commands that write continuously and have nothing left to do once nothing reads their output. */
 const streaming = ['generate'];
 
 /**
- * Keeps an error of standard output from ending the process before the command has done its work. A
- * reader that goes away (`EPIPE`, as with `| head`) is no failure: the command ends with its own
- * exit code. Any other error loses the result: a sentence, and 1 instead of 0. `serve` writes its
- * log by itself.
+ * Prevents an error of standard output from crashing the process before the command has finished. A
+ * closed pipe (`EPIPE`, as with `| head`) is no failure: the command exits with its own code. After
+ * any other error the result is lost: prints a message and exits with 1 instead of 0. `serve`
+ * handles its log itself.
  */
 export function watchStandardOutput(command: string | undefined): void {
   if (command === 'serve') {
@@ -27,8 +27,8 @@ export function watchStandardOutput(command: string | undefined): void {
 }
 
 /**
- * Standard output as commands write to it: all of a text, or an error. Node's own stream takes a
- * file on a disk that fills up for one that took all.
+ * Standard output for commands: writes a string completely or reports an error. Node's own stream
+ * treats a partial write to a full disk as complete.
  */
 export const standardOutput = {
   write(text: string): boolean {
@@ -43,11 +43,11 @@ export const standardOutput = {
   },
 };
 
-/** Writes to standard error while the process ends. */
+/** Writes to standard error while the process exits. */
 function tell(sentence: string): void {
   try {
     writeSync(2, sentence);
   } catch {
-    // nobody can be told
+    // nothing can be printed any more
   }
 }

@@ -1,68 +1,65 @@
 import type { Attempt } from '../auth/failure-budget.ts';
 import type { Counters } from './counters.ts';
 
-/** What a worker tells the first process. */
+/** A message from a worker to the primary process. */
 export type WorkerMessage =
   | { readonly kind: 'serving' }
   | { readonly kind: 'alive' }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'ask'; readonly id: number; readonly question: Question; readonly about: never };
+  | { readonly kind: 'call'; readonly id: number; readonly operation: Operation; readonly argument: never };
 
-/** What the first process tells a worker. */
+/** A message from the primary process to a worker. */
 export type PrimaryMessage =
   | { readonly kind: 'drain' }
   | { readonly kind: 'alive?' }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown };
+  | { readonly kind: 'result'; readonly id: number; readonly value: unknown };
 
-type Question = keyof typeof answers;
+type Operation = keyof typeof operations;
 
-/** What a worker may ask of the counters. */
-const answers = {
+/** The counter operations that a worker may call. */
+const operations = {
   countRequest: ({ requests }: Counters, key: string) => requests.add(key),
   secondsToWait: ({ failures }: Counters, attempt: Attempt) => failures.secondsToWait(attempt),
   countFailure: ({ failures }: Counters, attempt: Attempt) => failures.count(attempt),
 } as const;
 
-/** Counts for a worker, in the first process. */
-export async function answerWorker(
+/** Runs a counter operation for a worker, in the primary process. */
+export async function runForWorker(
   counters: Counters,
-  { id, question, about }: Extract<WorkerMessage, { kind: 'ask' }>,
+  { id, operation, argument }: Extract<WorkerMessage, { kind: 'call' }>,
 ): Promise<PrimaryMessage> {
-  return { kind: 'answer', id, value: await answers[question](counters, about) };
+  return { kind: 'result', id, value: await operations[operation](counters, argument) };
 }
 
-/** How a worker sends to the first process, and hears from it. */
+/** A worker's connection to the primary process. */
 export interface PrimaryChannel {
   send(message: WorkerMessage): void;
   on(event: 'message', listener: (message: PrimaryMessage) => void): unknown;
 }
 
-/**
- * Counters that ask the first process, so that a limit holds for all workers together, whichever of
- * them is asked.
- */
-export function askForCounters(channel: PrimaryChannel): Counters {
+/** Counters that call the primary process, so that a limit holds for all workers together. */
+export function createRemoteCounters(channel: PrimaryChannel): Counters {
   const waiting = new Map<number, (value: never) => void>();
-  let asked = 0;
+  let lastId = 0;
   channel.on('message', (message) => {
-    if (message.kind !== 'answer') return;
+    if (message.kind !== 'result') return;
     waiting.get(message.id)?.(message.value as never);
     waiting.delete(message.id);
   });
-  const ask = <Q extends Question>(
-    question: Q,
-    about: Parameters<(typeof answers)[Q]>[1],
-  ): Promise<Awaited<ReturnType<(typeof answers)[Q]>>> =>
+  const call = <O extends Operation>(
+    operation: O,
+    argument: Parameters<(typeof operations)[O]>[1],
+  ): Promise<Awaited<ReturnType<(typeof operations)[O]>>> =>
     new Promise((resolve) => {
-      asked += 1;
-      waiting.set(asked, resolve);
-      channel.send({ kind: 'ask', id: asked, question, about: about as never });
+      lastId += 1;
+      waiting.set(lastId, resolve);
+      channel.send({ kind: 'call', id: lastId, operation, argument: argument as never });
     });
   return {
-    requests: { add: (key) => ask('countRequest', key) },
+    requests: { add: (key) => call('countRequest', key) },
     failures: {
-      secondsToWait: (attempt) => ask('secondsToWait', attempt),
-      count: (attempt) => ask('countFailure', attempt),
+      secondsToWait: (attempt) => call('secondsToWait', attempt),
+      count: (attempt) => call('countFailure', attempt),
     },
   };
 }

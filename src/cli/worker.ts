@@ -5,16 +5,21 @@ import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
 import { onStopSignal, stopService } from './stop-service.ts';
 import { logStoreEvents, openReadyStore } from './store-session.ts';
-import { askForCounters, type PrimaryChannel, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
+import {
+  createRemoteCounters,
+  type PrimaryChannel,
+  type PrimaryMessage,
+  type WorkerMessage,
+} from './worker-messages.ts';
 
-// One process of `subreport serve --workers N`, started by the first one (`workers.ts`), which has
-// brought the store up to date and tells what is wrong. When the first process is gone, so is the
-// channel to it, and Node ends this one.
+// One worker process of `subreport serve --workers N`, started by the primary process
+// (`workers.ts`), which has migrated the store and reports errors. When the primary process exits,
+// its IPC channel closes and Node exits this process.
 
 /**
- * With SO_REUSEPORT the kernel spreads connections over the workers, and what one of them does
- * cannot keep another one's waiting. Where there is none (macOS, Windows), the first process
- * accepts for all and hands over one connection at a time.
+ * With SO_REUSEPORT the kernel distributes connections over the workers, and a busy worker does not
+ * delay the others' connections. Where it does not exist (macOS, Windows), the primary process
+ * accepts all connections and passes them on one at a time.
  */
 const canReusePort = process.platform === 'linux';
 const poolSize = Number(process.argv[2]);
@@ -22,7 +27,7 @@ const channel: PrimaryChannel = {
   send: (message: WorkerMessage) => void process.send?.(message),
   on: (event, listener) => process.on(event, (message) => listener(message as PrimaryMessage)),
 };
-let stop = (): void => process.exit(0); // told to stop before it serves: nothing is under way
+let stop = (): void => process.exit(0); // stopped before it serves: no request is running
 channel.on('message', ({ kind }) => {
   if (kind === 'drain') stop();
   if (kind === 'alive?') channel.send({ kind: 'alive' });
@@ -31,7 +36,7 @@ try {
   await serveAsWorker();
   channel.send({ kind: 'serving' });
 } catch (error) {
-  // the first process ends this one once it has heard why
+  // the primary process stops this one after it has received the reason
   channel.send({ kind: 'failed', message: describeFailure(error) });
 }
 
@@ -39,14 +44,17 @@ async function serveAsWorker(): Promise<void> {
   const config = { ...readConfig(), DATABASE_POOL_SIZE: poolSize, MIGRATE_ON_START: 'false' } as const;
   const logger = createLogger(config.LOG_LEVEL, { worker: cluster.worker?.id ?? 0, pid: process.pid });
   const store = await openReadyStore(config, ...logStoreEvents(logger));
-  const service = await serve(config, store, logger, { counters: askForCounters(channel), reusePort: canReusePort });
+  const service = await serve(config, store, logger, {
+    counters: createRemoteCounters(channel),
+    reusePort: canReusePort,
+  });
   let stopping = false;
   stop = () => {
     if (stopping) return;
     stopping = true;
     void stopService({ service, store, config, logger }).then(() => process.exit(0));
   };
-  // Signals reach a worker too: from a terminal or a service manager that sends them to all
-  // processes, or from somebody who wants this one replaced.
+  // Workers receive signals too: from a terminal or a service manager that signals all processes,
+  // or from an operator who wants this one replaced.
   onStopSignal(stop, () => process.exit(1));
 }

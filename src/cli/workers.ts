@@ -11,34 +11,33 @@ import { CommandError } from './error.ts';
 import { silenceMsMax, watchHeartbeat } from './heartbeat.ts';
 import { listenFailure } from './listen-failure.ts';
 import { stopDelayMs, stopMsMax } from './stop-service.ts';
-import { answerWorker, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
+import { type PrimaryMessage, runForWorker, type WorkerMessage } from './worker-messages.ts';
 
 /**
- * Waits before a worker is replaced, in milliseconds: the first one, doubled each time up to the
- * last one.
+ * Waits before a worker is replaced, in milliseconds: doubled each time from the first to the last.
  */
 const replaceMs = { first: 100, last: 10_000 };
 /**
- * Starts in one place that may fail one after another while no worker serves, some six seconds in
- * all.
+ * Consecutive failed starts of one worker after which the service stops if no worker serves: some
+ * six seconds in all.
  */
 const failuresMax = 5;
 /**
- * A worker that served for so long in milliseconds was a good one: its place begins with the first
+ * After a worker has served for this long, in milliseconds, its replacement waits only the first
  * wait again.
  */
 const steadyMs = 30_000;
-/** Time beyond its own limit that a worker has to end, in milliseconds. */
+/** Time in milliseconds that a worker has to exit after its own stop limit. */
 const overtimeMs = 2_000;
 
-/** A worker that serves. */
+/** A worker that serves requests. */
 interface Serving {
   readonly worker: Worker;
-  /** Resolves when its process is gone, with its exit code or the signal that ended it. */
+  /** Resolves when its process has exited, with its exit code or signal. */
   readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
 }
 
-/** Processes that serve one port (`worker.ts`). One that ends is replaced. */
+/** Worker processes that share one port (`worker.ts`). A worker that exits is replaced. */
 export class Workers {
   readonly #config: Config;
   readonly #logger: Logger;
@@ -47,7 +46,7 @@ export class Workers {
   readonly #silenceMs: number;
   #serving = 0;
 
-  /** A worker whose event loop stands still for `silenceMs` milliseconds is killed and replaced. */
+  /** @param silenceMs a worker whose event loop is blocked for this long is killed and replaced */
   constructor(config: Config, logger: Logger, silenceMs = silenceMsMax) {
     this.#config = config;
     this.#logger = logger;
@@ -56,41 +55,41 @@ export class Workers {
   }
 
   /**
-   * Starts so many and resolves when all of them serve; when one cannot, ends all and fails with
-   * `CommandError`, which says why. `ended` resolves when all have ended after `stop`, with whether
-   * each did so in order; it rejects with `CommandError` when none serves any more and none can be
+   * Starts `count` workers and resolves when all of them serve. If one cannot, stops all and throws
+   * `CommandError` with the reason. `ended` resolves after `stop` when all have exited, with
+   * whether all exited cleanly; it rejects with `CommandError` if no worker serves and none can be
    * started.
    */
   async start(count: number): Promise<{ readonly ended: Promise<boolean> }> {
-    // What the setting promises holds for all of them together, but each needs one connection.
+    // The pool size of the settings is shared by all workers, but each needs one connection.
     const poolSize = Math.max(1, Math.floor(this.#config.DATABASE_POOL_SIZE / count));
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [String(poolSize)] });
     await requireFreePort(this.#config, '');
     if (this.#config.MANAGEMENT_PORT > 0) await requireFreePort(this.#config, 'MANAGEMENT_');
     try {
       const first = await Promise.all(Array.from({ length: count }, () => this.#startOne()));
-      const places = Promise.all(first.map((serving) => this.#keepPlace(serving)));
-      return { ended: places.then((inOrder) => inOrder.every(Boolean)).finally(() => this.kill()) };
+      const supervised = Promise.all(first.map((serving) => this.#supervise(serving)));
+      return { ended: supervised.then((inOrder) => inOrder.every(Boolean)).finally(() => this.kill()) };
     } catch (error) {
       this.kill();
       throw error;
     }
   }
 
-  /** Lets each answer what is under way and end; one that takes too long is killed. */
+  /** Lets each worker finish its running requests and exit; one that takes too long is killed. */
   stop(): void {
     this.#stopping.abort();
     for (const worker of living()) send(worker, { kind: 'drain' });
     setTimeout(() => this.kill(), stopDelayMs(this.#config) + stopMsMax + overtimeMs).unref();
   }
 
-  /** Ends all of them at once. */
+  /** Kills all workers at once. */
   kill(): void {
     this.#stopping.abort();
     for (const worker of living()) worker.process.kill('SIGKILL');
   }
 
-  /** Starts one and resolves when it serves; fails with `CommandError`. */
+  /** Starts one worker and resolves when it serves; throws `CommandError`. */
   async #startOne(): Promise<Serving> {
     const worker = cluster.fork();
     const ended = once(worker, 'exit') as unknown as Serving['ended'];
@@ -100,12 +99,12 @@ export class Workers {
       );
     });
     const serving = new Promise<void>((resolve, reject) => {
-      worker.on('error', reject); // it could not be made, or not be sent to
+      worker.on('error', reject); // the process could not be started or reached
       worker.on('message', (message: WorkerMessage) => {
         if (message.kind === 'serving') resolve();
         else if (message.kind === 'failed') reject(new CommandError(message.message));
-        else if (message.kind === 'ask')
-          void answerWorker(this.#counters, message).then((answer) => send(worker, answer));
+        else if (message.kind === 'call')
+          void runForWorker(this.#counters, message).then((result) => send(worker, result));
       });
     });
     try {
@@ -133,9 +132,10 @@ export class Workers {
   }
 
   /**
-   * Replaces whoever ends in one place, until all are to stop; whether the last one ended in order.
+   * Replaces a worker whenever it exits, until all must stop; returns whether the last one exited
+   * cleanly.
    */
-  async #keepPlace(first: Serving): Promise<boolean> {
+  async #supervise(first: Serving): Promise<boolean> {
     let waitMs = replaceMs.first;
     for (let current = first; ; ) {
       const since = performance.now();
@@ -155,8 +155,8 @@ export class Workers {
   }
 
   /**
-   * As long as somebody serves, the service goes on; otherwise it ends after a while, so that
-   * whoever watches over it can act.
+   * While any worker serves, the service keeps trying; otherwise it exits after some failures, so
+   * that its supervisor can act.
    */
   #tryAgain(error: unknown, failures: number): undefined {
     if (this.#isStopping) return undefined;
@@ -170,8 +170,8 @@ export class Workers {
 }
 
 /**
- * Workers that share a port would also share it with those of another command: nothing may listen
- * on it yet.
+ * Workers share their port, and would share it with another subreport service too: nothing may
+ * listen on it yet.
  */
 async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
@@ -185,6 +185,6 @@ async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Prom
 const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 function send(worker: Worker, message: PrimaryMessage): void {
-  // it may be gone by now: then nobody waits for this
+  // the worker may have exited by now: then the message is dropped
   if (worker.isConnected()) worker.process.send(message, () => undefined);
 }
