@@ -66,7 +66,7 @@ if (args.save) writeFileSync(new URL('../results/deep-page.md', import.meta.url)
 
 async function measureStore(store: Store, tenant: TenantId, records: number): Promise<Measured[]> {
   // loads none: what is measured is the counts in the store
-  const spans = new SpanMemory({ spansPerAsk: 0 });
+  const spans = new SpanMemory({ leavesPerAsk: 0 });
   const context = { store, spans, limits: defaultPageLimits, now: nowSeconds, reportUrl: 'http://localhost/r' };
   const cases = await Promise.all(
     Object.entries(filters).map(async ([filter, query]) => {

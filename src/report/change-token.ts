@@ -24,7 +24,7 @@ export interface ChangeToken {
 const version = 1;
 
 /** The position before all changes. */
-export const firstKey: ChangeKey = { revision: 0, id: '' };
+export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 
 /** The position behind all changes up to a revision. */
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });

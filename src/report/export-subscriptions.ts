@@ -1,5 +1,5 @@
 import type { ReportFormat } from '../contract/report-format.ts';
-import { countMatching, streamRecords } from '../storage/read/page.ts';
+import { countMatching, streamRecords } from '../storage/read/records.ts';
 import type { TenantId } from '../storage/store.ts';
 import { describeFilters } from './applied-filters.ts';
 import { planReport } from './plan.ts';

@@ -1,6 +1,6 @@
 import { reportFormats } from '../contract/report-format.ts';
 import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
-import type { GroupCounts, SummaryCounts } from '../storage/read/summary.ts';
+import type { DimensionCounts, SummaryCounts } from '../storage/read/summary.ts';
 import type { SqlValue } from '../storage/store.ts';
 import { describeFilters } from './applied-filters.ts';
 import { formatBucket } from './bucket.ts';
@@ -38,7 +38,7 @@ function writeGroup(group: SummaryGroup, { columns, buckets }: SummaryCounts): V
 }
 
 /** Counts by value, `null` last. */
-const inOrder = (counts: GroupCounts): ValueCount[] =>
+const inOrder = (counts: DimensionCounts): ValueCount[] =>
   [...counts]
     .map(([value, count]) => ({ value, count }))
     .sort((a, b) => {

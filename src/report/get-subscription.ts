@@ -1,6 +1,6 @@
 import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import { readRecord } from '../storage/read/page.ts';
+import { readRecord } from '../storage/read/records.ts';
 import type { TenantId } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant.ts';
 import { ReportError } from './error.ts';

@@ -5,7 +5,7 @@ import {
   type ChangeToken,
   cleanRevisionOf,
   encodeChangeToken,
-  firstKey,
+  firstChangeKey,
   historyMark,
   keyBehind,
 } from './change-token.ts';
@@ -43,7 +43,7 @@ export async function listChanges(
   query: ChangesQuery,
 ): Promise<TimedChanges> {
   const started = performance.now();
-  const from = query.since?.key ?? firstKey;
+  const from = query.since?.key ?? firstChangeKey;
   const [history, read] = await store.readTenant(
     tenant,
     (reader) => Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),

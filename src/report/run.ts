@@ -1,4 +1,5 @@
-import { type PageContext, type PageRecord, readPage } from '../storage/read/page.ts';
+import { type PageContext, readPage } from '../storage/read/page.ts';
+import type { PageRecord } from '../storage/read/page-sql.ts';
 import type { TenantId } from '../storage/store.ts';
 import type { ReportPlan } from './plan.ts';
 

@@ -1,18 +1,16 @@
-/** Where a record stands in the default order. */
+/** Position of a record in the default order: `createdDate` in UTC epoch seconds, then the id. */
 export interface OrderKey {
   readonly date: number;
   readonly id: string;
 }
 
-/** Before and behind every key. Numbers, as both engines and JavaScript hold them exactly. */
-export const firstKey: OrderKey = { date: Number.MIN_SAFE_INTEGER, id: '' };
-export const endKey: OrderKey = { date: Number.MAX_SAFE_INTEGER, id: '' };
+/** Before every record. A safe integer, so that both engines and JavaScript hold it exactly. */
+export const firstOrderKey: OrderKey = { date: Number.MIN_SAFE_INTEGER, id: '' };
+/** After every record. */
+export const endOrderKey: OrderKey = { date: Number.MAX_SAFE_INTEGER, id: '' };
 
-/**
- * Compares keys as the store orders them; ids are ASCII by contract, so that JavaScript compares
- * them as bytes.
- */
-export function compareKeys(a: OrderKey, b: OrderKey): number {
+/** Compares as both engines do. Ids are ASCII, so comparing strings compares their bytes. */
+export function compareOrderKeys(a: OrderKey, b: OrderKey): number {
   if (a.date !== b.date) return a.date - b.date;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }

@@ -5,7 +5,7 @@ import { importRecords } from '../../src/import/import-records.ts';
 import type { ImportFormat, RejectedRow } from '../../src/import/read-valid-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
-import { readRecord } from '../../src/storage/read/page.ts';
+import { readRecord } from '../../src/storage/read/records.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';

@@ -120,8 +120,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'total-after-inclusive',
     breaks: 'The total of a filter after counts its own second.',
-    search: 'upTo(afterSeconds + 1)',
-    replace: 'upTo(afterSeconds)',
+    search: 'counts.rankSql(afterSeconds + 1, bind)',
+    replace: 'counts.rankSql(afterSeconds, bind)',
     file: 'walk.test.ts',
     test: 'by number equals the model, with the totals on every page: %j',
     on: ['sqlite', 'pages of 1000'],

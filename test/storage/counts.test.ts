@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
-import { countMatching, readPage } from '../../src/storage/read/page.ts';
+import { readPage } from '../../src/storage/read/page.ts';
+import { countMatching } from '../../src/storage/read/records.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
@@ -113,7 +114,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
         fc.nat(),
         async (changes, asked, seed) => {
           const tenant = await newTenant();
-          const spans = new SpanMemory({ spansPerAsk: Number.POSITIVE_INFINITY });
+          const spans = new SpanMemory({ leavesPerAsk: Number.POSITIVE_INFINITY });
           const model = new Map<string, SubscriptionRow>();
           for (const change of changes) {
             if (change.kind === 'delete') {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
-import { countMatching } from '../../src/storage/read/page.ts';
+import { countMatching } from '../../src/storage/read/records.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { countMatching, readRecord } from '../../src/storage/read/page.ts';
+import { countMatching, readRecord } from '../../src/storage/read/records.ts';
 import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';

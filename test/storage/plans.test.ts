@@ -50,7 +50,7 @@ async function recordStatements(
   skips: readonly number[] = [],
 ): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
-  const spans = new SpanMemory({ spansPerAsk: Number.POSITIVE_INFINITY });
+  const spans = new SpanMemory({ leavesPerAsk: Number.POSITIVE_INFINITY });
   const recorder: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
     readTenant: (of, work) => store.readTenant(of, (reader) => work(recordInto(statements, reader))),
     readTenantOnce: (of, asked) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
-import { countMatching } from '../../src/storage/read/page.ts';
+import { countMatching } from '../../src/storage/read/records.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { disableClient } from '../../src/storage/tables/client.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
-import { countMatching } from '../../src/storage/read/page.ts';
+import { countMatching } from '../../src/storage/read/records.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';

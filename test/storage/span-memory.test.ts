@@ -83,7 +83,7 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
   test('are not loaded before their whole series was asked for often enough to be worth it', async () => {
     // two of the 3,500 records, in ten spans
     const narrow = { ...created, afterSeconds: 1_000, beforeSeconds: 1_003 };
-    const spans = new SpanMemory({ spansPerAsk: 2 });
+    const spans = new SpanMemory({ leavesPerAsk: 2 });
     const loads = [];
     for (let asked = 1; asked <= 8; asked += 1) loads.push((await look(spans, tenants[0], narrow, 0)).loads);
     // the second finds that they are too many, and how many

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StorageError } from '../../src/storage/error.ts';
-import { countMatching, readPage, readRecord } from '../../src/storage/read/page.ts';
+import { readPage } from '../../src/storage/read/page.ts';
+import { countMatching, readRecord } from '../../src/storage/read/records.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/tables/auth-key.ts';
 import {

@@ -1,28 +1,27 @@
-import { compareKeys, endKey, firstKey, type OrderKey } from '../order-key.ts';
+import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { TenantReader } from '../store.ts';
 import {
-  groupSpansMax,
+  groupLeavesMax,
   joinSpans,
+  leafRowsMax,
   productOfSeries,
   type Span,
+  type SpanLevel,
   spanColumns,
-  spanRowsMax,
+  spanLevel,
   toSpan,
   wholeSeries,
 } from './span.ts';
 
-/** What a check of one tenant's counts found. */
+/** The result of a check of one tenant's counts. */
 interface CountsCheck {
-  /** Records of the tenant, as they are. */
+  /** Records that the tenant has. */
   readonly rows: number;
-  /** Sentences, one for each span that does not count what is there; empty when all is well. */
+  /** A sentence for each wrong span; empty if all counts are right. */
   readonly problems: readonly string[];
 }
 
-/**
- * Compares all kept counts of a tenant with its rows: each span of level 0 with the rows between
- * its keys, each higher one with those below it.
- */
+/** Compares each leaf of a tenant's trees with its rows, and each other span with its children. */
 export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   const stored = await reader.all(
     `select ${spanColumns} from subscription_span where tenant_id = $1 order by series, level, from_date, from_id`,
@@ -30,7 +29,7 @@ export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   const bySeries = Map.groupBy(stored.map(toSpan), ({ series }) => series);
   const [counted] = await reader.all('select count(*) as n from subscription where tenant_id = $1');
   const rows = Number(counted?.n ?? 0);
-  const roots = [...bySeries.values()].flatMap((spans) => spans.filter(({ level }) => level === 2));
+  const roots = [...bySeries.values()].flatMap((spans) => spans.filter(({ level }) => level === spanLevel.root));
   const whole = roots.find(({ series }) => series === wholeSeries)?.n ?? 0;
   const products = roots.reduce((sum, { series, n }) => (series === wholeSeries ? sum : sum + n), 0);
   const problems: string[] = [];
@@ -38,36 +37,31 @@ export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   if (products !== rows) problems.push(`The records of all products are counted as ${products}, there are ${rows}`);
   for (const [series, spans] of bySeries) {
     problems.push(...shapeProblems(series, spans));
-    problems.push(
-      ...(await rowProblems(
-        reader,
-        series,
-        spans.filter(({ level }) => level === 0),
-      )),
-    );
+    const leaves = spans.filter(({ level }) => level === spanLevel.leaf);
+    problems.push(...(await rowProblems(reader, series, leaves)));
   }
   return { rows, problems };
 }
 
-/**
- * Whether the spans of one series cover it on each level, agree from level to level, and keep their
- * bounds.
- */
+/** Checks that each level of a tree covers it, agrees with the level below, and keeps its bounds. */
 function shapeProblems(series: string, spans: readonly Span[]): string[] {
-  const [leaves, groups, roots] = ([0, 1, 2] as const).map((level) => spans.filter((span) => span.level === level));
-  if (leaves === undefined || groups === undefined || roots?.length !== 1) return [`Series ${series} has not one root`];
+  const ofLevel = (level: SpanLevel) => spans.filter((span) => span.level === level);
+  const [leaves, groups, roots] = [ofLevel(spanLevel.leaf), ofLevel(spanLevel.group), ofLevel(spanLevel.root)];
+  if (roots.length !== 1) return [`Series ${series} has ${roots.length} roots, it must have one`];
   const problems = [leaves, groups, roots]
-    .filter(([first]) => first === undefined || compareKeys(first.from, firstKey) !== 0)
+    .filter(([first]) => first === undefined || compareOrderKeys(first.from, firstOrderKey) !== 0)
     .map(() => `Series ${series} does not begin before every record`);
   for (const [parents, children, max] of [
     [roots, groups, Number.POSITIVE_INFINITY],
-    [groups, leaves, groupSpansMax],
+    [groups, leaves, groupLeavesMax],
   ] as const) {
     for (const [index, parent] of parents.entries()) {
-      const until = parents[index + 1]?.from ?? endKey;
-      const below = children.filter(({ from }) => compareKeys(from, parent.from) >= 0 && compareKeys(from, until) < 0);
+      const until = parents[index + 1]?.from ?? endOrderKey;
+      const below = children.filter(
+        ({ from }) => compareOrderKeys(from, parent.from) >= 0 && compareOrderKeys(from, until) < 0,
+      );
       const [first, ...others] = below;
-      const same = first !== undefined && compareKeys(first.from, parent.from) === 0;
+      const same = first !== undefined && compareOrderKeys(first.from, parent.from) === 0;
       if (!same || !equalCounts(joinSpans(parent.level, [first, ...others]), parent))
         problems.push(`${nameOf(parent)} does not count what the spans below it do`);
       if (below.length > max)
@@ -77,14 +71,14 @@ function shapeProblems(series: string, spans: readonly Span[]): string[] {
   return problems;
 }
 
-/** Whether each span of level 0 counts the rows between its key and the next one. */
+/** Checks that each leaf counts its rows. */
 async function rowProblems(reader: TenantReader, series: string, leaves: readonly Span[]): Promise<string[]> {
   const problems: string[] = [];
   for (const [index, leaf] of leaves.entries()) {
-    const actual = await countSpan(reader, series, leaf.from, leaves[index + 1]?.from ?? endKey);
+    const actual = await countSpan(reader, series, leaf.from, leaves[index + 1]?.from ?? endOrderKey);
     if (!equalCounts(actual, leaf)) problems.push(`${nameOf(leaf)} counts ${leaf.n} records, there are ${actual.n}`);
-    if (leaf.n > spanRowsMax)
-      problems.push(`${nameOf(leaf)} holds ${leaf.n} records, at most ${spanRowsMax} are allowed`);
+    if (leaf.n > leafRowsMax)
+      problems.push(`${nameOf(leaf)} holds ${leaf.n} records, at most ${leafRowsMax} are allowed`);
   }
   return problems;
 }
@@ -98,7 +92,7 @@ async function countSpan(reader: TenantReader, series: string, from: OrderKey, u
   );
   const statuses: Record<string, number> = {};
   for (const { status, n } of rows) if (status !== null) statuses[String(status)] = Number(n);
-  return { series, level: 0, from, n: rows.reduce((sum, { n }) => sum + Number(n), 0), statuses };
+  return { series, level: spanLevel.leaf, from, n: rows.reduce((sum, { n }) => sum + Number(n), 0), statuses };
 }
 
 const equalCounts = (a: Span, b: Span): boolean =>

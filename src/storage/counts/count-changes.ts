@@ -1,28 +1,23 @@
-import { firstKey } from '../order-key.ts';
+import { firstOrderKey } from '../order-key.ts';
 import type { LoadCounts } from '../store.ts';
 import { type CountWork, compareSeriesKeys, type SeriesKey } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
-import { type CountedRow, seriesOf, spanColumns, toSpan } from './span.ts';
+import { type CountedRow, seriesOfRow, spanColumns, toSpan } from './span.ts';
 import { SpanEdit } from './span-edit.ts';
 import { countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
 
-/**
- * With more changed rows than this the counts are made anew, which needs no more memory for more of
- * them.
- */
+/** Above this many changed rows, all rows are recounted: that needs no memory for each change. */
 export const countedChangesMax = 20_000;
 
-/** A row as it was and as it is now: one of them is missing when it was inserted or removed. */
+/** A row before and after a change; without `before` it is inserted, without `after` removed. */
 export interface RowChange {
   readonly before?: CountedRow;
   readonly after?: CountedRow;
 }
 
 /**
- * Brings the counts of a tenant up to date with changes of its rows, in the transaction that made
- * them and with the tenant locked. Spans that grew too large are split at keys of their rows,
- * shrunken ones are merged, so that a span always has a bounded number of rows
- * (`docs/decisions/counts.md`).
+ * Applies changes of a tenant's rows to its counts, in the transaction that makes them and with the
+ * tenant locked. Large spans are split and small ones merged (`docs/decisions/counts.md`).
  */
 export function* countChanges(changes: readonly RowChange[]): CountWork {
   const moves = changes.flatMap(movesOf).sort(compareSeriesKeys);
@@ -30,33 +25,34 @@ export function* countChanges(changes: readonly RowChange[]): CountWork {
   const [located = []] = yield [{ kind: 'locate', keys: moves }];
   const trees = treesOf(located.map(toSpan));
   const edit = new SpanEdit();
-  for (const { series, key, status, by } of moves) {
-    for (const changed of countAt(treeOf(trees, series), key, status, by)) edit.put(changed);
+  for (const { series, orderKey, status, by } of moves) {
+    for (const changed of countAt(treeFor(trees, series), orderKey, status, by)) edit.put(changed);
   }
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
 }
 
-/** Counts all rows of a tenant anew, in a transaction and with the tenant locked. */
+/** Counts all rows of a tenant again, in a transaction and with the tenant locked. */
 export function* recount(): CountWork {
-  const [old = [], groups = []] = yield [
+  const [old = [], counted = []] = yield [
     { kind: 'read', sql: `select ${spanColumns} from subscription_span where tenant_id = $1`, values: [] },
     { kind: 'read', sql: countByProductAndStatus, values: [] },
   ];
   yield [{ kind: 'write', put: [], remove: old.map(toSpan) }];
   const trees = new Map<string, SpanTree>();
   const edit = new SpanEdit();
-  for (const { product_id, status, n } of groups) {
+  for (const { product_id, status, n } of counted) {
     const row = {
       id: '',
       createdDate: 0,
       productId: String(product_id),
       status: status === null ? null : String(status),
     };
-    for (const series of seriesOf(row)) {
-      for (const changed of countAt(treeOf(trees, series), firstKey, row.status, Number(n))) edit.put(changed);
+    for (const series of seriesOfRow(row)) {
+      for (const changed of countAt(treeFor(trees, series), firstOrderKey, row.status, Number(n))) edit.put(changed);
     }
   }
+  // each tree is one leaf with all its rows until here
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
 }
@@ -69,10 +65,7 @@ interface Move extends SeriesKey {
   readonly by: 1 | -1;
 }
 
-/**
- * Where a change takes a row away and where it adds one; nothing when it stays counted where it
- * was.
- */
+/** Where a change subtracts a row and where it adds one; empty if no count changes. */
 function movesOf({ before, after }: RowChange): Move[] {
   const stays =
     before !== undefined &&
@@ -88,11 +81,11 @@ function movesOf({ before, after }: RowChange): Move[] {
 }
 
 function movesOfRow(row: CountedRow, by: 1 | -1): Move[] {
-  const key = { date: row.createdDate, id: row.id };
-  return seriesOf(row).map((series) => ({ series, key, status: row.status, by }));
+  const orderKey = { date: row.createdDate, id: row.id };
+  return seriesOfRow(row).map((series) => ({ series, orderKey, status: row.status, by }));
 }
 
-function treeOf(trees: Map<string, SpanTree>, series: string): SpanTree {
+function treeFor(trees: Map<string, SpanTree>, series: string): SpanTree {
   const tree = trees.get(series) ?? emptyTree(series);
   trees.set(series, tree);
   return tree;

@@ -1,27 +1,26 @@
-import { compareKeys, endKey, type OrderKey } from '../order-key.ts';
+import { lowerBound } from '../lower-bound.ts';
+import { compareOrderKeys, endOrderKey, type OrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
 import { and, binder, countedPart, dayOf, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
-import { type Span, seriesOfProduct, spanColumns, toSpan, wholeSeries } from './span.ts';
+import { type Span, type SpanLevel, seriesOfFilter, spanColumns, spanLevel, toSpan } from './span.ts';
+import { spansSql } from './spans-sql.ts';
 
-/** Records by status; those without one stand under `null`. */
+/** Rows by status; `null` is the key of rows without one. */
 export type StatusCounts = Map<string | null, number>;
 
-/**
- * A part of the default order, from a key to another; without an end, it reaches at least to the
- * last edge.
- */
-interface Part {
+/** A range of the default order. Without `until`, it extends at least to the last edge. */
+interface KeyRange {
   readonly from: OrderKey;
   readonly until: OrderKey | undefined;
 }
 
 /**
- * Counts the records of a filter's product and statuses between each two neighbouring `edges`,
- * `createdDate` in UTC epoch seconds in ascending order: from one on, before the next. All but the
- * first and the last edge are at midnight, as rows are counted by day. Spans inside an interval
- * give their counts; those across an edge are taken apart, at last into rows, at most `spanRowsMax`
- * an edge. Without `byStatus` only the sums over all statuses mean something: rows are then counted
- * in an index that has no status.
+ * Counts the rows of a filter's product and statuses between each two adjacent `edges`: dates of
+ * creation in UTC epoch seconds, ascending, each included in the interval that it begins. All edges
+ * except the first and the last must be midnights, as rows are counted by day. A span inside one
+ * interval is added as it is; one across an edge is replaced by its children, and a leaf by its rows,
+ * at most `leafRowsMax` for each edge. Without `byStatus`, only the sum of an interval is right: rows
+ * are then counted in an index without the status.
  */
 export async function countIntervals(
   reader: TenantReader,
@@ -30,34 +29,30 @@ export async function countIntervals(
   byStatus: boolean,
 ): Promise<readonly StatusCounts[]> {
   const intervals: StatusCounts[] = edges.slice(1).map(() => new Map());
-  const [first, last] = [keyAt(edges[0] ?? endKey.date), keyAt(edges.at(-1) ?? endKey.date)];
-  let parts: readonly Part[] = [{ from: first, until: last.date === endKey.date ? endKey : undefined }];
-  for (const level of [1, 0] as const) {
-    const read = parts.map(async (part) => withEnds(await readSpans(reader, filter, level, part, last), part.until));
-    parts = addWholeSpans(filter, edges, intervals, (await Promise.all(read)).flat());
+  const [first, last] = [keyOf(edges[0] ?? endOrderKey.date), keyOf(edges.at(-1) ?? endOrderKey.date)];
+  let ranges: readonly KeyRange[] = [{ from: first, until: last.date === endOrderKey.date ? endOrderKey : undefined }];
+  for (const level of [spanLevel.group, spanLevel.leaf]) {
+    const read = ranges.map(async (range) =>
+      withEnds(await readSpans(reader, seriesOfFilter(filter), level, clip(range, last)), range.until),
+    );
+    ranges = addWholeSpans(filter, edges, intervals, (await Promise.all(read)).flat());
   }
-  const clipped = parts.map(({ from, until }) => ({
-    from: compareKeys(from, first) < 0 ? first : from,
-    until: until === undefined || compareKeys(until, last) > 0 ? last : until,
-  }));
   await Promise.all(
-    clipped.map(async (part) => {
-      for (const { date, status, n } of await readRows(reader, filter, part, byStatus))
+    ranges.map(async ({ from, until }) => {
+      const range = clip({ from: compareOrderKeys(from, first) < 0 ? first : from, until }, last);
+      for (const { date, status, n } of await readRows(reader, filter, range, byStatus))
         addTo(intervals[intervalOf(edges, Number(date))], status === null ? null : String(status), Number(n));
     }),
   );
   return intervals;
 }
 
-/** Adds so many records of a status. */
+/** Adds `n` to the count of a value. */
 export function addTo<K>(counts: Map<K, number> | undefined, value: K, n: number): void {
   if (n !== 0) counts?.set(value, (counts.get(value) ?? 0) + n);
 }
 
-/**
- * What a span counts of a filter's statuses, each by itself; those without a status are what is
- * left.
- */
+/** The rows of a span by status, only those of a filter's statuses. */
 export function statusCounts(
   { statuses: wanted }: SubscriptionFilter,
   { n, statuses }: Span,
@@ -67,46 +62,42 @@ export function statusCounts(
   return [...all, [null, all.reduce((rest, [, rows]) => rest - rows, n)]];
 }
 
-const keyAt = (date: number): OrderKey => ({ date, id: '' });
+const keyOf = (date: number): OrderKey => ({ date, id: '' });
 
-/** The place of the interval that a date lies in: -1 before the first edge. */
-function intervalOf(edges: readonly number[], date: number): number {
-  let [low, high] = [0, edges.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((edges[middle] ?? 0) <= date) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+/** Index of the interval that holds a date; -1 before the first edge. */
+const intervalOf = (edges: readonly number[], date: number): number =>
+  lowerBound(edges.length, (index) => (edges[index] ?? 0) <= date) - 1;
 
-type EndedSpan = Span & Part;
+/** A range that ends at `last` at the latest. */
+const clip = ({ from, until }: KeyRange, last: OrderKey) => ({
+  from,
+  until: until === undefined || compareOrderKeys(until, last) > 0 ? last : until,
+});
 
-/**
- * Spans with the keys that end them: each its neighbour's, the last one that of the part they were
- * read for.
- */
+type EndedSpan = Span & KeyRange;
+
+/** Adjacent spans with the keys that end them; `until` ends the last one. */
 const withEnds = (spans: readonly Span[], until: OrderKey | undefined): EndedSpan[] =>
   spans.map((span, index) => ({ ...span, until: spans[index + 1]?.from ?? until }));
 
-/** Adds the spans that lie inside one interval, and gives the others, neighbours as one part. */
+/** Adds the spans that lie inside one interval; returns the ranges of the others, adjacent ones joined. */
 function addWholeSpans(
   filter: SubscriptionFilter,
   edges: readonly number[],
   intervals: readonly StatusCounts[],
   spans: readonly EndedSpan[],
-): Part[] {
-  const others: Part[] = [];
+): KeyRange[] {
+  const others: KeyRange[] = [];
   for (const span of spans) {
     const { from, until } = span;
-    const place = intervalOf(edges, from.date);
-    const edge = edges[place + 1];
-    if (until !== undefined && edge !== undefined && compareKeys(until, keyAt(edge)) <= 0) {
-      // none at place -1
-      for (const [status, n] of statusCounts(filter, span)) addTo(intervals[place], status, n);
+    const index = intervalOf(edges, from.date);
+    const edge = edges[index + 1];
+    if (until !== undefined && edge !== undefined && compareOrderKeys(until, keyOf(edge)) <= 0) {
+      // a span before the first edge has index -1: `intervals[-1]` is undefined, nothing is added
+      for (const [status, n] of statusCounts(filter, span)) addTo(intervals[index], status, n);
     } else {
       const before = others.at(-1);
-      if (before?.until !== undefined && compareKeys(before.until, from) === 0)
+      if (before?.until !== undefined && compareOrderKeys(before.until, from) === 0)
         others.splice(-1, 1, { ...before, until });
       else others.push({ from, until });
     }
@@ -114,39 +105,38 @@ function addWholeSpans(
   return others;
 }
 
-/** The spans of a level that a part touches, the first one the one that its key lies in. */
+/** The spans of a level that overlap a range; the first one holds its first key. */
 async function readSpans(
   reader: TenantReader,
-  { productId }: SubscriptionFilter,
-  level: 0 | 1,
-  { from, until }: Part,
-  last: OrderKey,
+  series: string,
+  level: SpanLevel,
+  { from, until }: { readonly from: OrderKey; readonly until: OrderKey },
 ): Promise<Span[]> {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const spans = `subscription_span where tenant_id = $1 and level = ${level}
-    and series = ${bind(productId === undefined ? wholeSeries : seriesOfProduct(productId))}` as const;
-  const end = until === undefined || compareKeys(until, last) > 0 ? last : until;
-  const rows = await reader.all(
-    `with first as (select from_date, coalesce(from_id, '') as at_id from subscription_span where tenant_id = $1 and level = ${level}
-      and series = $2 and (from_date, from_id) <= (${bind(from.date)}, ${bind(from.id)}) order by from_date desc, from_id desc limit 1)
-    select ${spanColumns} from ${spans} and (from_date, from_id) >= (select from_date, at_id from first)
-      and (from_date, from_id) < (${bind(end.date)}, ${bind(end.id)}) order by from_date, from_id`,
-    values,
-  );
+  const tree = bind(series);
+  const first = `select from_date, coalesce(from_id, '') as at_id from subscription_span where tenant_id = $1 and level = ${level}
+      and series = ${tree} and (from_date, from_id) <= (${bind(from.date)}, ${bind(from.id)}) order by from_date desc, from_id desc limit 1`;
+  const end = `< (${bind(until.date)}, ${bind(until.id)})`;
+  const spans = spansSql({ series: tree, level, from: '(select from_date, at_id from first)', end }, spanColumns);
+  const rows = await reader.all(`with first as (${first}) ${spans} order by from_date, from_id`, values);
   return rows.map(toSpan);
 }
 
-/** The rows of a part by day and, unless it does not matter, by status. */
-function readRows(reader: TenantReader, filter: SubscriptionFilter, { from, until }: Part, byStatus: boolean) {
+/** The rows of a range by day and, if asked, by status. */
+function readRows(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  { from, until }: { readonly from: OrderKey; readonly until: OrderKey },
+  byStatus: boolean,
+) {
   const values: SqlValue[] = [];
   const bind = binder(values);
   const conditions = filterConditions(countedPart(filter), bind);
-  const end = until ?? endKey;
   return reader.all(
     `select min(created_date) as date, ${byStatus ? 'status' : 'null as status'}, count(*) as n
       from subscription where tenant_id = $1${and(conditions)}
-      and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and (created_date, id) < (${bind(end.date)}, ${bind(end.id)})
+      and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and (created_date, id) < (${bind(until.date)}, ${bind(until.id)})
       group by ${dayOf('created_date')}${byStatus ? ', status' : ''}`,
     values,
   );

@@ -3,8 +3,8 @@ import type { RowChange } from './count-changes.ts';
 import { toCountedRow } from './span.ts';
 
 /**
- * The change of one row that a replacement found: as it was when `was`, and as it is, by the
- * columns that begin with `new_`, when it `stays`.
+ * The change that a replacement makes to one row: `was` tells whether it existed before, `stays`
+ * whether it exists afterwards, with the columns that begin with `new_`.
  */
 export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowChange {
   const { id, was, stays, new_created_date, new_product_id, new_status } = row as Row;

@@ -1,105 +1,99 @@
-import { compareKeys, endKey, firstKey, type OrderKey } from '../order-key.ts';
+import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
 import type { CountRequest, CountWork } from './count-work.ts';
 import {
-  groupSpansAimed,
-  groupSpansMax,
+  groupLeavesAimed,
+  groupLeavesMax,
   joinSpans,
+  leafRowsAimed,
+  leafRowsMax,
+  leafRowsMin,
   productOfSeries,
   type Span,
   spanColumns,
-  spanRowsAimed,
-  spanRowsMax,
-  spanRowsMin,
+  spanLevel,
   toSpan,
 } from './span.ts';
 import type { SpanEdit } from './span-edit.ts';
-import { draftOf, type SpanDraft, type SpanTree, spanAt } from './span-tree.ts';
+import { compareSpans, draftOf, type SpanDraft, type SpanTree, spanHolding } from './span-tree.ts';
+import { spansSql } from './spans-sql.ts';
 
-/**
- * Splits the spans of some trees that grew too large and merges those that shrank; adds to the edit
- * what that changes.
- */
+/** Splits the leaves and groups that grew too large, merges leaves that shrank; adds to `edit`. */
 export function* reshapeSpans(edit: SpanEdit, trees: ReadonlyMap<string, SpanTree>): CountWork {
-  const groups: UnevenGroup[] = [];
+  const uneven: UnevenGroup[] = [];
   for (const [series, tree] of trees) {
-    if (tree[2].every(({ n }) => n === 0)) yield* removeSeries(edit, series, tree);
-    else groups.push(...unevenGroups(tree));
+    if (tree.roots.every(({ n }) => n === 0)) yield* removeTree(edit, series, tree);
+    else uneven.push(...unevenGroups(tree));
   }
-  if (groups.length === 0) return;
-  const results = yield groups.flatMap(({ group, large }) => [readSpans(group), ...large.map(readPieces)]);
+  if (uneven.length === 0) return;
+  const results = yield uneven.flatMap(({ group, large }) => [requestLeaves(group), ...large.map(requestPieces)]);
   let next = 0;
-  for (const { tree, group, large } of groups) {
+  for (const { tree, group, large } of uneven) {
     const stored = (results[next++] ?? []).map(toSpan);
-    const pieces = new Map(large.map((span) => [span, toPieces(span, results[next++] ?? [])]));
-    reshapeGroup(edit, group, spansOf(tree, group, stored), pieces);
+    const pieces = new Map(large.map((leaf) => [leaf, toPieces(leaf, results[next++] ?? [])]));
+    reshapeGroup(edit, group, leavesOf(tree, group, stored), pieces);
   }
 }
 
 interface UnevenGroup {
   readonly tree: SpanTree;
   readonly group: SpanDraft;
-  /** Its spans that are to be split. */
+  /** Its leaves that must be split. */
   readonly large: readonly SpanDraft[];
 }
 
-/** The groups that hold a span which is too large now, or too small after it shrank. */
+/** The groups with a leaf that is too large now, or too small after it shrank. */
 function unevenGroups(tree: SpanTree): UnevenGroup[] {
   const large = new Map<SpanDraft, SpanDraft[]>();
-  for (const span of tree[0]) {
-    const isLarge = span.n > spanRowsMax;
-    if (!isLarge && (span.n >= span.before || span.n >= spanRowsMin)) continue;
-    const group = spanAt(tree[1], span.from);
-    large.set(group, [...(large.get(group) ?? []), ...(isLarge ? [span] : [])]);
+  for (const leaf of tree.leaves) {
+    const isLarge = leaf.n > leafRowsMax;
+    if (!isLarge && (leaf.n >= leaf.before || leaf.n >= leafRowsMin)) continue;
+    const group = spanHolding(tree.groups, leaf.from);
+    large.set(group, [...(large.get(group) ?? []), ...(isLarge ? [leaf] : [])]);
   }
-  return [...large].map(([group, spans]) => ({ tree, group, large: spans }));
+  return [...large].map(([group, leaves]) => ({ tree, group, large: leaves }));
 }
 
-/**
- * All spans of level 0 in a group as they are after the change: those stored, and those changed or
- * new in their place.
- */
-function spansOf(tree: SpanTree, group: SpanDraft, stored: readonly Span[]): readonly SpanDraft[] {
-  const changed = tree[0].filter((span) => spanAt(tree[1], span.from) === group);
+/** All leaves of a group after the change: the changed and new ones, and the other stored ones. */
+function leavesOf(tree: SpanTree, group: SpanDraft, stored: readonly Span[]): readonly SpanDraft[] {
+  const changed = tree.leaves.filter((leaf) => spanHolding(tree.groups, leaf.from) === group);
   const known = new Set(changed.map(({ from }) => `${from.date} ${from.id}`));
   const others = stored.filter(({ from }) => !known.has(`${from.date} ${from.id}`)).map(draftOf);
-  return [...changed, ...others].sort((a, b) => compareKeys(a.from, b.from));
+  return [...changed, ...others].sort(compareSpans);
 }
 
 function reshapeGroup(
   edit: SpanEdit,
   group: SpanDraft,
-  spans: readonly SpanDraft[],
+  leaves: readonly SpanDraft[],
   pieces: ReadonlyMap<SpanDraft, readonly Span[]>,
 ): void {
-  const isEmpty = group.n === 0 && compareKeys(group.from, firstKey) !== 0;
-  // what lies before an empty group reaches further now
-  const shaped = isEmpty ? [] : mergeSmall(spans.flatMap((span) => pieces.get(span) ?? [span]));
-  const [before, after] = [new Set<Span>(spans), new Set(shaped)];
-  for (const span of [group, ...spans]) if (!after.has(span)) edit.remove(span);
-  for (const span of shaped) if (!before.has(span)) edit.put(span);
-  for (const part of evenParts(shaped, groupSpansMax, groupSpansAimed)) edit.put(joinSpans(1, part));
+  // the group before an empty one takes its range over; the first group stays, as none is before it
+  const isRemoved = group.n === 0 && compareOrderKeys(group.from, firstOrderKey) !== 0;
+  const shaped = isRemoved ? [] : mergeSmall(leaves.flatMap((leaf) => pieces.get(leaf) ?? [leaf]));
+  const [before, after] = [new Set<Span>(leaves), new Set(shaped)];
+  for (const span of [group, ...leaves]) if (!after.has(span)) edit.remove(span);
+  for (const leaf of shaped) if (!before.has(leaf)) edit.put(leaf);
+  for (const part of evenParts(shaped, groupLeavesMax, groupLeavesAimed)) edit.put(joinSpans(spanLevel.group, part));
 }
 
-/** Merges each small span with the one before it, when both fit into one. */
-function mergeSmall(spans: readonly Span[]): readonly Span[] {
+/** Merges each small leaf with the one before it, if both fit into one. */
+function mergeSmall(leaves: readonly Span[]): readonly Span[] {
   const merged: Span[] = [];
-  for (const span of spans) {
+  for (const leaf of leaves) {
     const last = merged.at(-1);
-    const isSmall = span.n < spanRowsMin || (last !== undefined && last.n < spanRowsMin);
-    if (last === undefined || !isSmall || last.n + span.n > spanRowsAimed) merged.push(span);
-    else merged[merged.length - 1] = joinSpans(0, [last, span]);
+    const isSmall = leaf.n < leafRowsMin || (last !== undefined && last.n < leafRowsMin);
+    if (last === undefined || !isSmall || last.n + leaf.n > leafRowsAimed) merged.push(leaf);
+    else merged[merged.length - 1] = joinSpans(spanLevel.leaf, [last, leaf]);
   }
   return merged;
 }
 
-type Part = readonly [Span, ...Span[]];
-
 /**
- * A list in parts of about the same length: one part when there are at most `max`, else parts of at
- * most `aimed`.
+ * Cuts a list into parts of about the same length: one part up to `max`, else parts of at most
+ * `aimed`.
  */
-function evenParts(spans: readonly Span[], max: number, aimed: number): readonly Part[] {
+function evenParts(spans: readonly Span[], max: number, aimed: number): readonly (readonly [Span, ...Span[]])[] {
   const count = spans.length <= max ? 1 : Math.ceil(spans.length / aimed);
   const length = Math.ceil(spans.length / count);
   return Array.from({ length: count }, (_, part) => {
@@ -108,32 +102,29 @@ function evenParts(spans: readonly Span[], max: number, aimed: number): readonly
   }).filter((part) => part !== undefined);
 }
 
-/** Removes everything of a series that has no row any more. */
-function* removeSeries(edit: SpanEdit, series: string, tree: SpanTree): CountWork {
+/** Removes the tree of a series without rows. */
+function* removeTree(edit: SpanEdit, series: string, { leaves, groups, roots }: SpanTree): CountWork {
   const sql = `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2` as const;
   const [stored = []] = yield [{ kind: 'read', sql, values: [series] }];
-  for (const span of [...tree[0], ...tree[1], ...tree[2], ...stored.map(toSpan)]) edit.remove(span);
+  for (const span of [...leaves, ...groups, ...roots, ...stored.map(toSpan)]) edit.remove(span);
 }
 
-/** Asks for the spans of a group as they are stored. */
-function readSpans({ series, from }: Span): CountRequest {
-  const sql = `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2 and level = 0
-    and (from_date, from_id) >= ($3, $4) and (from_date, from_id) < (
+/** Requests the leaves of a group as they are stored. */
+function requestLeaves({ series, from }: Span): CountRequest {
+  const end = `< (
       select from_date, from_id from (
         select from_date, from_id from subscription_span
-        where tenant_id = $1 and series = $2 and level = 1 and (from_date, from_id) > ($3, $4)
-        union all select ${endKey.date}, ''
-      ) as groups order by from_date, from_id limit 1)` as const;
+        where tenant_id = $1 and series = $2 and level = ${spanLevel.group} and (from_date, from_id) > ($3, $4)
+        union all select ${endOrderKey.date}, ''
+      ) as groups order by from_date, from_id limit 1)`;
+  const sql = spansSql({ series: '$2', level: spanLevel.leaf, from: '($3, $4)', end });
   return { kind: 'read', sql, values: [series, from.date, from.id] };
 }
 
-/**
- * Asks for the rows of a span in pieces of even size, by status; the first row of each piece gives
- * its key.
- */
-function readPieces({ series, from, n }: Span): CountRequest {
+/** Requests the rows of a leaf in pieces of equal size, by status, with the first key of each. */
+function requestPieces({ series, from, n }: Span): CountRequest {
   const product = productOfSeries(series);
-  const rows = Math.ceil(n / Math.ceil(n / spanRowsAimed));
+  const rows = Math.ceil(n / Math.ceil(n / leafRowsAimed));
   const sql = `select piece, status, count(*) as n, max(case when is_first then created_date end) as from_date,
       max(case when is_first then id end) as from_id
     from (
@@ -155,18 +146,16 @@ function readPieces({ series, from, n }: Span): CountRequest {
   };
 }
 
-/** The spans that a span is split into; the first keeps its key. */
+/** The leaves that a leaf is split into; the first one keeps its key. */
 function toPieces({ series, from }: Span, rows: readonly Row[]): readonly Span[] {
   const pieces = new Map<number, { from: OrderKey; n: number; statuses: Record<string, number> }>();
   for (const row of rows) {
-    const place = Number(row.piece);
-    const piece = pieces.get(place) ?? { from, n: 0, statuses: {} };
-    pieces.set(place, piece);
+    const index = Number(row.piece);
+    const piece = pieces.get(index) ?? { from, n: 0, statuses: {} };
+    pieces.set(index, piece);
     piece.n += Number(row.n);
     if (row.status !== null) piece.statuses[String(row.status)] = Number(row.n);
-    if (place > 0 && row.from_id !== null) piece.from = { date: Number(row.from_date), id: String(row.from_id) };
+    if (index > 0 && row.from_id !== null) piece.from = { date: Number(row.from_date), id: String(row.from_id) };
   }
-  return [...pieces.values()]
-    .map((piece) => ({ series, level: 0 as const, ...piece }))
-    .sort((a, b) => compareKeys(a.from, b.from));
+  return [...pieces.values()].map((piece) => ({ series, level: spanLevel.leaf, ...piece })).sort(compareSpans);
 }

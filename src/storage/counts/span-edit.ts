@@ -1,19 +1,19 @@
 import type { CountRequest } from './count-work.ts';
 import type { Span } from './span.ts';
 
-/** The spans that a change writes and removes; what is said last about a span counts. */
+/** The spans that a change writes and removes; the last call for a span wins. */
 export class SpanEdit {
   readonly #put = new Map<string, Span>();
   readonly #remove = new Map<string, Span>();
 
   put(span: Span): void {
-    this.#put.set(placeOf(span), span);
-    this.#remove.delete(placeOf(span));
+    this.#put.set(idOf(span), span);
+    this.#remove.delete(idOf(span));
   }
 
   remove(span: Span): void {
-    this.#remove.set(placeOf(span), span);
-    this.#put.delete(placeOf(span));
+    this.#remove.set(idOf(span), span);
+    this.#put.delete(idOf(span));
   }
 
   toRequest(): CountRequest {
@@ -21,4 +21,4 @@ export class SpanEdit {
   }
 }
 
-const placeOf = ({ series, level, from }: Span): string => `${level} ${from.date} ${from.id} ${series}`;
+const idOf = ({ series, level, from }: Span): string => `${level} ${from.date} ${from.id} ${series}`;

@@ -1,52 +1,51 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { Store, TenantId } from '../store.ts';
-import { spanRowsAimed } from './span.ts';
+import type { SubscriptionFilter } from '../subscription-filter.ts';
+import { type Counts, rememberedCounts, storedCounts } from './counts.ts';
+import { leafRowsAimed, seriesOfFilter, spanLevel } from './span.ts';
 import { SpanList } from './span-list.ts';
 
-/** Bounds of what is remembered. */
+/** Bounds of a `SpanMemory`. */
 interface SpanMemoryOptions {
   /**
-   * How many spans may be loaded for each time that their series was asked for: about as many as
-   * cost no more than the counts did that time.
+   * Leaves that may be loaded for each use of the stored counts: about as many as cost what the
+   * stored counts cost that time.
    */
-  readonly spansPerAsk?: number;
-  /** Bytes of all lists together. */
+  readonly leavesPerAsk?: number;
+  /** Bytes of all lists. */
   readonly bytesMax?: number;
 }
 
-/** How often a series was asked for at a revision. */
+/** How often the stored counts of a series were used at a revision. */
 interface Asks {
   readonly revision: number;
   readonly count: number;
-  /** How many rows the series has at least, as far as that is known. */
+  /** Rows of the series, once a load found too many of them; 0 before. */
   readonly rows: number;
 }
 
 const asksBounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 
-/** One series takes at most this part of all: a large one must not push all others out. */
+/** A list takes at most a fourth of all bytes, so that a large series does not evict all others. */
 const largestShare = 4;
 
-/**
- * What a span takes in a list, with a few statuses: tells what is too large before it is loaded.
- */
-const spanBytes = 200;
+/** About the bytes of a leaf in a list, with a few statuses: bounds a list before it is loaded. */
+const leafBytes = 200;
 
 /**
- * Remembers the spans of series that are asked for again and again at one revision, so that their
- * counts need not be looked up in the store. What is remembered is never taken for true: whatever
- * is read with it says the revision that it was read at, and is read anew without it when that is
- * another one.
+ * Keeps the leaves of series that are used repeatedly at one revision in memory, so that a page
+ * needs no counts from the store. They are never trusted on their own: a page tells the revision
+ * that it was read at, and is read again with the stored counts if the leaves are of another one.
  */
 export class SpanMemory {
-  readonly #spansPerAsk: number;
+  readonly #leavesPerAsk: number;
   readonly #bytesMax: number;
   readonly #lists: BoundedMap<SpanList>;
   readonly #asks = new BoundedMap<Asks>(asksBounds);
   readonly #loading = new Set<string>();
 
-  constructor({ spansPerAsk = 40, bytesMax = 33_554_432 }: SpanMemoryOptions = {}) {
-    this.#spansPerAsk = spansPerAsk;
+  constructor({ leavesPerAsk = 40, bytesMax = 33_554_432 }: SpanMemoryOptions = {}) {
+    this.#leavesPerAsk = leavesPerAsk;
     this.#bytesMax = bytesMax;
     this.#lists = new BoundedMap({
       entriesMax: Number.POSITIVE_INFINITY,
@@ -56,88 +55,83 @@ export class SpanMemory {
     });
   }
 
-  /**
-   * Reads with the spans of a series if they are remembered, else without; what `read` gives is the
-   * store's own answer either way.
-   */
+  /** Reads with the counts of a filter: the remembered ones if possible, else the stored ones. */
   async use<T extends { readonly revision: number }>(
     store: Pick<Store, 'readTenantOnce'>,
     tenant: TenantId,
-    series: string,
-    read: (list: SpanList | undefined) => Promise<T>,
+    filter: SubscriptionFilter,
+    read: (counts: Counts) => Promise<T>,
   ): Promise<T> {
-    const key = `${tenant} ${series}`;
-    const list = this.#lists.get(key);
+    const series = seriesOfFilter(filter);
+    const cacheKey = `${tenant} ${series}`;
+    const list = this.#lists.get(cacheKey);
     if (list !== undefined) {
-      const answer = await read(list);
-      if (answer.revision === list.revision) return answer;
-      if (answer.revision > list.revision) this.#forget(key, list);
+      const result = await read(rememberedCounts(filter, list));
+      if (result.revision === list.revision) return result;
+      if (result.revision > list.revision) this.#forget(cacheKey, list);
     }
-    const answer = await read(undefined);
-    const rowsMax = this.#noteAsk(key, answer.revision);
-    if (rowsMax > 0) await this.#load(key, store, tenant, series, rowsMax);
-    return answer;
+    const result = await read(storedCounts(filter));
+    const rowsMax = this.#noteAsk(cacheKey, result.revision);
+    if (rowsMax > 0) await this.#load(cacheKey, store, tenant, series, rowsMax);
+    return result;
   }
 
-  /**
-   * Notes that a series was asked for without its spans; up to how many rows it is now worth
-   * loading.
-   */
-  #noteAsk(key: string, revision: number): number {
-    const known = this.#asks.get(key);
-    // others were quicker
-    if (this.#loading.has(key) || (this.#lists.get(key)?.revision ?? -1) >= revision) return 0;
+  /** Notes a use of the stored counts; returns how many rows a series worth loading has at most. */
+  #noteAsk(cacheKey: string, revision: number): number {
+    const known = this.#asks.get(cacheKey);
+    // a concurrent request is loading the list, or has done so
+    if (this.#loading.has(cacheKey) || (this.#lists.get(cacheKey)?.revision ?? -1) >= revision) return 0;
     const asks = known?.revision === revision ? { ...known, count: known.count + 1 } : { revision, count: 1, rows: 0 };
-    this.#asks.set(key, asks);
-    const spansMax = Math.min(asks.count * this.#spansPerAsk, this.#bytesMax / largestShare / spanBytes);
-    const rowsMax = Math.floor(spansMax * spanRowsAimed);
+    this.#asks.set(cacheKey, asks);
+    const leavesMax = Math.min(asks.count * this.#leavesPerAsk, this.#bytesMax / largestShare / leafBytes);
+    const rowsMax = Math.floor(leavesMax * leafRowsAimed);
     return asks.count > 1 && asks.rows <= rowsMax ? rowsMax : 0;
   }
 
-  /** Loads the spans of a series of at most so many rows. */
+  /** Loads the leaves of a series, unless it has more than `rowsMax` rows. */
   async #load(
-    key: string,
+    cacheKey: string,
     store: Pick<Store, 'readTenantOnce'>,
     tenant: TenantId,
     series: string,
     rowsMax: number,
   ): Promise<void> {
-    this.#loading.add(key);
+    this.#loading.add(cacheKey);
     try {
-      const [[row] = []] = await store.readTenantOnce(tenant, [{ sql: selectSpans, values: [series, rowsMax] }]);
+      const [[row] = []] = await store.readTenantOnce(tenant, [{ sql: selectLeaves, values: [series, rowsMax] }]);
       const revision = Number(row?.revision ?? 0);
-      if (typeof row?.spans === 'string') this.#keep(key, new SpanList(revision, row.spans));
-      else this.#asks.set(key, { revision, count: 1, rows: Number(row?.n ?? Number.POSITIVE_INFINITY) });
+      if (typeof row?.spans === 'string') this.#keep(cacheKey, new SpanList(revision, row.spans));
+      else this.#asks.set(cacheKey, { revision, count: 1, rows: Number(row?.n ?? Number.POSITIVE_INFINITY) });
     } catch {
-      // the page that led here has been read; the next one meets the store's failure itself
-      this.#asks.delete(key);
+      // the page was read; if the store is still failing, the next page reports it
+      this.#asks.delete(cacheKey);
     } finally {
-      this.#loading.delete(key);
+      this.#loading.delete(cacheKey);
     }
   }
 
-  #keep(key: string, list: SpanList): void {
-    if (this.#lists.set(key, list)) return;
-    // it has too many statuses
-    this.#asks.set(key, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY });
+  #keep(cacheKey: string, list: SpanList): void {
+    if (this.#lists.set(cacheKey, list)) return;
+    // too large, because it has many statuses
+    this.#asks.set(cacheKey, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY });
   }
 
-  #forget(key: string, list: SpanList): void {
-    if (this.#lists.get(key) === list) this.#lists.delete(key); // else another request has done it
+  #forget(cacheKey: string, list: SpanList): void {
+    if (this.#lists.get(cacheKey) === list) this.#lists.delete(cacheKey); // else it was replaced
   }
 }
 
 /**
- * All spans of a series of at most `$3` rows, as one value, which costs less than rows; and its
- * rows. Neither ids nor statuses hold tabs or line ends.
+ * The number of rows of a series and, up to `$3` rows, its leaves as one string, which is faster
+ * than rows. Neither ids nor statuses contain tabs or line feeds.
  */
-const selectSpans = `select revision, (
-    select n from subscription_span where tenant_id = $1 and series = $2 and level = 2
+const selectLeaves = `select revision, (
+    select n from subscription_span where tenant_id = $1 and series = $2 and level = ${spanLevel.root}
   ) as n, case when (
-    select n from subscription_span where tenant_id = $1 and series = $2 and level = 2
+    select n from subscription_span where tenant_id = $1 and series = $2 and level = ${spanLevel.root}
   ) <= $3 then (
     select string_agg(cast(from_date as text) || '\t' || from_id || '\t' || cast(n as text) || '\t' || cast(statuses as text), '\n'
       order by from_date, from_id)
-    from subscription_span where tenant_id = $1 and series = $2 and level = 0
+    from subscription_span where tenant_id = $1 and series = $2 and level = ${spanLevel.leaf}
   ) end as spans
   from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;

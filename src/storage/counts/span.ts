@@ -1,29 +1,40 @@
+// An order-statistic B+-tree of row counts, one tree per tenant and one per tenant and product.
+//
+// - span: a node of a tree. It counts the rows between its order key and the next span's.
+// - leaf: a span over rows, at most 500.
+// - group: the sum of up to 64 leaves.
+// - root: the sum of all groups, one row per tree.
+// - series: the name of a tree, either `all` or `product=<id>`.
+// - order key: `createdDate` and id, which order the rows.
+// - rank: how many rows lie before an order key.
+// - select: finds the row of a rank.
+
 import type { OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
+import type { SubscriptionFilter } from '../subscription-filter.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
-/** Level of a span: 0 holds rows, 1 groups spans of level 0, 2 is the whole series. */
-export type SpanLevel = 0 | 1 | 2;
+/** The levels of a tree, as they are stored. */
+export const spanLevel = { leaf: 0, group: 1, root: 2 } as const;
+export type SpanLevel = (typeof spanLevel)[keyof typeof spanLevel];
 
-/**
- * How many rows of a series lie between the span's key and the next one of its level, in all and by
- * status; those without a status are in `n` alone.
- */
+/** A node of a tree: how many rows lie between `from` and the next span of its level. */
 export interface Span {
   readonly series: string;
   readonly level: SpanLevel;
   readonly from: OrderKey;
+  /** All rows. */
   readonly n: number;
+  /** The rows that have a status, by status. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
-/** What decides where a row is counted. */
+/** The fields of a row that decide which spans count it. */
 export type CountedRow = Pick<SubscriptionRow, 'id' | 'createdDate' | 'productId' | 'status'>;
 
 /** The columns that `toCountedRow` reads. */
 export const countedColumns = 'id, created_date, product_id, status';
 
-/** What decides where a stored row is counted. */
 export function toCountedRow({ id, created_date, product_id, status }: Row): CountedRow {
   return {
     id: String(id),
@@ -33,36 +44,37 @@ export function toCountedRow({ id, created_date, product_id, status }: Row): Cou
   };
 }
 
-/** A span of level 0 with more rows is split; measured, see docs/decisions/counts.md. */
-export const spanRowsMax = 500;
-/**
- * A span of level 0 that shrinks below this is merged with its neighbour when both fit together.
- */
-export const spanRowsMin = 60;
-/** How full spans are made, so that they neither split nor merge again at once. */
-export const spanRowsAimed = 350;
-/** A group with more spans is split. */
-export const groupSpansMax = 64;
-export const groupSpansAimed = 40;
+/** A leaf with more rows is split. The sizes were measured: docs/decisions/counts.md. */
+export const leafRowsMax = 500;
+/** A leaf that shrinks below this is merged with a neighbour, if both fit into one. */
+export const leafRowsMin = 60;
+/** Rows of a new leaf: far enough from both bounds that it is not split or merged again at once. */
+export const leafRowsAimed = 350;
+/** A group with more leaves is split. */
+export const groupLeavesMax = 64;
+export const groupLeavesAimed = 40;
 
-/** Name of the series of all rows of a tenant. */
+/** The series of all rows of a tenant. */
 export const wholeSeries = 'all';
 const productPrefix = 'product=';
 
-/** Name of the series of one product. */
+/** The series of one product. */
 export const seriesOfProduct = (productId: string): string => `${productPrefix}${productId}`;
 
-/** The product that a series counts, or `undefined` when it counts all rows. */
+/** The product that a series counts, or `undefined` if it counts all rows. */
 export const productOfSeries = (series: string): string | undefined =>
   series === wholeSeries ? undefined : series.slice(productPrefix.length);
 
-/** Every series that a row belongs to. */
-export const seriesOf = ({ productId }: CountedRow): readonly string[] => [wholeSeries, seriesOfProduct(productId)];
+/** Both series that count a row. */
+export const seriesOfRow = ({ productId }: CountedRow): readonly string[] => [wholeSeries, seriesOfProduct(productId)];
+
+/** The series whose counts answer a filter. */
+export const seriesOfFilter = ({ productId }: SubscriptionFilter): string =>
+  productId === undefined ? wholeSeries : seriesOfProduct(productId);
 
 /** The columns that `toSpan` reads. */
 export const spanColumns = 'series, level, from_date, from_id, n, cast(statuses as text) as statuses';
 
-/** A span from its row. */
 export function toSpan(row: Row): Span {
   return {
     series: String(row.series),
@@ -73,7 +85,7 @@ export function toSpan(row: Row): Span {
   };
 }
 
-/** One span that counts what several neighbours count, from the key of the first. */
+/** Adds the counts of adjacent spans up in one span, which begins where the first one does. */
 export function joinSpans(level: SpanLevel, spans: readonly [Span, ...Span[]]): Span {
   const [{ series, from }] = spans;
   const statuses: Record<string, number> = {};

@@ -1,6 +1,6 @@
 import type { CountRequest, CountWork, SeriesKey } from '../counts/count-work.ts';
 import type { Span } from '../counts/span.ts';
-import { compareKeys, type OrderKey } from '../order-key.ts';
+import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 
 /** Runs one statement in the transaction that counts. */
@@ -13,14 +13,14 @@ type RunStatement = (text: string, values: readonly unknown[]) => Promise<readon
 export async function countOnPostgres<T>(run: RunStatement, tenant: TenantId, work: CountWork<T>): Promise<T> {
   let step = work.next();
   while (step.done !== true)
-    step = work.next(await Promise.all(step.value.map((request) => answer(run, tenant, request))));
+    step = work.next(await Promise.all(step.value.map((request) => runRequest(run, tenant, request))));
   return step.value;
 }
 
-async function answer(run: RunStatement, tenant: TenantId, request: CountRequest): Promise<readonly Row[]> {
+async function runRequest(run: RunStatement, tenant: TenantId, request: CountRequest): Promise<readonly Row[]> {
   switch (request.kind) {
     case 'locate':
-      return locate(run, tenant, request.keys);
+      return locateSpans(run, tenant, request.keys);
     case 'read':
       return run(request.sql, [tenant, ...request.values]);
     case 'write': {
@@ -39,12 +39,12 @@ async function answer(run: RunStatement, tenant: TenantId, request: CountRequest
  * as it has keys; spans of keys beyond that range are looked up one by one. A sorted load finds its
  * spans in the range, an unsorted one by lookups, and neither reads all spans of a large tenant.
  */
-async function locate(run: RunStatement, tenant: TenantId, keys: readonly SeriesKey[]): Promise<readonly Row[]> {
+async function locateSpans(run: RunStatement, tenant: TenantId, keys: readonly SeriesKey[]): Promise<readonly Row[]> {
   const ranges = [...Map.groupBy(keys, ({ series }) => series).values()];
   const firsts = ranges.flatMap((places) => places.slice(0, 1));
   const lasts = ranges.flatMap((places) => places.slice(-1));
   const limits = ranges.map((places) => places.length + 1);
-  const rows = await run(spansBetween, [tenant, ...keyArrays(firsts), ...keyArrays(lasts).slice(1), limits]);
+  const rows = await run(selectSpansBetween, [tenant, ...keyArrays(firsts), ...keyArrays(lasts).slice(1), limits]);
   const reached = Map.groupBy(rows, ({ series, level }) => `${level} ${series}`);
   const missing = ranges.flatMap((places, index) => {
     const [{ series } = { series: '' }] = places;
@@ -52,10 +52,10 @@ async function locate(run: RunStatement, tenant: TenantId, keys: readonly Series
       const spans = reached.get(`${level} ${series}`) ?? [];
       return spans.length === limits[index] ? spans.slice(-1).map(keyOf) : [];
     });
-    return places.filter(({ key }) => edges.some((edge) => compareKeys(edge, key) <= 0));
+    return places.filter(({ orderKey }) => edges.some((edge) => compareOrderKeys(edge, orderKey) <= 0));
   });
   if (missing.length === 0) return rows;
-  const all = [...rows, ...(await run(spansAt, [tenant, ...keyArrays(missing)]))];
+  const all = [...rows, ...(await run(selectSpansAt, [tenant, ...keyArrays(missing)]))];
   return [...new Map(all.map((row) => [`${row.level} ${row.from_date} ${row.from_id} ${row.series}`, row])).values()];
 }
 
@@ -63,8 +63,8 @@ const keyOf = ({ from_date, from_id }: Row): OrderKey => ({ date: Number(from_da
 
 const keyArrays = (keys: readonly SeriesKey[]): unknown[] => [
   keys.map(({ series }) => series),
-  keys.map(({ key }) => key.date),
-  keys.map(({ key }) => key.id),
+  keys.map(({ orderKey }) => orderKey.date),
+  keys.map(({ orderKey }) => orderKey.id),
 ];
 
 const placeArrays = (spans: readonly Span[]): unknown[] => [
@@ -80,7 +80,7 @@ const countArrays = (spans: readonly Span[]): unknown[] => [
 ];
 
 /** The spans of each series between two keys, on each level, up to a limit. */
-const spansBetween = `select s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
+const selectSpansBetween = `select s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
   from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::bigint[])
     as k (series, first_date, first_id, last_date, last_id, most)
   cross join (values (0), (1), (2)) as l (level)
@@ -98,7 +98,7 @@ const spansBetween = `select s.series, s.level, s.from_date, s.from_id, s.n, cas
   order by s.series, s.level, s.from_date, s.from_id`;
 
 /** The span of each key on level 0 and on level 1. */
-const spansAt = `select distinct s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
+const selectSpansAt = `select distinct s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
   from unnest($2::text[], $3::bigint[], $4::text[]) as k (series, date, id)
   cross join (values (0), (1)) as l (level)
   cross join lateral (

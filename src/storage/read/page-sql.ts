@@ -1,7 +1,10 @@
+import type { LeafPosition } from '../counts/span-list.ts';
 import type { OrderKey } from '../order-key.ts';
+import type { Row, SqlValue, TenantSql, TenantStatement } from '../store.ts';
 import {
   and,
   type Bind,
+  binder,
   countedPart,
   type DateColumn,
   filterConditions,
@@ -9,41 +12,81 @@ import {
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
 
-/** A total order: the date, then the id, both in the same direction. */
+/** A total order: by a date, then by id, both in the same direction. */
 export interface SubscriptionOrder {
   readonly column: DateColumn;
   readonly descending: boolean;
 }
 
-/**
- * Where reading begins: at the first record, beyond a key or with it, or so many steps from the
- * first record or into a span.
- */
+export const reverse = (order: SubscriptionOrder): SubscriptionOrder => ({ ...order, descending: !order.descending });
+
+/** The first record of a page. */
 export type PageStart =
   | { readonly kind: 'first' }
+  /** The first one beyond a key, or at it. */
   | { readonly kind: 'beyond'; readonly key: OrderKey; readonly isKeyItself?: boolean }
-  | { readonly kind: 'step'; readonly steps: number; readonly span?: SpanSteps };
+  /** The one after `steps` others, counted from the first one. */
+  | { readonly kind: 'step'; readonly steps: number }
+  | { readonly kind: 'leaf'; readonly leaf: LeafPosition };
 
-/** Steps inside a span of `createdDate`, up from its first record or down from its last one. */
-interface SpanSteps {
-  readonly from: OrderKey;
-  readonly until: OrderKey;
-  readonly down: boolean;
+/** A record: its order key in the requested order, and its JSON text. */
+export interface PageRecord extends OrderKey {
+  readonly record: string;
+}
+
+/** A statement that reads records, and the function that reads its row. */
+interface RecordsQuery extends TenantStatement {
+  readonly toRecords: (row: Row | undefined) => readonly PageRecord[];
 }
 
 /**
- * The text of a statement that reads up to `limit` records in an order from a start: `date`, `id`
- * and `record`.
+ * Reads up to `limit` records in an order from a start as one string, which costs this process less
+ * than rows: for each record a line with its key and a line with its text. Neither contains a line
+ * feed, as JSON escapes it and ids have none.
  */
+export function recordsQuery(
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  start: PageStart,
+  limit: number,
+): RecordsQuery {
+  const values: SqlValue[] = [];
+  const page = pageSql(filter, order, start, limit, binder(values));
+  const sql = `select string_agg(cast(date as text) || ' ' || id || '\n' || record, '\n') as records from (${page}) as page`;
+  return {
+    sql: sql as TenantSql,
+    values,
+    toRecords(row) {
+      const lines = typeof row?.records === 'string' ? row.records.split('\n') : [];
+      const records: PageRecord[] = [];
+      for (let index = 0; index + 1 < lines.length; index += 2) {
+        const [key = '', record = ''] = [lines[index], lines[index + 1]];
+        const blank = key.indexOf(' ');
+        records.push({ date: Number(key.slice(0, blank)), id: key.slice(blank + 1), record });
+      }
+      return records;
+    },
+  };
+}
+
+/** SQL of whether (1) or not (0) a record is at a key or beyond it, in an order. */
+export function beyondKeySql(filter: SubscriptionFilter, order: SubscriptionOrder, key: OrderKey, bind: Bind): string {
+  const start = { kind: 'beyond', key, isKeyItself: true } as const;
+  return `(select count(*) from (${pageSql(filter, order, start, 1, bind)}) as beyond)`;
+}
+
+/** SQL that reads `date`, `id` and `record` of up to `limit` records in an order from a start. */
 export function pageSql(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
-  asked: PageStart,
+  wanted: PageStart,
   limit: number,
   bind: Bind,
 ): string {
-  const start = asked.kind === 'beyond' && !isInside(filter, order, asked.key) ? ({ kind: 'first' } as const) : asked;
-  const begin = start.kind === 'step' ? `with begin_at as (${stepSql(filter, order, start, bind)}) ` : '';
+  const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.key);
+  const start = isOutside ? ({ kind: 'first' } as const) : wanted;
+  const isStepped = start.kind === 'step' || start.kind === 'leaf';
+  const begin = isStepped ? `with begin_at as (${stepSql(filter, order, start, bind)}) ` : '';
   const bounded = start.kind === 'first' ? filter : withoutFirstBound(filter, order);
   const rows = { filter: bounded, order, range: startConditions(order, start, bind), limit: bind(limit), bind };
   return `${begin}${isMerged(filter, order) ? mergedRecords(rows) : rowsSql('id, record', rows)}`;
@@ -52,13 +95,13 @@ export function pageSql(
 interface Rows {
   readonly filter: SubscriptionFilter;
   readonly order: SubscriptionOrder;
-  /** Conditions beside those of the filter. */
+  /** Conditions in addition to the filter's. */
   readonly range: readonly string[];
   readonly limit: string;
   readonly bind: Bind;
 }
 
-/** The first rows of a filter in an order; which index gives them follows from the filter. */
+/** The first rows of a filter in an order; the filter decides which index has them. */
 function rowsSql(columns: string, { filter, order, range, limit, bind }: Rows): string {
   const { column, descending } = order;
   return `select ${column} as date, ${columns} from subscription
@@ -67,14 +110,14 @@ function rowsSql(columns: string, { filter, order, range, limit, bind }: Rows): 
 }
 
 /**
- * Whether rows of several statuses are merged from the first ones of each, by its own index. One
- * statement over all of them would walk past every row of another status, or sort all of these.
+ * Whether the first rows of each of several statuses are merged. One statement for all of them would
+ * step past every row of another status, or sort.
  */
 function isMerged(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
   return new Set(filter.statuses).size > 1 && isCounted(filter) && column === 'created_date';
 }
 
-/** The keys of the first rows of a filter, in no order yet when they are merged. */
+/** The keys of the first rows of a filter; not yet in order if they are merged. */
 function keysSql(rows: Rows): string {
   const { filter, order } = rows;
   if (!isMerged(filter, order)) return rowsSql('id', rows);
@@ -85,7 +128,7 @@ function keysSql(rows: Rows): string {
   return branches.join(' union all ');
 }
 
-/** Merged rows with their records, which are fetched for the rows of the page alone. */
+/** Merged rows with their records, which are read for the rows of the page only. */
 function mergedRecords(rows: Rows): string {
   const order = orderBy('date', rows.order.descending);
   return `select date, id, (select record from subscription where tenant_id = $1 and id = page.id) as record
@@ -93,18 +136,15 @@ function mergedRecords(rows: Rows): string {
     order by ${order}`;
 }
 
-/**
- * Whether a key lies behind the bound that an order comes to first; a cursor that somebody made up
- * need not.
- */
+/** Whether a key is inside the filter's first bound in an order; a forged cursor may be outside. */
 function isInside(filter: SubscriptionFilter, { column, descending }: SubscriptionOrder, { date }: OrderKey): boolean {
   const { dateColumn, afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = filter;
   return dateColumn !== column || (descending ? date < beforeSeconds : date > afterSeconds);
 }
 
 /**
- * Leaves the bound out that follows from where reading begins: SQLite takes one lower and one upper
- * bound, and would begin at this one.
+ * A filter without the bound that the start implies: SQLite uses one lower and one upper bound of an
+ * index, and would choose this one.
  */
 function withoutFirstBound(filter: SubscriptionFilter, { column, descending }: SubscriptionOrder): SubscriptionFilter {
   if (filter.dateColumn !== column) return filter;
@@ -123,42 +163,46 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
         `(${column}, id) ${beyond}${start.isKeyItself === true ? '=' : ''} (${bind(start.key.date)}, ${bind(start.key.id)})`,
       ];
     case 'step':
+    case 'leaf':
       return [`(${column}, id) ${beyond}= (select date, at_id from begin_at)`];
   }
 }
 
 /**
- * The key of the record so many steps away, read from an index alone: under an OFFSET, the text of
- * each record that is passed would be fetched too. In a span, the date bounds are left out, as its
- * counts know nothing of them. The id is an expression, not a column: SQLite uses a key of columns
- * by its date alone.
+ * The key of a record that is reached by steps, read from an index only: with an `offset` in the
+ * statement of the page, SQLite would also read the text of each record that it skips. The id is an
+ * expression, as SQLite would search for a key of two columns by its date alone.
  */
 function stepSql(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
-  { steps, span }: PageStart & { kind: 'step' },
+  start: PageStart & { kind: 'step' | 'leaf' },
   bind: Bind,
 ): string {
-  const rows = {
-    filter,
-    order,
-    range: [],
-    limit: `${bind(1)} offset ${bind(steps)}`,
-    bind,
-    ...(span !== undefined && {
-      filter: countedPart(filter),
-      order: { ...order, descending: span.down },
-      range: [
-        `(created_date, id) >= (${bind(span.from.date)}, ${bind(span.from.id)})`,
-        `(created_date, id) < (${bind(span.until.date)}, ${bind(span.until.id)})`,
-      ],
-    }),
-  };
+  const { steps, down } = start.kind === 'leaf' ? stepsInto(start.leaf) : { ...start, down: order.descending };
+  const limit = `${bind(1)} offset ${bind(steps)}`;
+  // the counts of a leaf ignore the bounds of the filter, and so do the steps in it
+  const part =
+    start.kind === 'leaf'
+      ? { filter: countedPart(filter), range: leafConditions(start.leaf, bind) }
+      : { filter, range: [] };
+  const rows = { ...part, order: { ...order, descending: down }, limit, bind };
   if (!isMerged(filter, order)) return rowsSql("coalesce(id, '') as at_id", rows);
   const keys = keysSql({ ...rows, limit: bind(steps + 1) });
   return `select date, coalesce(id, '') as at_id from (${keys}) as merged
-    order by ${orderBy('date', rows.order.descending)} limit ${rows.limit}`;
+    order by ${orderBy('date', down)} limit ${limit}`;
 }
+
+/** Steps to a record of a leaf from the nearer end: up from its first record or down from its last. */
+function stepsInto({ skip, n }: LeafPosition): { readonly steps: number; readonly down: boolean } {
+  const down = skip > n / 2;
+  return { steps: down ? n - 1 - skip : skip, down };
+}
+
+const leafConditions = ({ from, until }: LeafPosition, bind: Bind): string[] => [
+  `(created_date, id) >= (${bind(from.date)}, ${bind(from.id)})`,
+  `(created_date, id) < (${bind(until.date)}, ${bind(until.id)})`,
+];
 
 function orderBy(date: string, descending: boolean): string {
   const direction = descending ? 'desc' : 'asc';

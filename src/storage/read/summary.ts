@@ -1,8 +1,7 @@
 import { addTo, countIntervals, type StatusCounts } from '../counts/intervals.ts';
 import { countProducts, countStatuses } from '../counts/products.ts';
 import { readRange } from '../counts/range.ts';
-import { seriesOfProduct, wholeSeries } from '../counts/span.ts';
-import { endKey, firstKey } from '../order-key.ts';
+import { endOrderKey, firstOrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
 import {
   and,
@@ -12,12 +11,12 @@ import {
   isCounted,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
-import { type GroupColumn, type GroupScan, isCovered, scanGroups } from './scan-groups.ts';
+import { type Dimension, type DimensionScan, isCovered, scanDimensions } from './scan-dimensions.ts';
 
 /** What is to be counted. */
 export interface SummaryPlan {
   readonly filter: SubscriptionFilter;
-  readonly columns: readonly Exclude<GroupColumn, 'day'>[];
+  readonly columns: readonly Exclude<Dimension, 'day'>[];
   /** Spans of time to count by: of a date, from each of the seconds that `startOf` gives on. */
   readonly bucket?: SummaryBucket;
 }
@@ -35,13 +34,13 @@ export interface SummaryBucket {
  * Records by value; days and months by the second that they begin at. Only values that a record
  * has.
  */
-export type GroupCounts = ReadonlyMap<SqlValue, number>;
+export type DimensionCounts = ReadonlyMap<SqlValue, number>;
 
 /** How many records there are, in all and by group. */
 export interface SummaryCounts {
   readonly total: number;
-  readonly columns: ReadonlyMap<SummaryPlan['columns'][number], GroupCounts>;
-  readonly buckets: GroupCounts;
+  readonly columns: ReadonlyMap<SummaryPlan['columns'][number], DimensionCounts>;
+  readonly buckets: DimensionCounts;
 }
 
 /**
@@ -51,11 +50,11 @@ export interface SummaryCounts {
 export async function summarise(reader: TenantReader, plan: SummaryPlan): Promise<SummaryCounts> {
   const { filter, columns, bucket } = plan;
   const known = isCounted(filter) ? await readRange(reader, filter) : undefined;
-  const groups = new Map<GroupColumn, GroupCounts>();
-  const asked: readonly GroupColumn[] = bucket === undefined ? columns : [...columns, 'day'];
+  const groups = new Map<Dimension, DimensionCounts>();
+  const asked: readonly Dimension[] = bucket === undefined ? columns : [...columns, 'day'];
   if (known !== undefined) {
     const counted = asked.map(async (column) => {
-      const counts = await countGroup(reader, plan, column, known.total);
+      const counts = await countDimension(reader, plan, column, known.total);
       if (counts !== undefined) groups.set(column, counts);
     });
     await Promise.all(counted);
@@ -75,12 +74,12 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
 const sumOf = (counts: ReadonlyMap<unknown, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
 
 /** Counts by one group from the kept counts; `undefined` when they cannot tell. */
-async function countGroup(
+async function countDimension(
   reader: TenantReader,
   { filter, bucket }: SummaryPlan,
-  column: GroupColumn,
+  column: Dimension,
   total: number,
-): Promise<GroupCounts | undefined> {
+): Promise<DimensionCounts | undefined> {
   if (total === 0) return new Map();
   if (column === 'status') return withoutNone(await countByStatus(reader, filter, total));
   if (column === 'product_id') {
@@ -98,17 +97,16 @@ async function countGroup(
 }
 
 async function countByStatus(reader: TenantReader, filter: SubscriptionFilter, total: number): Promise<StatusCounts> {
-  const { productId, statuses, afterSeconds, beforeSeconds } = filter;
+  const { statuses, afterSeconds, beforeSeconds } = filter;
   const [status, ...others] = statuses ?? [];
   if (status !== undefined && others.length === 0) return new Map([[status, total]]);
-  const series = productId === undefined ? wholeSeries : seriesOfProduct(productId);
-  if (afterSeconds === undefined && beforeSeconds === undefined) return countStatuses(reader, filter, series);
-  const edges = [afterSeconds === undefined ? firstKey.date : afterSeconds + 1, beforeSeconds ?? endKey.date];
+  if (afterSeconds === undefined && beforeSeconds === undefined) return countStatuses(reader, filter);
+  const edges = [afterSeconds === undefined ? firstOrderKey.date : afterSeconds + 1, beforeSeconds ?? endOrderKey.date];
   const [counts] = await countIntervals(reader, filter, edges, true);
   return counts ?? new Map();
 }
 
-const withoutNone = <K extends SqlValue>(counts: ReadonlyMap<K, number>): GroupCounts =>
+const withoutNone = <K extends SqlValue>(counts: ReadonlyMap<K, number>): DimensionCounts =>
   new Map([...counts].filter(([, n]) => n > 0));
 
 /**
@@ -143,25 +141,25 @@ const coveredShare = 8;
 async function planScans(
   reader: TenantReader,
   { filter, bucket }: SummaryPlan,
-  rest: readonly GroupColumn[],
+  rest: readonly Dimension[],
   total: number | undefined,
-): Promise<readonly GroupScan[]> {
+): Promise<readonly DimensionScan[]> {
   if (rest.length === 0) return [];
   const dateColumn = bucket?.dateColumn ?? 'created_date';
   const together = [{ filter, columns: rest, dateColumn, ...(total !== undefined && { entriesMax: total }) }];
   if (!rest.every((column) => isCovered(filter, column, dateColumn))) return together;
-  const entriesMax = sumOf(await countStatuses(reader, { dateColumn: 'created_date' }, wholeSeries));
+  const entriesMax = sumOf(await countStatuses(reader, { dateColumn: 'created_date' }));
   if (total !== undefined && total * coveredShare < entriesMax) return together;
   return rest.map((column) => ({ filter, columns: [column], dateColumn, entriesMax }));
 }
 
 async function readScan(
   reader: TenantReader,
-  scan: GroupScan,
+  scan: DimensionScan,
   bucket: SummaryBucket | undefined,
-): Promise<ReadonlyMap<GroupColumn, GroupCounts>> {
+): Promise<ReadonlyMap<Dimension, DimensionCounts>> {
   const groups = new Map(scan.columns.map((column) => [column, new Map<SqlValue, number>()]));
-  for await (const row of scanGroups(reader, scan)) {
+  for await (const row of scanDimensions(reader, scan)) {
     for (const [column, counts] of groups) {
       const value = row[column] ?? null;
       addTo(counts, column === 'day' && bucket ? bucket.startOf(Number(value)) : value, Number(row.n));

@@ -1,6 +1,6 @@
 import { type CountRequest, type CountWork, compareSeriesKeys, type SeriesKey } from '../counts/count-work.ts';
-import { spanColumns } from '../counts/span.ts';
-import { endKey } from '../order-key.ts';
+import { spanColumns, spanLevel } from '../counts/span.ts';
+import { endOrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 import type { SqliteConnection } from './connection.ts';
 
@@ -32,26 +32,26 @@ function runRequest(connection: SqliteConnection, tenant: TenantId, request: Cou
  */
 function locateSpans(connection: SqliteConnection, tenant: TenantId, keys: readonly SeriesKey[]): readonly Row[] {
   const found: Row[] = [];
-  for (const level of [0, 1, 2]) {
+  for (const level of Object.values(spanLevel)) {
     let reached: SeriesKey | undefined; // keys before this one are in the span that was found last
     for (const place of keys) {
       if (reached !== undefined && compareSeriesKeys(place, reached) < 0) continue;
-      const { series, key } = place;
-      found.push(...connection.all(spanAt, [tenant, series, level, key.date, key.id]));
-      const [next] = connection.all(spanAfter, [tenant, series, level, key.date, key.id]);
+      const { series, orderKey } = place;
+      found.push(...connection.all(selectSpanAt, [tenant, series, level, orderKey.date, orderKey.id]));
+      const [next] = connection.all(selectSpanAfter, [tenant, series, level, orderKey.date, orderKey.id]);
       reached = {
         series,
-        key: next === undefined ? endKey : { date: Number(next.from_date), id: String(next.from_id) },
+        orderKey: next === undefined ? endOrderKey : { date: Number(next.from_date), id: String(next.from_id) },
       };
     }
   }
   return found;
 }
 
-const spanAt = `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2 and level = $3
+const selectSpanAt = `select ${spanColumns} from subscription_span where tenant_id = $1 and series = $2 and level = $3
   and (from_date, from_id) <= ($4, $5) order by from_date desc, from_id desc limit 1`;
 
-const spanAfter = `select from_date, from_id from subscription_span where tenant_id = $1 and series = $2 and level = $3
+const selectSpanAfter = `select from_date, from_id from subscription_span where tenant_id = $1 and series = $2 and level = $3
   and (from_date, from_id) > ($4, $5) order by from_date, from_id limit 1`;
 
 const removeSpan =

@@ -12,15 +12,15 @@ import {
 } from '../subscription-filter.ts';
 
 /** What rows are grouped by: a column, or the day of a date. */
-export type GroupColumn = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
+export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
 
 /**
  * What is counted: rows of a filter by some columns, `day` being that of `dateColumn`, as the UTC
  * epoch second that it begins at.
  */
-export interface GroupScan {
+export interface DimensionScan {
   readonly filter: SubscriptionFilter;
-  readonly columns: readonly GroupColumn[];
+  readonly columns: readonly Dimension[];
   readonly dateColumn: DateColumn;
   /** How many entries of the index there are at most, when that is known. */
   readonly entriesMax?: number;
@@ -47,13 +47,13 @@ const coveredStepRows = 30_000;
  * Counts rows by reading them all, in steps along an index: groups with `n` rows each, a group as
  * often as there are steps that meet it.
  */
-export async function* scanGroups(reader: TenantReader, scan: GroupScan): AsyncGenerator<Row> {
+export async function* scanDimensions(reader: TenantReader, scan: DimensionScan): AsyncGenerator<Row> {
   const covered = coveringPath(scan);
   for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
     let left = scan.entriesMax ?? Number.POSITIVE_INFINITY;
     for (let after: readonly SqlValue[] | undefined; ; left -= path.stepRows) {
       const until = left <= path.stepRows ? undefined : await readStep(reader, path, after);
-      yield* await readGroups(reader, scan, path, after, until);
+      yield* await countStep(reader, scan, path, after, until);
       if (until === undefined) break;
       after = until;
       await setImmediate(); // statements of the embedded store do not give way by themselves
@@ -65,11 +65,11 @@ export async function* scanGroups(reader: TenantReader, scan: GroupScan): AsyncG
  * Whether the rows can be counted by this one column in an index that has it and all that the
  * filter asks for.
  */
-export function isCovered(filter: SubscriptionFilter, column: GroupColumn, dateColumn: DateColumn): boolean {
+export function isCovered(filter: SubscriptionFilter, column: Dimension, dateColumn: DateColumn): boolean {
   return coveringPath({ filter, columns: [column], dateColumn }) !== undefined;
 }
 
-function coveringPath({ filter, columns: [column, ...others], dateColumn }: GroupScan): Path | undefined {
+function coveringPath({ filter, columns: [column, ...others], dateColumn }: DimensionScan): Path | undefined {
   const dates = column === 'day' ? dateColumn : 'created_date';
   const { afterSeconds, beforeSeconds, dateColumn: bounded, ...conditions } = filter;
   const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
@@ -146,9 +146,9 @@ const numberOrText = (column: string, value: SqlValue): SqlValue => (column.ends
  * the index and with its length as a limit: otherwise SQLite would rather walk the tenant's whole
  * index of a group's column, to have the groups in order.
  */
-function readGroups(
+function countStep(
   reader: TenantReader,
-  { filter, columns, dateColumn }: GroupScan,
+  { filter, columns, dateColumn }: DimensionScan,
   { within, key, stepRows, covered }: Path,
   after: readonly SqlValue[] | undefined,
   until: readonly SqlValue[] | undefined,

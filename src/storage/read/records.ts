@@ -1,0 +1,30 @@
+import { readRange } from '../counts/range.ts';
+import type { SqlValue, TenantReader, TenantSnapshot } from '../store.ts';
+import { and, binder, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
+import type { SubscriptionOrder } from './page-sql.ts';
+
+/** Streams the JSON texts of all records of a filter, in an order, `batchRows` at a time. */
+export async function* streamRecords(
+  snapshot: TenantSnapshot,
+  filter: SubscriptionFilter,
+  { column, descending }: SubscriptionOrder,
+  batchRows: number,
+): AsyncGenerator<readonly string[]> {
+  const values: SqlValue[] = [];
+  const conditions = filterConditions(filter, binder(values));
+  const direction = descending ? 'desc' : 'asc';
+  const sql = `select record from subscription where tenant_id = $1${and(conditions)}
+     order by ${column} ${direction}, id ${direction}` as const;
+  for await (const rows of snapshot.stream(sql, values, batchRows)) yield rows.map(({ record }) => String(record));
+}
+
+/** Counts the records of a filter. */
+export async function countMatching(reader: TenantReader, filter: SubscriptionFilter): Promise<number> {
+  return (await readRange(reader, filter)).total;
+}
+
+/** The JSON text of one record, or `undefined` if the tenant has none with this id. */
+export async function readRecord(reader: TenantReader, id: string): Promise<string | undefined> {
+  const [row] = await reader.all('select record from subscription where tenant_id = $1 and id = $2', [id]);
+  return row === undefined ? undefined : String(row.record);
+}
