@@ -3,17 +3,14 @@ import { estimateBytes } from './estimate-bytes.ts';
 /** Bounds of a `BoundedMap`. */
 export interface BoundedMapOptions<V> {
   readonly entriesMax: number;
-  /**
-   * Bytes of all entries together; each counts its key, its value and `entryBytes`. 0 keeps
-   * nothing.
-   */
+  /** Bytes of all entries; each counts its key, its value and `entryBytes`. 0 disables the map. */
   readonly bytesMax: number;
   /**
-   * Bytes of a value, `estimateBytes` without it. A string that was sliced from a longer one keeps
-   * the longer one alive: do not keep such ones.
+   * Bytes of a value; the default is `estimateBytes`. Do not store a slice of a longer string: it
+   * keeps the longer one in memory.
    */
   readonly bytesOf?: (value: V) => number;
-  /** Largest entry, so that one does not push out all others; `bytesMax` without it. */
+  /** Bytes of the largest entry, so that one does not evict all others; `bytesMax` by default. */
   readonly entryBytesMax?: number;
   /** Monotonic clock in milliseconds. */
   readonly nowMs?: () => number;
@@ -29,28 +26,24 @@ interface Entry<V> {
   newer: Entry<V> | undefined;
 }
 
-/**
- * What an entry takes beside the characters of its key and its value: 165 bytes were measured, 205
- * with an expiry.
- */
+/** Overhead of an entry without its key and value: 165 bytes measured, 205 with an expiry. */
 export const entryBytes = 200;
 
 /**
- * Expired entries are found by the second they expire in: a live one may be evicted before one that
- * expired within this time.
+ * Expired entries are found by the second in which they expire: a live entry may be evicted before
+ * one that expired less than this ago.
  */
 const sweepStepMs = 1_000;
 
 /**
- * A map for what a process keeps in memory: bounded in entries and in bytes, keys counted. To make
- * room, expired entries are evicted first, then the least recently used ones. Every operation takes
- * amortised O(1) time: the order of use is a linked list, as the first key of a JavaScript `Map` is
- * found by stepping over all keys that were deleted before it.
+ * A map bounded in entries and in bytes, including keys. Expired entries are evicted first, then
+ * the least recently used ones. Every operation takes amortised O(1) time: the order of use is a
+ * linked list, because finding the first key of a `Map` steps over all keys deleted before it.
  */
 export class BoundedMap<V> {
   readonly #options: Required<BoundedMapOptions<V>>;
   readonly #entries = new Map<string, Entry<V>>();
-  /** Entries that expire, by the step of time they do so in. */
+  /** Entries with an expiry, by the step in which they expire. */
   readonly #expiring = new Map<number, Set<Entry<V>>>();
   #oldest: Entry<V> | undefined;
   #newest: Entry<V> | undefined;
@@ -71,12 +64,12 @@ export class BoundedMap<V> {
     return this.#entries.size;
   }
 
-  /** Bytes that all entries together are counted as. */
+  /** Estimated bytes of all entries. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The value of a key unless it has expired; it is the most recently used one from now on. */
+  /** The value of a key, unless it has expired. The entry becomes the most recently used one. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -90,8 +83,8 @@ export class BoundedMap<V> {
   }
 
   /**
-   * Keeps a value, for `lifetimeMs` if that is given, and evicts what has no room beside it;
-   * `false` when the value is too large to be kept.
+   * Stores a value, for `lifetimeMs` if given, and evicts others to make room. Returns `false` if
+   * the value is too large to be stored.
    */
   set(key: string, value: V, lifetimeMs = Number.POSITIVE_INFINITY): boolean {
     this.delete(key);
@@ -108,7 +101,7 @@ export class BoundedMap<V> {
     return true;
   }
 
-  /** Removes a key; `false` when it was not kept. */
+  /** Removes a key. Returns `false` if it was not stored. */
   delete(key: string): boolean {
     const entry = this.#entries.get(key);
     if (entry !== undefined) this.#remove(entry);
@@ -124,8 +117,8 @@ export class BoundedMap<V> {
   }
 
   /**
-   * Removes the entries of all steps that are over: each step of time is looked at once, or each
-   * step that has entries when those are fewer.
+   * Removes the entries of all past steps: visits each step since the last sweep, or each step that
+   * has entries if those are fewer.
    */
   #sweep(now: number): void {
     const step = stepOf(now);

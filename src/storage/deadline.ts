@@ -1,10 +1,10 @@
 import { StorageError } from './error.ts';
 
-/** Longest time for an operation without a deadline, in milliseconds. */
+/** Time limit of an operation without a deadline, in milliseconds. */
 export const operationMsDefault = 7_000;
 /**
- * The same for a change of a tenant's records, such as a batch of an import: it may wait for
- * another change, and nobody waits for it over HTTP.
+ * Time limit of a change of a tenant's records, such as a batch of an import: it may wait for
+ * another change, and no HTTP request waits for it.
  */
 export const changeMsMax = 60_000;
 
@@ -13,7 +13,7 @@ export const overdue = (): StorageError =>
   new StorageError('UNAVAILABLE', 'Cannot finish the operation: the store must answer before the deadline');
 
 /**
- * Settles as `work` does, unless the deadline, a time of `performance.now()`, comes first: then
+ * Settles as `work` does, unless the deadline, a time of `performance.now()`, passes first: then it
  * calls `giveUp` and rejects with `UNAVAILABLE`.
  */
 export function before<T>(deadline: number, work: Promise<T>, giveUp: () => void = () => undefined): Promise<T> {

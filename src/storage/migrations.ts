@@ -2,30 +2,30 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { StorageError } from './error.ts';
 
-/** One numbered step of a schema, in plain SQL; never edited after release. */
+/** One numbered step of a schema, in plain SQL. Never edited after a release. */
 export interface Migration {
-  /** File name without its ending: `0001-initial`. */
+  /** File name without its extension: `0001-initial`. */
   readonly name: string;
   /** SHA-256 of the file, hexadecimal. */
   readonly checksum: string;
   /**
    * The oldest schema that a program must know to work after this migration, from the file's first
-   * line. Undefined: it must know the migration itself.
+   * line. `undefined` if it must know the migration itself.
    */
   readonly oldestSchema: string | undefined;
-  /** Its statements, each to be sent as a message of its own. */
+  /** Its statements, each sent as one message. */
   readonly statements: readonly string[];
 }
 
 /** A migration that a store has applied. */
 export type AppliedMigration = Pick<Migration, 'name' | 'checksum' | 'oldestSchema'>;
 
-/** The migrations up to this one are older than the rule that a file names its oldest schema. */
+/** Files up to this one need not name their oldest schema. */
 const lastWithoutOldestSchema = '0004-imports';
 
 type Engine = 'sqlite' | 'postgres';
 
-/** Migrations by engine, read once: a later version's files may replace ours while we run. */
+/** Migrations by engine, read once: an upgrade may replace the files of a running process. */
 const listed = new Map<Engine, readonly Migration[]>();
 
 /** The migrations of an engine in the order of their numbers. */
@@ -43,9 +43,7 @@ function readMigrations(engine: Engine): readonly Migration[] {
     .map((file) => parseMigration(file.slice(0, -'.sql'.length), readFileSync(new URL(file, folder), 'utf8')));
 }
 
-/**
- * Reads a migration file. Throws `SyntaxError` when its first line does not name the oldest schema.
- */
+/** Parses a migration file. Throws `SyntaxError` if the first line does not name the oldest schema. */
 export function parseMigration(name: string, text: string): Migration {
   const oldestSchema = /^-- Oldest schema a program must know: (\d{4}-[\w-]+)\n/.exec(text)?.[1];
   if (oldestSchema === undefined && name > lastWithoutOldestSchema) {
@@ -58,9 +56,9 @@ export function parseMigration(name: string, text: string): Migration {
 }
 
 /**
- * The migrations that are still to be applied. A store that a newer version has migrated can be
- * used as long as this program knows the oldest schema that each newer migration names. Throws
- * `StorageError` `UNUSABLE` otherwise, and when a known migration was applied with another text.
+ * The migrations that have not been applied. A store migrated by a newer version can be used if
+ * this program knows the oldest schema that each newer migration names. Throws `StorageError`
+ * `UNUSABLE` if it does not, and if a known migration was applied with a different text.
  */
 export function pendingMigrations(
   known: readonly Migration[],
@@ -86,7 +84,7 @@ export function pendingMigrations(
   return known.filter(({ name }) => !done.has(name));
 }
 
-/** Reads every applied migration; `*`, as `oldest_schema` exists only since migration 0005. */
+/** Reads all applied migrations. `*`, because `oldest_schema` exists only since migration 0005. */
 export const selectMigrations = 'select * from schema_migration order by name';
 
 /** A row of `selectMigrations`. */

@@ -3,33 +3,32 @@ import type { SubscriptionRow } from './subscription-row.ts';
 declare const tenantBrand: unique symbol;
 
 /**
- * Name of a tenant, known to exist: only the tables of tenants and clients give one (`tenant.ts`,
- * `client.ts`). Because every statement about subscriptions takes it, a statement without a tenant
- * does not compile.
+ * The name of an existing tenant. Only the tables of tenants and clients return one, and every
+ * statement about subscriptions takes one (ARCHITECTURE.md, Storage).
  */
 export type TenantId = string & { readonly [tenantBrand]: true };
 
-/** A value that a statement binds or a row holds. Whole numbers stay below 2^53. */
+/** A value that a statement binds or a row contains. Whole numbers are below 2^53. */
 export type SqlValue = string | number | null;
 
 /** A row by column name. */
 export type Row = Readonly<Record<string, SqlValue>>;
 
 /**
- * A statement about one tenant's subscriptions: its text must compare `tenant_id` with `$1`, which
- * the store binds itself.
+ * SQL about one tenant's subscriptions. It must compare `tenant_id` with `$1`, which the store
+ * binds.
  */
 export type TenantSql = `${string}tenant_id = $1${string}`;
 
-/** A statement about one tenant's subscriptions with what it binds after the tenant. */
+/** SQL about one tenant's subscriptions, and its values from `$2` on. */
 export interface TenantStatement {
   readonly sql: TenantSql;
   readonly values: readonly SqlValue[];
 }
 
 /**
- * A statement about tenants, clients and keys: its text must be known when compiling and must not
- * name the table of subscriptions.
+ * SQL about tenants, clients and keys. It must be a literal, and must not name a table of
+ * subscriptions.
  */
 export type DirectorySql<S extends string> = string extends S
   ? never
@@ -37,50 +36,38 @@ export type DirectorySql<S extends string> = string extends S
     ? never
     : S;
 
-/** Reads one tenant's subscriptions, all statements at the same moment of the store. */
+/** Reads one tenant's subscriptions. All statements read the same snapshot. */
 export interface TenantReader {
-  /** Rows of a statement written for both engines; `$1` is the tenant, `values` are `$2` and on. */
+  /** Runs a statement written for both engines; `$1` is the tenant, `values` are `$2` and on. */
   all(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** The same where it saves a round trip, for a statement after which nothing more is read. */
+  /** The same for the last statement of a read, if the engine can save a round trip. */
   last?(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
-/**
- * One moment of one tenant's subscriptions, held open for as long as it takes to read it; on a
- * connection of its own.
- */
+/** A snapshot of one tenant's subscriptions on a connection of its own, open until it is closed. */
 export interface TenantSnapshot extends TenantReader {
-  /**
-   * Rows of a statement in batches of so many, each read when it is asked for; one stream at a
-   * time.
-   */
+  /** Streams the rows of a statement in batches, each read on request. One stream at a time. */
   stream(sql: TenantSql, values: readonly SqlValue[], batchRows: number): AsyncIterable<readonly Row[]>;
-  /** Lets the moment go, and breaks off what is under way. */
+  /** Closes the snapshot, and aborts what is running. */
   close(): Promise<void>;
 }
 
 declare const directoryBrand: unique symbol;
 
-/**
- * One directory statement of a transaction; only `directoryStatement` makes it, which checks its
- * text.
- */
+/** A statement of `writeDirectory`. Only `directoryStatement` makes one, which checks its text. */
 export interface DirectoryStatement {
   readonly [directoryBrand]: true;
   readonly sql: string;
   readonly values: readonly SqlValue[];
 }
 
-/**
- * What `migrate` did: names of the migrations that it applied, and of the newest one the store now
- * has.
- */
+/** The result of `migrate`: the migrations that it applied, and the newest one of the store. */
 export interface MigrationResult {
   readonly applied: readonly string[];
   readonly current: string;
 }
 
-/** What became of the rows of one load. */
+/** How many rows a load inserted, updated or left unchanged. */
 export interface LoadCounts {
   readonly inserted: number;
   readonly updated: number;
@@ -91,12 +78,12 @@ export interface LoadCounts {
  * Where an unfinished import can be resumed; committed in one transaction with the rows before it.
  */
 export interface ResumePoint {
-  /** Unpacked bytes of the source up to the end of its last row that is done. */
+  /** Unpacked bytes of the source up to the end of the last loaded row. */
   readonly bytes: number;
   /** SHA-256 of these bytes, hexadecimal. */
   readonly sha256: string;
   readonly format: string;
-  /** Rows that were read, and what became of them. */
+  /** Rows that were read, and how many of them were rejected, inserted, updated or unchanged. */
   readonly read: number;
   readonly rejected: number;
   readonly inserted: number;
@@ -104,72 +91,64 @@ export interface ResumePoint {
   readonly unchanged: number;
 }
 
-/** What became of a tenant's rows when others took their place. */
+/** How many rows a replacement inserted, updated, left unchanged or removed. */
 export interface ReplaceCounts extends LoadCounts {
   readonly removed: number;
 }
 
-/**
- * Rows that are to become all rows of a tenant; they are gathered aside, where nobody reads them.
- */
+/** Collects the rows that replace all rows of a tenant. Readers do not see them before `finish`. */
 export interface Replacement {
-  /**
-   * Adds rows, no two of one id; a row takes the place of one with its id that was added before.
-   */
+  /** Adds rows with distinct ids. A row replaces one with the same id that was added before. */
   add(rows: readonly SubscriptionRow[]): Promise<void>;
   /**
-   * Makes the rows that were added all rows of the tenant, in one transaction and as one revision,
-   * durable when it resolves; a row equal to the stored one is left alone. A dry run only counts.
+   * Replaces the tenant's rows in one transaction and as one revision, durable when it resolves.
+   * Equal rows stay as they are. A dry run only counts.
    */
   finish(dryRun: boolean): Promise<ReplaceCounts>;
-  /** Lets go what was gathered, and undoes what is under way. */
+  /** Drops the collected rows, and rolls back what is running. */
   close(): Promise<void>;
 }
 
 /**
- * The right to import into a tenant, which one process at a time has. It ends with its process,
- * however that ends; where its host is lost, the store notices within minutes.
+ * The exclusive lock to import into a tenant. It ends with its process; if the host is lost, the
+ * store notices within minutes.
  */
 export interface ImportLock {
-  /** Whether it still holds; a connection that carries it may break. */
+  /** Whether the lock is still held. It is lost with the connection that holds it. */
   readonly isHeld: () => boolean;
   release(): Promise<void>;
 }
 
-/** One thing about a store that was looked at. */
+/** The result of one check of the store. */
 export interface StoreCheck {
-  /** What was looked at, in a word or two. */
+  /** What was checked, in a word or two. */
   readonly check: string;
   readonly ok: boolean;
-  /** What was found, and what to do when it is not as it must be. */
+  /** What was found, and how to correct it. */
   readonly message: string;
 }
 
 /**
- * The store: what is kept, on either engine. All functions reject with `StorageError` when the
- * store itself fails. One test suite runs over both implementations (`test/storage/`).
+ * The store, on either engine. All functions reject with `StorageError` if the store itself fails.
+ * One test suite runs on both implementations (`test/storage/`).
  */
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
   /**
-   * Most rows of one load in a process that also serves requests, whose writes wait for it;
-   * `undefined` where they do not.
+   * The most rows of one load in a process that also serves requests, if its writes wait for the
+   * load; else `undefined`.
    */
   readonly servingBatchRowsMax: number | undefined;
   /**
-   * The same store for one request: whatever an operation waits for (a connection, a lock, a
-   * statement, the commit), it ends by `deadline`, a time of `performance.now()`, or rejects with
-   * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has a time of its own.
+   * The same store for one request: every operation, whatever it waits for (a connection, a lock, a
+   * statement, the commit), ends by `deadline`, a time of `performance.now()`, or rejects with
+   * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has its own time limit.
    */
   within(deadline: number): Store;
-  /**
-   * Runs `work` with a reader of one tenant at one consistent moment; nothing can be written
-   * through it.
-   */
+  /** Runs `work` with a reader of one snapshot of a tenant. The reader cannot write. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
-   * Rows of each of some statements, as `readTenant` would read them one after another, at the
-   * least cost.
+   * Returns the rows of each statement, as `readTenant` would one after another, at the least cost.
    */
   readTenantOnce(
     tenant: TenantId,
@@ -177,15 +156,15 @@ export interface Store {
     options?: ReadOptions,
   ): Promise<readonly (readonly Row[])[]>;
   /**
-   * Opens one moment of a tenant's subscriptions, that of the first statement, for a reader that
-   * takes its time, at most `pauseMsMax` between two statements. It holds a connection beside the
-   * shared ones, so whoever opens one bounds their number; and it must be closed.
+   * Opens a snapshot of a tenant's subscriptions as of its first statement, for a slow reader: at
+   * most `pauseMsMax` may pass between two statements. It uses a connection outside the pool, so
+   * the caller must bound how many are open, and must close each.
    */
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot>;
   /**
-   * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves; a
-   * row equal to the stored one is left alone. `resumePoint`, with the counts of these rows added
-   * to its own, is stored in the same transaction; `finished` removes the tenant's resume point.
+   * Inserts or updates subscriptions of one tenant in one transaction, durable when it resolves.
+   * Equal rows stay as they are. `resumePoint`, with the counts of these rows added to its own, is
+   * stored in the same transaction; `finished` removes it.
    */
   loadSubscriptions(
     tenant: TenantId,
@@ -193,90 +172,88 @@ export interface Store {
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts>;
   /**
-   * Opens what gathers all rows of a tenant; it must be closed. Whoever opens one has the right to
-   * import into the tenant.
+   * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
+   * must close the replacement.
    */
   openReplacement(tenant: TenantId): Promise<Replacement>;
   /**
-   * Takes the right to import into a tenant, without waiting: one process at a time has it.
-   * `undefined` when another has it.
+   * Takes the import lock of a tenant without waiting. Returns `undefined` if another process holds
+   * it.
    */
   lockImport(tenant: TenantId): Promise<ImportLock | undefined>;
   /**
-   * Removes subscriptions of one tenant by their ids in one transaction, durable when it resolves;
-   * how many there were.
+   * Removes subscriptions of one tenant by id in one transaction, durable when it resolves. Returns
+   * how many existed.
    */
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number>;
   /**
-   * Removes up to `limit` rows of one tenant from one of its tables, in one transaction; returns
-   * how many, 0 when nothing is left. Only for a tenant that is being deleted: counts and revision
-   * do not follow.
+   * Removes up to `limit` rows of one tenant from one of its tables in one transaction, without
+   * updating counts or revision: only for a tenant that is being deleted. Returns how many, 0 if
+   * none is left.
    */
   eraseRows(tenant: TenantId, limit: number): Promise<number>;
   /**
-   * Removes up to `limit` tombstones of one tenant whose revision is at most `revision`, in one
-   * transaction and as a new revision; returns how many. Afterwards, changes can only be read from
-   * a later revision (`TenantHistory.sweptRevision`).
+   * Removes up to `limit` tombstones of one tenant with a revision of at most `revision`, in one
+   * transaction and as a new revision. Returns how many. Then changes can only be read from a later
+   * revision (`TenantHistory.sweptRevision`).
    */
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number>;
   /**
-   * Counts the rows of one tenant anew and mends what else is wrong with them, in one transaction
-   * and as a new revision, so that nothing cached of the wrong ones is used.
+   * Recounts the rows of one tenant and repairs its records, in one transaction and as a new
+   * revision, so that nothing cached before is used.
    */
   recountSubscriptions(tenant: TenantId): Promise<void>;
-  /** One reading statement about tenants, clients or keys. */
+  /** Runs one reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
   /**
-   * Statements about tenants, clients or keys in one transaction, durable when it resolves; the
-   * rows that each returned. With `announce`, other processes learn of it by their `changeMark`.
+   * Runs statements about tenants, clients or keys in one transaction, durable when it resolves.
+   * Returns the rows of each. With `announce`, the `changeMark` of other processes changes.
    */
   writeDirectory(
     statements: readonly DirectoryStatement[],
     options?: { readonly announce: boolean },
   ): Promise<readonly (readonly Row[])[]>;
   /**
-   * Overwrites or gives back what removed keys have left in the store's own files: SQLite rewrites
-   * the file and empties its write-ahead log, PostgreSQL rewrites the table of keys. PostgreSQL's
-   * write-ahead log and all backups keep what they have.
+   * Erases removed keys from the store's own files: SQLite rewrites the file and empties its
+   * write-ahead log, PostgreSQL rewrites the table of keys. They remain in PostgreSQL's write-ahead
+   * log and in backups.
    */
   eraseRemovedKeys(): Promise<void>;
-  /** Begins to follow changes that other processes make, for `changeMark`; until `close`. */
+  /** Starts following changes made by other processes, for `changeMark`. Ends with `close`. */
   watch(): void;
   /**
-   * A number that differs from an earlier one when something that was announced, or a tenant's
-   * records, may have changed since, by any process; `undefined` when that cannot be known now
-   * without asking the store.
+   * A number that changes when an announced write, or a change of a tenant's records, may have
+   * happened in any process. `undefined` if that is not known without asking the store.
    */
   changeMark(): number | undefined;
   /**
-   * Brings the schema to what this version needs, under a lock; safe when two do it at once or one
-   * is killed half-way.
+   * Applies the missing migrations under a lock. Safe if two processes do so at once, or one is
+   * killed.
    */
   migrate(): Promise<MigrationResult>;
   /**
-   * Resolves when a report could be answered now: the store is reachable and this version can work
-   * with its schema.
+   * Resolves if a report can be read now: the store is reachable, and this version can use its
+   * schema.
    */
   checkReady(): Promise<void>;
   /**
-   * Looks at everything about the store that is not one tenant's; a store that cannot be reached at
-   * all rejects.
+   * Checks the store itself, without the data of tenants. Rejects if the store cannot be reached.
    */
   examine(): Promise<readonly StoreCheck[]>;
   close(): Promise<void>;
 }
 
-/** What the caller knows of a read. */
+/** What the caller knows about a read. */
 export interface ReadOptions {
   /**
-   * Whether each of its statements costs about as much as a page does, however many records the
-   * tenant has. The embedded store runs such a read at once on the main thread, and any other on a
-   * reader thread, where it holds nobody else.
+   * Whether each statement costs about as much as a page, for any number of records. SQLite runs
+   * such a read on the main thread, and any other on a reader thread, where it delays no other
+   * request.
    */
   readonly isBounded: boolean;
 }
 
-/** Builds one statement of `writeDirectory`, checked like those of `readDirectory`. */
+/** Makes a statement of `writeDirectory`. Its text is checked like that of `readDirectory`. */
 export function directoryStatement<S extends string>(
   sql: DirectorySql<S>,
   values: readonly SqlValue[] = [],
@@ -284,7 +261,7 @@ export function directoryStatement<S extends string>(
   return { sql, values } as unknown as DirectoryStatement;
 }
 
-/** Looks whether something resolves, and gives its error's sentence when it does not. */
+/** Runs a check: it is ok if `work` resolves, else its message is that of the error. */
 export async function checkThat(check: string, fine: string, work: () => Promise<void>): Promise<StoreCheck> {
   try {
     await work();

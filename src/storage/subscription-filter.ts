@@ -1,11 +1,11 @@
 import type { SqlValue } from './store.ts';
 
-/** A column that orders subscriptions and that bounds compare with. */
+/** A date that orders subscriptions and that bounds compare. */
 export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
 
 /** Bounds of one date. */
 export interface DateBounds {
-  /** The date that the two bounds compare with. */
+  /** The date that both bounds compare. */
   readonly dateColumn: DateColumn;
   /** Only dates greater than this, in whole UTC epoch seconds. */
   readonly afterSeconds?: number;
@@ -13,31 +13,31 @@ export interface DateBounds {
   readonly beforeSeconds?: number;
 }
 
-/** Which subscriptions: all conditions hold at once. */
+/** Conditions on subscriptions, combined with AND. */
 export interface SubscriptionFilter extends DateBounds {
   readonly iccid?: string;
   /** Normalised (`contract/email.ts`). */
   readonly email?: string;
   readonly productId?: string;
-  /** One of these; not empty. */
+  /** Any of these; not empty. */
   readonly statuses?: readonly string[];
   readonly planId?: string;
   readonly deviceId?: string;
-  /** The word on the wire: `true` or `false`. */
+  /** As in the record: `true` or `false`. */
   readonly autoRenew?: string;
-  /** Bounds of further dates. */
+  /** Bounds of other dates. */
   readonly furtherBounds?: readonly DateBounds[];
 }
 
-/** Gives the placeholder of a value; `$1` is the tenant. */
+/** Adds a value to a statement and returns its placeholder; `$1` is the tenant. */
 export type Bind = (value: SqlValue) => string;
 
-/** Collects values for a statement. */
+/** A `Bind` that adds to `values`. */
 export function binder(values: SqlValue[]): Bind {
   return (value) => `$${values.push(value) + 1}`;
 }
 
-/** The conditions of a filter, to be joined by `and`. */
+/** The conditions of a filter as SQL. */
 export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
   const { iccid, email, productId, statuses, planId, deviceId, autoRenew, furtherBounds = [] } = filter;
   const conditions: string[] = [];
@@ -55,11 +55,11 @@ export function filterConditions(filter: SubscriptionFilter, bind: Bind): string
   return conditions;
 }
 
-/** Conditions that stand after another one. */
+/** Conditions to append to a `where` clause. */
 export const and = (conditions: readonly string[]): string =>
   conditions.map((condition) => ` and ${condition}`).join('');
 
-/** The part of a filter that spans are counted by: product and statuses. */
+/** The part of a filter that the counts of a span know: product and statuses. */
 export function countedPart({ productId, statuses }: SubscriptionFilter): SubscriptionFilter {
   return {
     dateColumn: 'created_date',
@@ -69,8 +69,8 @@ export function countedPart({ productId, statuses }: SubscriptionFilter): Subscr
 }
 
 /**
- * Whether the kept counts answer a filter: one of product, statuses and bounds of `createdDate`,
- * and of nothing else. What is added to the filter is not counted until it is named here.
+ * Whether the counts can answer a filter: one of product, statuses and bounds of `createdDate` only.
+ * A condition that is added to `SubscriptionFilter` makes this `false` until it is named here.
  */
 export function isCounted(filter: SubscriptionFilter): boolean {
   const { productId, statuses, dateColumn, afterSeconds, beforeSeconds, ...others } = filter;
@@ -79,7 +79,7 @@ export function isCounted(filter: SubscriptionFilter): boolean {
 }
 
 /**
- * The second that a date's day begins at, in SQL; before 1970 too, as both engines give a remainder
- * the sign of what was divided.
+ * SQL of the first second of a date's day. Holds before 1970 too, where both engines return a
+ * negative remainder.
  */
 export const dayOf = (column: DateColumn): string => `(${column} - ((${column} % 86400 + 86400) % 86400))`;

@@ -1,7 +1,4 @@
-/**
- * A subscription as it is kept: the text that goes on the wire, beside the columns that filters and
- * orders compare.
- */
+/** A stored subscription: its JSON text, and the columns that filters and orders compare. */
 export interface SubscriptionRow {
   readonly id: string;
   /** Dates as whole UTC epoch seconds. */
@@ -13,14 +10,11 @@ export interface SubscriptionRow {
   readonly planId: string;
   readonly iccid: string;
   readonly deviceId: string;
-  /** The word on the wire: `true` or `false`. */
+  /** As in the record: `true` or `false`. */
   readonly autoRenew: string;
-  /**
-   * Normalised e-mail address or identifier of the subscriber: a filter only, never part of
-   * `record`.
-   */
+  /** Normalised e-mail address or identifier of the subscriber. A filter; never in `record`. */
   readonly email: string | null;
-  /** The finished JSON text of the record. */
+  /** The JSON text of the record, as it is sent. */
   readonly record: string;
 }
 
@@ -29,19 +23,16 @@ const columns = [
   ...['plan_id', 'device_id', 'auto_renew'],
 ];
 
-/** The columns of a row as a list for statements, in the order of `rowValues`. */
+/** The columns of a row, in the order of `rowValues`. */
 export const rowColumns = columns.join(', ');
 
-/**
- * Lets a row that is there already take the columns of the one that was to be inserted, but for its
- * id.
- */
+/** SQL of an upsert: assigns all columns of the new row except the id. */
 export const assignRowColumns = columns
   .slice(1)
   .map((name) => `${name} = excluded.${name}`)
   .join(', ');
 
-/** What a row binds for `rowColumns`. */
+/** The values of `rowColumns`. */
 export function rowValues(row: SubscriptionRow): (string | number | null)[] {
   const { id, createdDate, activationDate, expirationDate, status, productId, iccid, email, record } = row;
   const { planId, deviceId, autoRenew } = row;
@@ -51,7 +42,7 @@ export function rowValues(row: SubscriptionRow): (string | number | null)[] {
   ];
 }
 
-// Statements that change a tenant's subscriptions, as far as they are the same on both engines.
+// The statements that both engines share when they change a tenant's subscriptions.
 
 export const selectRevision = 'select revision from tenant where id = $1';
 

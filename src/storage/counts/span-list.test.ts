@@ -24,7 +24,8 @@ const three = listOf([
 
 describe('a list of leaves', () => {
   test('has the rows before each leaf, of all statuses or of some', () => {
-    const rowsBefore = (statuses?: readonly string[]) => [0, 1, 2, 3, 9].map((index) => three.rowsBefore(index, statuses));
+    const rowsBefore = (statuses?: readonly string[]) =>
+      [0, 1, 2, 3, 9].map((index) => three.rowsBefore(index, statuses));
     expect(rowsBefore()).toEqual([0, 4, 4, 9, 9]);
     expect(rowsBefore(['ACTIVE'])).toEqual([0, 3, 3, 5, 5]);
     expect(rowsBefore(['EXPIRED', 'ACTIVE', 'EXPIRED'])).toEqual([0, 4, 4, 6, 6]);

@@ -11,41 +11,35 @@ import {
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
 
-/** What rows are grouped by: a column, or the day of a date. */
+/** A column that a summary counts by, or the day of a date. */
 export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
 
-/**
- * What is counted: rows of a filter by some columns, `day` being that of `dateColumn`, as the UTC
- * epoch second that it begins at.
- */
+/** Rows of a filter to count by some columns; `day` is the first second of the day of `dateColumn`. */
 export interface DimensionScan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly Dimension[];
   readonly dateColumn: DateColumn;
-  /** How many entries of the index there are at most, when that is known. */
+  /** The most entries that the index can have, if known. */
   readonly entriesMax?: number;
 }
 
-/**
- * The index that rows are read along: what holds in it at one place, and by which columns it goes
- * on from there.
- */
+/** A range of an index: the conditions on its first columns, and the columns that order it. */
 interface Path {
   readonly within: SubscriptionFilter;
   readonly key: readonly string[];
   /** Entries of the index for one statement. */
   readonly stepRows: number;
-  /** Whether all that is asked for is in the index. */
+  /** Whether the index has all columns that are read. */
   readonly covered: boolean;
 }
 
-/** So many rows are some milliseconds of work: on the embedded store, others wait for no longer. */
+/** Rows of a step: some milliseconds of work, and other requests on SQLite wait for no longer. */
 const stepRows = 4_000;
 const coveredStepRows = 30_000;
 
 /**
- * Counts rows by reading them all, in steps along an index: groups with `n` rows each, a group as
- * often as there are steps that meet it.
+ * Counts rows by reading them all, in steps along an index. Yields rows of the columns with a count
+ * `n`; the same values occur once for each step that has them.
  */
 export async function* scanDimensions(reader: TenantReader, scan: DimensionScan): AsyncGenerator<Row> {
   const covered = coveringPath(scan);
@@ -56,15 +50,12 @@ export async function* scanDimensions(reader: TenantReader, scan: DimensionScan)
       yield* await countStep(reader, scan, path, after, until);
       if (until === undefined) break;
       after = until;
-      await setImmediate(); // statements of the embedded store do not give way by themselves
+      await setImmediate(); // SQLite's statements block the event loop
     }
   }
 }
 
-/**
- * Whether the rows can be counted by this one column in an index that has it and all that the
- * filter asks for.
- */
+/** Whether an index has the column and all columns that the filter compares. */
 export function isCovered(filter: SubscriptionFilter, column: Dimension, dateColumn: DateColumn): boolean {
   return coveringPath({ filter, columns: [column], dateColumn }) !== undefined;
 }
@@ -80,8 +71,8 @@ function coveringPath({ filter, columns: [column, ...others], dateColumn }: Dime
 }
 
 /**
- * The way to the rows of a filter that probably passes the fewest others: the index of its
- * narrowest condition, once for each of several statuses.
+ * The index ranges that have a filter's rows and probably the fewest others: the index of its
+ * narrowest condition, one range for each of several statuses.
  */
 function narrowestPaths(filter: SubscriptionFilter): Path[] {
   const { iccid, email, deviceId, planId, productId, statuses, autoRenew } = filter;
@@ -111,7 +102,7 @@ function narrowestPaths(filter: SubscriptionFilter): Path[] {
   return [along({}, created ?? others[0])];
 }
 
-/** All bounds of a filter, each of one date. */
+/** The bounds of a filter, by date. */
 function boundsOf({ dateColumn, afterSeconds, beforeSeconds, furtherBounds = [] }: SubscriptionFilter): DateBounds[] {
   const first = {
     dateColumn,
@@ -121,7 +112,7 @@ function boundsOf({ dateColumn, afterSeconds, beforeSeconds, furtherBounds = [] 
   return [first, ...furtherBounds].filter((each) => Object.keys(each).length > 1);
 }
 
-/** The key that ends the next step; `undefined` when there are fewer entries left. */
+/** The last key of the next step; `undefined` if fewer entries are left. */
 async function readStep(
   reader: TenantReader,
   { within, key, stepRows }: Path,
@@ -138,13 +129,13 @@ async function readStep(
   return row === undefined ? undefined : key.map((column) => numberOrText(column, row[column] ?? null));
 }
 
-/** PostgreSQL gives whole numbers as it likes; only dates are numbers here. */
+/** PostgreSQL returns a `bigint` as a string; only dates are numbers here. */
 const numberOrText = (column: string, value: SqlValue): SqlValue => (column.endsWith('_date') ? Number(value) : value);
 
 /**
- * Counts the rows of one step by group. Rows that no index covers are chosen first, in the order of
- * the index and with its length as a limit: otherwise SQLite would rather walk the tenant's whole
- * index of a group's column, to have the groups in order.
+ * Counts the rows of one step by the columns. Without a covering index, the rows are selected first,
+ * in the order of the index and with a limit: otherwise SQLite scans the tenant's whole index of a
+ * counted column to get its values in order.
  */
 function countStep(
   reader: TenantReader,

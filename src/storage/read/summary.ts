@@ -13,30 +13,27 @@ import {
 } from '../subscription-filter.ts';
 import { type Dimension, type DimensionScan, isCovered, scanDimensions } from './scan-dimensions.ts';
 
-/** What is to be counted. */
+/** What a summary counts. */
 export interface SummaryPlan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly Exclude<Dimension, 'day'>[];
-  /** Spans of time to count by: of a date, from each of the seconds that `startOf` gives on. */
+  /** Days or months to count by as well. */
   readonly bucket?: SummaryBucket;
 }
 
 /** Days or months of a date. */
 export interface SummaryBucket {
   readonly dateColumn: DateColumn;
-  /** The UTC epoch second that the day or month of a second begins at. */
+  /** The UTC epoch second at which the day or month of a second begins. */
   readonly startOf: (seconds: number) => number;
-  /** The second that the next one begins at, of one that begins at a second. */
+  /** The start of the next day or month, from the start of one. */
   readonly next: (start: number) => number;
 }
 
-/**
- * Records by value; days and months by the second that they begin at. Only values that a record
- * has.
- */
+/** Records by value, days and months by their first second. Has only values that occur. */
 export type DimensionCounts = ReadonlyMap<SqlValue, number>;
 
-/** How many records there are, in all and by group. */
+/** The number of records, in all and by dimension. */
 export interface SummaryCounts {
   readonly total: number;
   readonly columns: ReadonlyMap<SummaryPlan['columns'][number], DimensionCounts>;
@@ -44,36 +41,36 @@ export interface SummaryCounts {
 }
 
 /**
- * Counts the records of a filter by groups: from the kept counts where they can tell, else by
+ * Counts the records of a filter by dimensions: from the stored counts where possible, else by
  * reading an index or the records, in steps.
  */
 export async function summarise(reader: TenantReader, plan: SummaryPlan): Promise<SummaryCounts> {
   const { filter, columns, bucket } = plan;
   const known = isCounted(filter) ? await readRange(reader, filter) : undefined;
-  const groups = new Map<Dimension, DimensionCounts>();
+  const counted = new Map<Dimension, DimensionCounts>();
   const asked: readonly Dimension[] = bucket === undefined ? columns : [...columns, 'day'];
   if (known !== undefined) {
-    const counted = asked.map(async (column) => {
+    const counting = asked.map(async (column) => {
       const counts = await countDimension(reader, plan, column, known.total);
-      if (counts !== undefined) groups.set(column, counts);
+      if (counts !== undefined) counted.set(column, counts);
     });
-    await Promise.all(counted);
+    await Promise.all(counting);
   }
-  const rest = asked.filter((column) => !groups.has(column));
+  const rest = asked.filter((column) => !counted.has(column));
   for (const scan of await planScans(reader, plan, rest, known?.total)) {
-    for (const [column, counts] of await readScan(reader, scan, bucket)) groups.set(column, counts);
+    for (const [column, counts] of await readScan(reader, scan, bucket)) counted.set(column, counts);
   }
-  const [any] = groups.values();
+  const [any] = counted.values();
   return {
     total: known?.total ?? sumOf(any ?? new Map()),
-    columns: new Map(columns.map((column) => [column, groups.get(column) ?? new Map()])),
-    buckets: groups.get('day') ?? new Map(),
+    columns: new Map(columns.map((column) => [column, counted.get(column) ?? new Map()])),
+    buckets: counted.get('day') ?? new Map(),
   };
 }
 
 const sumOf = (counts: ReadonlyMap<unknown, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
 
-/** Counts by one group from the kept counts; `undefined` when they cannot tell. */
+/** Counts by one dimension from the stored counts; `undefined` if they do not have it. */
 async function countDimension(
   reader: TenantReader,
   { filter, bucket }: SummaryPlan,
@@ -109,10 +106,7 @@ async function countByStatus(reader: TenantReader, filter: SubscriptionFilter, t
 const withoutNone = <K extends SqlValue>(counts: ReadonlyMap<K, number>): DimensionCounts =>
   new Map([...counts].filter(([, n]) => n > 0));
 
-/**
- * The first and the last `createdDate` within a filter's product and bounds; its statuses are not
- * looked at.
- */
+/** The first and the last `createdDate` within a filter's product and bounds, of any status. */
 async function readEnds(reader: TenantReader, filter: SubscriptionFilter): Promise<(number | undefined)[]> {
   const { statuses: _statuses, ...others } = filter;
   const values: SqlValue[] = [];
@@ -129,14 +123,14 @@ async function readEnds(reader: TenantReader, filter: SubscriptionFilter): Promi
 }
 
 /**
- * A column of its own index costs a tenth of what it costs in the records: reading more of the
- * index than this is still less work.
+ * Reading a column in an index of its own costs a tenth of reading it in the records. An index is
+ * read if it has at most this many times as many entries as the filter has records.
  */
 const coveredShare = 8;
 
 /**
- * How groups that the kept counts do not have are read: each in an index that has all it needs, or
- * all of them in the records at once.
+ * Plans how to count the dimensions that the stored counts do not have: each in an index that
+ * covers it, or all of them in one pass over the records.
  */
 async function planScans(
   reader: TenantReader,
@@ -158,12 +152,12 @@ async function readScan(
   scan: DimensionScan,
   bucket: SummaryBucket | undefined,
 ): Promise<ReadonlyMap<Dimension, DimensionCounts>> {
-  const groups = new Map(scan.columns.map((column) => [column, new Map<SqlValue, number>()]));
+  const byColumn = new Map(scan.columns.map((column) => [column, new Map<SqlValue, number>()]));
   for await (const row of scanDimensions(reader, scan)) {
-    for (const [column, counts] of groups) {
+    for (const [column, counts] of byColumn) {
       const value = row[column] ?? null;
       addTo(counts, column === 'day' && bucket ? bucket.startOf(Number(value)) : value, Number(row.n));
     }
   }
-  return groups;
+  return byColumn;
 }
