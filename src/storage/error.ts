@@ -7,7 +7,9 @@
  */
 export type StorageErrorCode = 'UNAVAILABLE' | 'BUSY' | 'FULL' | 'UNUSABLE';
 
-/** A failure of the store, not a defect of ours. The message is for the operator, not for clients. */
+/**
+ * A failure of the store, not a defect of ours. The message is for the operator, not for clients.
+ */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
   readonly code: StorageErrorCode;

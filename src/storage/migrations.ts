@@ -43,7 +43,9 @@ function readMigrations(engine: Engine): readonly Migration[] {
     .map((file) => parseMigration(file.slice(0, -'.sql'.length), readFileSync(new URL(file, folder), 'utf8')));
 }
 
-/** Parses a migration file. Throws `SyntaxError` if the first line does not name the oldest schema. */
+/**
+ * Parses a migration file. Throws `SyntaxError` if the first line does not name the oldest schema.
+ */
 export function parseMigration(name: string, text: string): Migration {
   const oldestSchema = /^-- Oldest schema a program must know: (\d{4}-[\w-]+)\n/.exec(text)?.[1];
   if (oldestSchema === undefined && name > lastWithoutOldestSchema) {

@@ -43,7 +43,9 @@ export async function checkCounts(reader: TenantReader): Promise<CountsCheck> {
   return { rows, problems };
 }
 
-/** Checks that each level of a tree covers it, agrees with the level below, and keeps its bounds. */
+/**
+ * Checks that each level of a tree covers it, agrees with the level below, and keeps its bounds.
+ */
 function shapeProblems(series: string, spans: readonly Span[]): string[] {
   const ofLevel = (level: SpanLevel) => spans.filter((span) => span.level === level);
   const [leaves, groups, roots] = [ofLevel(spanLevel.leaf), ofLevel(spanLevel.group), ofLevel(spanLevel.root)];

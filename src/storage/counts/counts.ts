@@ -9,8 +9,8 @@ export interface Counts {
   /** SQL of how many of the rows were created before a second. */
   rankSql(seconds: number, bind: Bind): string;
   /**
-   * Finds the row after `skip` others, counted from the first or last row of the filter. `undefined`
-   * if only the store knows where that row is.
+   * Finds the row after `skip` others, counted from the first or last row of the filter.
+   * `undefined` if only the store knows where that row is.
    */
   selectFromEnd(descending: boolean): ((skip: number) => LeafPosition | undefined) | undefined;
   /** Prepares to find rows by their rank. */

@@ -18,9 +18,9 @@ interface KeyRange {
  * Counts the rows of a filter's product and statuses between each two adjacent `edges`: dates of
  * creation in UTC epoch seconds, ascending, each included in the interval that it begins. All edges
  * except the first and the last must be midnights, as rows are counted by day. A span inside one
- * interval is added as it is; one across an edge is replaced by its children, and a leaf by its rows,
- * at most `leafRowsMax` for each edge. Without `byStatus`, only the sum of an interval is right: rows
- * are then counted in an index without the status.
+ * interval is added as it is; one across an edge is replaced by its children, and a leaf by its
+ * rows, at most `leafRowsMax` for each edge. Without `byStatus`, only the sum of an interval is
+ * right: rows are then counted in an index without the status.
  */
 export async function countIntervals(
   reader: TenantReader,
@@ -80,7 +80,10 @@ type EndedSpan = Span & KeyRange;
 const withEnds = (spans: readonly Span[], until: OrderKey | undefined): EndedSpan[] =>
   spans.map((span, index) => ({ ...span, until: spans[index + 1]?.from ?? until }));
 
-/** Adds the spans that lie inside one interval; returns the ranges of the others, adjacent ones joined. */
+/**
+ * Adds the spans that lie inside one interval; returns the ranges of the others, adjacent ones
+ * joined.
+ */
 function addWholeSpans(
   filter: SubscriptionFilter,
   edges: readonly number[],

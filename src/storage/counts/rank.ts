@@ -25,10 +25,10 @@ export function totalSql(filter: SubscriptionFilter, bind: Bind): string {
 
 /**
  * SQL of the rank of a second: how many rows of a filter's product and statuses were created before
- * it. Adds up the groups before it, the leaves before it in its own group, and the rows before it in
- * its own leaf, at most `leafRowsMax`. SQLite would compare a row value of two columns by its date
- * alone, so ids are expressions. Looking the two keys up where they are used costs no more than a
- * `with` clause.
+ * it. Adds up the groups before it, the leaves before it in its own group, and the rows before it
+ * in its own leaf, at most `leafRowsMax`. SQLite would compare a row value of two columns by its
+ * date alone, so ids are expressions. Looking the two keys up where they are used costs no more
+ * than a `with` clause.
  */
 export function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
   const { series, n } = countsSql(filter, bind);

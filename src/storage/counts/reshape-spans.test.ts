@@ -114,7 +114,8 @@ describe('reshaping a tree', () => {
 
   test('splits a group of more than 64 leaves into even groups of at most 40', () => {
     const stored = Array.from({ length: groupLeavesMax + 2 }, (_, index) => leafOf(index, leafRowsAimed));
-    const leaves = [...stored.slice(0, -1), leafOf(groupLeavesMax + 1, 1)]; // it does not fit into the one before
+    // the last leaf does not fit into the one before it
+    const leaves = [...stored.slice(0, -1), leafOf(groupLeavesMax + 1, 1)];
     const { groups } = reshape(treeOf(leaves, [[groupLeavesMax + 1, leafRowsAimed]]), leaves);
     const [first, second] = groups;
     expect(groups).toHaveLength(2);

@@ -110,8 +110,8 @@ function rowsSql(columns: string, { filter, order, range, limit, bind }: Rows): 
 }
 
 /**
- * Whether the first rows of each of several statuses are merged. One statement for all of them would
- * step past every row of another status, or sort.
+ * Whether the first rows of each of several statuses are merged. One statement for all of them
+ * would step past every row of another status, or sort.
  */
 function isMerged(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
   return new Set(filter.statuses).size > 1 && isCounted(filter) && column === 'created_date';
@@ -143,8 +143,8 @@ function isInside(filter: SubscriptionFilter, { column, descending }: Subscripti
 }
 
 /**
- * A filter without the bound that the start implies: SQLite uses one lower and one upper bound of an
- * index, and would choose this one.
+ * A filter without the bound that the start implies: SQLite uses one lower and one upper bound of
+ * an index, and would choose this one.
  */
 function withoutFirstBound(filter: SubscriptionFilter, { column, descending }: SubscriptionOrder): SubscriptionFilter {
   if (filter.dateColumn !== column) return filter;
@@ -193,7 +193,9 @@ function stepSql(
     order by ${orderBy('date', down)} limit ${limit}`;
 }
 
-/** Steps to a record of a leaf from the nearer end: up from its first record or down from its last. */
+/**
+ * Steps to a record of a leaf from the nearer end: up from its first record or down from its last.
+ */
 function stepsInto({ skip, n }: LeafPosition): { readonly steps: number; readonly down: boolean } {
   const down = skip > n / 2;
   return { steps: down ? n - 1 - skip : skip, down };

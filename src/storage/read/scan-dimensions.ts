@@ -14,7 +14,9 @@ import {
 /** A column that a summary counts by, or the day of a date. */
 export type Dimension = 'status' | 'product_id' | 'plan_id' | 'auto_renew' | 'day';
 
-/** Rows of a filter to count by some columns; `day` is the first second of the day of `dateColumn`. */
+/**
+ * Rows of a filter to count by some columns; `day` is the first second of the day of `dateColumn`.
+ */
 export interface DimensionScan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly Dimension[];
@@ -133,9 +135,9 @@ async function readStep(
 const numberOrText = (column: string, value: SqlValue): SqlValue => (column.endsWith('_date') ? Number(value) : value);
 
 /**
- * Counts the rows of one step by the columns. Without a covering index, the rows are selected first,
- * in the order of the index and with a limit: otherwise SQLite scans the tenant's whole index of a
- * counted column to get its values in order.
+ * Counts the rows of one step by the columns. Without a covering index, the rows are selected
+ * first, in the order of the index and with a limit: otherwise SQLite scans the tenant's whole
+ * index of a counted column to get its values in order.
  */
 function countStep(
   reader: TenantReader,
