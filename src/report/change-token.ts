@@ -2,7 +2,7 @@ import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
 import type { ChangeKey } from '../storage/read/changes.ts';
 import type { TenantHistory } from '../storage/tables/history.ts';
-import { decodeFields, encodeFields, fingerprint, isWhole } from './cursor.ts';
+import { decodeFields, encodeFields, fingerprintOf, isWhole } from './cursor.ts';
 
 /** A position in the changes of one tenant as `since` and `next` carry it. */
 export interface ChangeToken {
@@ -15,10 +15,10 @@ export interface ChangeToken {
    */
   readonly cleanRevision?: number;
   /**
-   * `historyMark` of the tenant and the key: another tenant's token, another store's or a damaged
+   * `historyFingerprint` of the tenant and the key: another tenant's token, another store's or a damaged
    * one does not fit.
    */
-  readonly mark: string;
+  readonly fingerprint: string;
 }
 
 const version = 1;
@@ -30,8 +30,8 @@ export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
 
 /** Writes a token as opaque URL-safe text. */
-export function encodeChangeToken({ key, mark, cleanRevision }: ChangeToken): string {
-  const fields = [version, key.revision, key.id, mark];
+export function encodeChangeToken({ key, fingerprint, cleanRevision }: ChangeToken): string {
+  const fields = [version, key.revision, key.id, fingerprint];
   return encodeFields(cleanRevision === undefined ? fields : [...fields, cleanRevision]);
 }
 
@@ -39,29 +39,29 @@ export function encodeChangeToken({ key, mark, cleanRevision }: ChangeToken): st
 export function decodeChangeToken(text: string): ChangeToken | undefined {
   const fields = decodeFields(text);
   if (fields.length < 4 || fields.length > 5 || fields[0] !== version) return undefined;
-  const [, revision, id, mark, cleanRevision] = fields;
-  if (!isWhole(revision) || revision < 0 || typeof id !== 'string' || typeof mark !== 'string') return undefined;
+  const [, revision, id, fingerprint, cleanRevision] = fields;
+  if (!isWhole(revision) || revision < 0 || typeof id !== 'string' || typeof fingerprint !== 'string') return undefined;
   if (id !== '' && !fitsText(SubscriptionId, id)) return undefined;
   if (fields.length === 5 && !(isWhole(cleanRevision) && cleanRevision >= revision)) return undefined;
   const clean = fields.length === 5 && { cleanRevision: cleanRevision as number };
-  const token: ChangeToken = { key: { revision, id }, mark, ...clean };
+  const token: ChangeToken = { key: { revision, id }, fingerprint, ...clean };
   return encodeChangeToken(token) === text ? token : undefined; // one text for one token
 }
 
 /** The revision up to which the copy of a token's reader holds no removed record. */
-export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'mark'>): number =>
+export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'fingerprint'>): number =>
   cleanRevision ?? key.revision - 1;
 
 /**
- * A short mark of a position in the history of one tenant of one store (32 bits): tells tokens
+ * A short fingerprint of a position in the history of one tenant of one store (32 bits): tells tokens
  * apart by accident, not by intent, as a client can read with any of them what is its own tenant's
  * and nothing else.
  */
-export function historyMark(
+export function historyFingerprint(
   tenant: string,
   { createdAt }: Pick<TenantHistory, 'createdAt'>,
-  { key: { revision, id }, cleanRevision }: Omit<ChangeToken, 'mark'>,
+  { key: { revision, id }, cleanRevision }: Omit<ChangeToken, 'fingerprint'>,
 ): string {
   const clean = cleanRevision === undefined ? [] : [cleanRevision];
-  return fingerprint(JSON.stringify([tenant, createdAt, revision, id, ...clean]));
+  return fingerprintOf(JSON.stringify([tenant, createdAt, revision, id, ...clean]));
 }

@@ -6,24 +6,29 @@ import type { ReportFormat } from '../contract/report-format.ts';
 import type { Cursor } from './cursor.ts';
 import type { ReportFilters } from './report-query.ts';
 
-/** Where in the report a query asks to begin, and the mark of what it asks for. */
+type Filters = Omit<ReportFilters, 'sort'>;
+
+/** The position in the report that a query asks for, and the fingerprint of the query. */
 interface Position {
   readonly cursor: Cursor | undefined;
   readonly page: number | undefined;
-  readonly mark: string;
+  readonly fingerprint: string;
 }
 
 /**
- * What is wrong with values that are each right on their own. Never about the present moment: what
- * is right today is right tomorrow.
+ * Finds values that are valid alone but not together. Does not depend on the current time: a query
+ * that is valid today stays valid.
  */
-export function findContradictions(filters: ReportFilters, position: Position): Fault[] {
-  return [...emptySpans(filters), ...boundTwice(filters), ...strayCursor(position)];
+export function findContradictions(filters: Filters, position: Position): Fault[] {
+  return [...findFilterContradictions(filters), ...strayCursor(position)];
 }
 
-/**
- * What keeps `all=true` from being a stream: a position in it, or a form that cannot be streamed.
- */
+/** As `findContradictions`, for a query without a position in the report. */
+export function findFilterContradictions(filters: Filters): Fault[] {
+  return [...emptyRanges(filters), ...boundTwice(filters)];
+}
+
+/** Finds what `all=true` cannot be combined with: a position, or a format that is not streamed. */
 export function findUnstreamable(pairs: readonly FormPair[], format: ReportFormat | undefined): Fault[] {
   const faults: Fault[] = pairs
     .filter(({ name }) => name === 'size' || name === 'page' || name === 'cursor')
@@ -36,8 +41,8 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
   return faults;
 }
 
-/** Two bounds of one date that leave nothing between them. */
-function emptySpans({ before, after, createdFrom, createdTo, dateField }: ReportFilters): Fault[] {
+/** Finds bounds of one date with an empty range between them. */
+function emptyRanges({ before, after, createdFrom, createdTo, dateField }: Filters): Fault[] {
   const faults: Fault[] = [];
   const requireLater = (later: [string, Instant | undefined], earlier: [string, Instant | undefined]): void => {
     const [[name, end], [otherName, start]] = [later, earlier];
@@ -55,19 +60,19 @@ function emptySpans({ before, after, createdFrom, createdTo, dateField }: Report
 }
 
 /**
- * `expires-within` beside bounds of the same date: whether they leave anything would depend on the
- * day.
+ * Rejects `expires-within` together with bounds of the same date: whether the range is empty would
+ * depend on the current day.
  */
-function boundTwice({ expiresWithinSeconds, before, after, dateField }: ReportFilters): Fault[] {
+function boundTwice({ expiresWithinSeconds, before, after, dateField }: Filters): Fault[] {
   if (expiresWithinSeconds === undefined || dateField !== 'expiration') return [];
   if (before === undefined && after === undefined) return [];
   const rule = 'left out beside before and after of date-field=expiration, which bound the same date';
   return [{ parameter: 'expires-within', value: formatDuration(expiresWithinSeconds), rule }];
 }
 
-function strayCursor({ cursor, page, mark }: Position): Fault[] {
+function strayCursor({ cursor, page, fingerprint }: Position): Fault[] {
   if (cursor === undefined) return [];
-  if (cursor.query !== mark) {
+  if (cursor.query !== fingerprint) {
     const rule = 'used with the filters, order and size it came from; leave it out to begin a new report';
     return [{ parameter: 'cursor', value: null, rule }];
   }

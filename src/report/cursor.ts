@@ -67,7 +67,7 @@ export const isWhole = (value: unknown): value is number => Number.isSafeInteger
  * A short mark of a text (FNV-1a, 32 bit): tells queries apart by accident, not by intent, which
  * the filters themselves guard against.
  */
-export function fingerprint(text: string): string {
+export function fingerprintOf(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

@@ -75,14 +75,14 @@ function pointAround(
 }
 
 function pointFrom(
-  { mark, expiresWithinSeconds, nowSeconds }: ReportQuery,
+  { fingerprint, expiresWithinSeconds, nowSeconds }: ReportQuery,
   direction: Cursor['direction'],
   { date, id }: OrderKey,
   page: number,
 ): PagePointer {
   const key = { date, id };
   const moment = expiresWithinSeconds === undefined ? {} : { nowSeconds };
-  return { page, cursor: encodeCursor({ direction, key, page, query: mark, ...moment }) };
+  return { page, cursor: encodeCursor({ direction, key, page, query: fingerprint, ...moment }) };
 }
 
 /** Other pages as URLs: the filters as they came, then the position. */

@@ -6,7 +6,7 @@ import {
   cleanRevisionOf,
   encodeChangeToken,
   firstChangeKey,
-  historyMark,
+  historyFingerprint,
   keyBehind,
 } from './change-token.ts';
 import type { ChangesQuery } from './changes-query.ts';
@@ -70,7 +70,7 @@ export async function listChanges(
 function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, since: ChangeToken | undefined): string {
   const clean = since === undefined ? history.revision : cleanRevisionOf(since);
   const position = { key, ...(history.sweptRevision > 0 && clean >= key.revision && { cleanRevision: clean }) };
-  return encodeChangeToken({ ...position, mark: historyMark(tenant, history, position) });
+  return encodeChangeToken({ ...position, fingerprint: historyFingerprint(tenant, history, position) });
 }
 
 /**
@@ -78,11 +78,11 @@ function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, si
  * has not), and all tombstones that its reader has not seen are still there.
  */
 function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHistory): void {
-  const { key, mark } = token;
+  const { key, fingerprint } = token;
   const { revision, id } = keyBehind(history.revision);
   const isAhead = key.revision > revision || (key.revision === revision && key.id > id);
   const isSwept = cleanRevisionOf(token) < history.sweptRevision;
-  if (!isAhead && !isSwept && mark === historyMark(tenant, history, token)) return;
+  if (!isAhead && !isSwept && fingerprint === historyFingerprint(tenant, history, token)) return;
   const rule =
     'a token of the records that the service has now; read everything anew, without since, into an empty copy';
   throw new ReportError(

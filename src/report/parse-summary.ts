@@ -12,8 +12,9 @@ import {
   summaryParameters,
 } from '../contract/summary.ts';
 import { daySeconds } from './bucket.ts';
+import { findFilterContradictions } from './contradictions.ts';
 import { dateColumns, planFilter } from './plan.ts';
-import { readQuery } from './read-query.ts';
+import { createParameterReader, readFilters } from './read-filters.ts';
 import { refuse } from './refuse.ts';
 import type { QueryContext } from './report-query.ts';
 import type { SummaryQuery } from './summary-query.ts';
@@ -40,17 +41,11 @@ export function parseSummary(queryString: string, context: QueryContext): Summar
   if (by === undefined)
     faults.push({ parameter: 'by', value: shorten(written ?? ''), rule: ruleOf(summaryParameters.by) });
   const filters = pairs.filter((pair): pair is FormPair & { name: ReportParameter } => known.includes(pair.name));
-  const parts = { pairs: filters, faults, unreadable: malformed.length > 0, linkable: false };
-  const {
-    sort: _sort,
-    size: _size,
-    page: _page,
-    all: _all,
-    format: _format,
-    mark: _mark,
-    ...asked
-  } = readQuery(parts, context, 'json');
-  const query = { ...asked, by: by ?? [] };
+  const reader = createParameterReader({ pairs: filters, faults, unreadable: malformed.length > 0 }, context.limits);
+  const asked = readFilters(reader);
+  if (reader.faults.length === 0) reader.faults.push(...findFilterContradictions(asked));
+  refuse(reader.faults, reader.isUnreadable());
+  const query = { ...asked, nowSeconds: context.now(), by: by ?? [] };
   refuse(tooManyDays(query), false);
   return query;
 }

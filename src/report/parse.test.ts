@@ -30,7 +30,7 @@ describe('parseReport', () => {
       all: false,
       nowSeconds,
       filters: [],
-      mark: parse('').mark,
+      fingerprint: parse('').fingerprint,
     });
   });
 
@@ -117,12 +117,12 @@ describe('parseReport', () => {
   });
 
   test('a walk by cursor keeps the moment that expires-within counts from', () => {
-    const { mark } = parse('expires-within=7d');
+    const { fingerprint } = parse('expires-within=7d');
     const cursor = encodeCursor({
       direction: 'after',
       key: { date: 1, id: 'a' },
       page: 2,
-      query: mark,
+      query: fingerprint,
       nowSeconds: 1_700_000_000,
     });
     expect(parse(`expires-within=7d&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000);
@@ -131,12 +131,12 @@ describe('parseReport', () => {
     expect(failure(`expires-within=8d&cursor=${cursor}`).faults[0]?.parameter).toBe('cursor');
   });
 
-  test('one query has one mark, however it is written', () => {
-    const marks = [
+  test('one query has one fingerprint, however it is written', () => {
+    const fingerprints = [
       'status=ACTIVE,EXPIRED&before=2024-05-01T02:00:00%2B02:00&email=Ada@Example.com',
       'email=ada@example.com&before=2024-05-01T00:00:00Z&status=EXPIRED,ACTIVE&sort=createdDate&size=20',
-    ].map((query) => parse(query).mark);
-    expect(marks[0]).toBe(marks[1]);
+    ].map((query) => parse(query).fingerprint);
+    expect(fingerprints[0]).toBe(fingerprints[1]);
   });
 
   test.each<[string, 'json' | 'csv' | 'ndjson' | undefined, string]>([
@@ -159,15 +159,15 @@ describe('parseReport', () => {
     expect(failure(query).faults.map(({ parameter }) => parameter)).toEqual(parameters);
   });
 
-  test('all=false is a page, and the form is no part of the mark', () => {
+  test('all=false is a page, and the format is not part of the fingerprint', () => {
     expect(parse('all=false&size=5').all).toBe(false);
     expect(parse('all=true&format=csv').all).toBe(true);
-    expect(parse('format=csv').mark).toBe(parse('').mark);
+    expect(parse('format=csv').fingerprint).toBe(parse('').fingerprint);
   });
 
   test('takes a cursor only for the query it came from, and its page only', () => {
-    const { mark } = parse('status=ACTIVE&size=5');
-    const cursor = encodeCursor({ direction: 'after', key: { date: 1, id: 'a' }, page: 3, query: mark });
+    const { fingerprint } = parse('status=ACTIVE&size=5');
+    const cursor = encodeCursor({ direction: 'after', key: { date: 1, id: 'a' }, page: 3, query: fingerprint });
     expect(parse(`size=5&status=ACTIVE&cursor=${cursor}`)).toMatchObject({
       page: 3,
       cursor: { direction: 'after', page: 3 },

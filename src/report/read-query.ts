@@ -1,83 +1,47 @@
-import { parseDuration } from '../contract/duration.ts';
-import { normaliseEmail } from '../contract/email.ts';
-import type { FormPair } from '../contract/form.ts';
-import { parseInstant } from '../contract/instant.ts';
-import type { Fault } from '../contract/problem.ts';
-import { type DateField, dateFields, type ReportParameter, reportParameters, sortValues } from '../contract/query.ts';
+import { reportParameters, sortValues } from '../contract/query.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
-import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
-import { shorten } from '../contract/shorten.ts';
+import { readWholeNumber } from '../contract/schema.ts';
 import { canonicalFilters } from './applied-filters.ts';
 import { findContradictions, findUnstreamable } from './contradictions.ts';
-import { decodeCursor, fingerprint } from './cursor.ts';
+import { decodeCursor, fingerprintOf } from './cursor.ts';
 import { ReportError } from './error.ts';
+import { createParameterReader, memberOf, type QueryParts, readFilters } from './read-filters.ts';
 import { refuse } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
-/**
- * The parameters of a request as texts, whichever way they came, and what is wrong with them so
- * far.
- */
-interface QueryParts {
-  readonly pairs: readonly FormPair[];
-  readonly faults: readonly Fault[];
-  /** Whether something could not be read at all. */
-  readonly unreadable: boolean;
-  /** Whether they came in a URL and may stand in another. */
+interface ReportParts extends QueryParts {
+  /** Whether the parameters came in a URL and may appear in a link. */
   readonly linkable: boolean;
 }
 
 /**
- * Reads each parameter and checks them against each other. Fails with `ReportError` that names
- * every fault at once, those found before too, or that no form fits when the query names none and
- * `accepted` is none.
+ * Reads each parameter and checks them against each other. `accepted` is the format that the
+ * `Accept` header allows, if any. Throws `ReportError` with every fault at once, including those
+ * found before, or `UNACCEPTABLE` if neither the query nor the header names a format.
  */
 export function readQuery(
-  parts: QueryParts,
+  parts: ReportParts,
   { limits, now }: QueryContext,
   accepted: ReportFormat | undefined,
 ): ReportQuery {
   const { pairs, linkable } = parts;
   const schemas = reportParameters(limits);
-  const faults: Fault[] = [...parts.faults];
-  let { unreadable } = parts;
-  const read = <T>(name: ReportParameter, parse: (text: string) => T | undefined): T | undefined => {
-    const text = pairs.find((pair) => pair.name === name)?.value;
-    if (text === undefined) return undefined;
-    const value = parse(text);
-    if (value !== undefined) return value;
-    if (dateParameters.has(name)) unreadable = true;
-    faults.push({ parameter: name, value: shownValue(name, text), rule: ruleOf(schemas[name]) });
-    return undefined;
-  };
-  const readText = (name: ReportParameter, normalise = (text: string): string => text) =>
-    read(name, (text) => (fitsText(schemas[name], normalise(text)) ? normalise(text) : undefined));
-  const filters = defined({
-    iccid: readText('iccid'),
-    email: readText('email', normaliseEmail),
-    productId: readText('product-id'),
-    statuses: readText('status')?.split(',').filter(isFirst).sort(),
-    before: read('before', parseInstant),
-    after: read('after', parseInstant),
-    dateField: read('date-field', (text) => memberOf(Object.keys(dateFields) as DateField[], text)) ?? 'created',
-    deviceId: readText('device-id'),
-    planId: readText('plan-id'),
-    autoRenew: read('auto-renew', (text) => memberOf(['true', 'false'], text)),
-    createdFrom: read('created-from', parseInstant),
-    createdTo: read('created-to', parseInstant),
-    expiresWithinSeconds: read('expires-within', parseDuration),
+  const reader = createParameterReader(parts, limits);
+  const { read, faults } = reader;
+  const filters = {
+    ...readFilters(reader),
     sort: read('sort', (text) => memberOf(sortValues, text)) ?? 'createdDate',
-  });
+  };
   const size = read('size', (text) => readWholeNumber(schemas.size, text)) ?? limits.sizeDefault;
   const page = read('page', (text) => readWholeNumber(schemas.page, text));
   const cursor = read('cursor', decodeCursor);
   const format = read('format', (text) => memberOf(formatWords, text)) ?? accepted;
   const all = read('all', (text) => memberOf(['true', 'false'], text)) === 'true';
-  const mark = fingerprint(JSON.stringify([size, canonicalFilters(filters)]));
-  if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, mark }));
+  const fingerprint = fingerprintOf(JSON.stringify([size, canonicalFilters(filters)]));
+  if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, fingerprint }));
   if (faults.length === 0 && all) faults.push(...findUnstreamable(pairs, format));
-  refuse(faults, unreadable);
-  if (format === undefined) throw noFormFits();
+  refuse(faults, reader.isUnreadable());
+  if (format === undefined) throw noFormatFits();
   return {
     ...filters,
     size,
@@ -87,32 +51,13 @@ export function readQuery(
     all,
     nowSeconds: cursor?.nowSeconds ?? now(),
     ...(linkable && { filters: pairs.filter(({ name }) => !positionParameters.has(name)) }),
-    mark,
+    fingerprint,
   };
 }
 
-const dateParameters: ReadonlySet<string> = new Set(['before', 'after', 'created-from', 'created-to']);
 const positionParameters: ReadonlySet<string> = new Set(['size', 'page', 'cursor', 'all']);
 
-const noFormFits = (): ReportError =>
+const noFormatFits = (): ReportError =>
   new ReportError('UNACCEPTABLE', [
     `Cannot answer in this form: the header 'accept' must allow ${formatWords.map((word) => reportFormats[word].mediaType).join(', ')}, or format must name one`,
   ]);
-
-const isFirst = (word: string, index: number, words: readonly string[]): boolean => words.indexOf(word) === index;
-
-function memberOf<T extends string>(members: readonly T[], text: string): T | undefined {
-  return members.find((member) => member === text);
-}
-
-/** A value as an answer may show it: short, and nothing personal. */
-const shownValue = (name: ReportParameter, text: string): string | null => (name === 'email' ? null : shorten(text));
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/** The object without the members that are undefined. */
-function defined<T extends object>(object: T): Defined<T> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
-}

@@ -44,7 +44,7 @@ export interface ReportQuery extends ReportFilters {
   /**
    * Mark of the filters, the order and `size`: a cursor is good only for the query it came from.
    */
-  readonly mark: string;
+  readonly fingerprint: string;
 }
 
 /** What chooses records, in any order, and the moment that `expires-within` counts from. */

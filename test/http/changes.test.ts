@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { type ChangesPage, changesPage } from '../../src/contract/change.ts';
 import { defaultPageLimits } from '../../src/contract/query.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { encodeChangeToken, historyMark } from '../../src/report/change-token.ts';
+import { encodeChangeToken, historyFingerprint } from '../../src/report/change-token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
@@ -218,11 +218,11 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     const theirs = await service.accessToken(await service.createClient(other));
     const history = await findTenant(service.store, tenant);
     const ahead = { revision: 1_000, id: '' };
-    const marked = historyMark(tenant, history ?? { createdAt: 0 }, { key: ahead });
+    const fingerprint = historyFingerprint(tenant, history ?? { createdAt: 0 }, { key: ahead });
     const tokens = [
       (await read('?size=3', theirs)).next,
-      encodeChangeToken({ key: ahead, mark: marked }),
-      encodeChangeToken({ key: { revision: 1, id: '' }, mark: 'forged' }),
+      encodeChangeToken({ key: ahead, fingerprint }),
+      encodeChangeToken({ key: { revision: 1, id: '' }, fingerprint: 'forged' }),
     ];
     for (const since of tokens) {
       for (const headers of [{}, { 'if-none-match': '*' }] as const) {

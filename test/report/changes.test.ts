@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultPageLimits } from '../../src/contract/query.ts';
-import { decodeChangeToken, encodeChangeToken, historyMark } from '../../src/report/change-token.ts';
+import { decodeChangeToken, encodeChangeToken, historyFingerprint } from '../../src/report/change-token.ts';
 import type { ChangeFormat } from '../../src/report/changes-query.ts';
 import { listChanges } from '../../src/report/list-changes.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
@@ -279,7 +279,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
       await load(tenant, [1]);
       const tokenAt = (revision: number, id: string) => {
         const key = { revision, id };
-        return encodeChangeToken({ key, mark: historyMark(tenant, { createdAt: 1 }, { key }) });
+        return encodeChangeToken({ key, fingerprint: historyFingerprint(tenant, { createdAt: 1 }, { key }) });
       };
       expect((await answer(tenant, '')).next).toBe(tokenAt(2, ''));
       expect((await answer(tenant, `since=${tokenAt(2, '')}`)).changes).toEqual([]);
