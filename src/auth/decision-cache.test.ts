@@ -9,7 +9,7 @@ function cacheOf(mark: number | undefined) {
   return { given, decide: createDecisionCache<string>({ store, now: () => given.now }) };
 }
 
-test('a decision is known while the mark of the store stays, and of no other token', () => {
+test('a decision is cached while the change mark stays, for its own token only', () => {
   const { given, decide } = cacheOf(1);
   decide('token').keep('yes', 2_000);
   expect([decide('token').known, decide('other').known]).toEqual(['yes', undefined]);
@@ -17,7 +17,7 @@ test('a decision is known while the mark of the store stays, and of no other tok
   expect(decide('token').known).toBeUndefined();
 });
 
-test('a decision is not kept when the mark changed while it was made, or is not known', () => {
+test('a decision is not cached if the change mark changed meanwhile or is unknown', () => {
   const { given, decide } = cacheOf(1);
   const decision = decide('token');
   given.mark = 2;
@@ -29,7 +29,7 @@ test('a decision is not kept when the mark changed while it was made, or is not 
   expect(decide('token').known).toBeUndefined();
 });
 
-test('a decision ends with its token and five seconds for clocks that differ', () => {
+test('a cached decision expires with its token, plus five seconds for clock differences', () => {
   const { given, decide } = cacheOf(1);
   decide('token').keep('yes', 1_010);
   given.now = 1_014;

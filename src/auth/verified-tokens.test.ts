@@ -4,7 +4,7 @@ import { cacheVerified } from './verified-tokens.ts';
 describe('verified tokens', () => {
   const options = { toleranceSeconds: 5, now: () => 1_000 };
 
-  test('are verified once; what is refused is not remembered', async () => {
+  test('a valid token is verified once, and a rejected one each time', async () => {
     const asked: string[] = [];
     const tokens = cacheVerified(async (token) => {
       asked.push(token);
@@ -19,7 +19,7 @@ describe('verified tokens', () => {
     expect(asked).toHaveLength(5);
   });
 
-  test('are remembered until their end and the tolerance', async () => {
+  test('a valid token is cached until it expires, plus the tolerance', async () => {
     let time = 1_000;
     let asked = 0;
     const verify = async () => {
@@ -38,7 +38,7 @@ describe('verified tokens', () => {
     }
   });
 
-  test('are 10,000 at most, and the one not sent for longest goes', async () => {
+  test('at most 10,000 valid tokens are cached, and the least recently used one is evicted', async () => {
     const asked: string[] = [];
     const tokens = cacheVerified(async (token) => {
       asked.push(token);

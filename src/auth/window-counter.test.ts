@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createWindowCounter } from './window-counter.ts';
 
-test('a window is opened by its first count, closes after its length, and says how long it has left', () => {
+test('a window opens at its first count, closes after its length, and states the time left', () => {
   let now = 0;
   const counter = createWindowCounter(60_000, () => now);
   expect(counter.read('a')).toEqual({ count: 0, msLeft: 0 });

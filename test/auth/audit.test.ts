@@ -30,7 +30,7 @@ describe.each(engines)('the audit trail of the token endpoint on $engine', ({ op
     return { line, lines: lines(), body: (text === '' ? {} : JSON.parse(text)) as TokenResponse };
   }
 
-  test('an issued token leaves its id, its family, the client and the address (S12)', async () => {
+  test('an issued token is logged with its id, its family, the client and the address (S12)', async () => {
     const { line, body } = await send({ ...issue, ...client });
     const { jti, sid } = decodeJwt(body.access_token);
     expect(line).toMatchObject({
@@ -44,7 +44,7 @@ describe.each(engines)('the audit trail of the token endpoint on $engine', ({ op
     });
   });
 
-  test('a refused request leaves whom it claimed to be from, and the error code (S12)', async () => {
+  test('a rejected token request is logged with the claimed client and the error code (S12)', async () => {
     const { line } = await send({ ...issue, client_id: 'nobody\r\n{"x":1}', client_secret: 'x' });
     expect(line).toMatchObject({
       client_id: null,
@@ -61,7 +61,7 @@ describe.each(engines)('the audit trail of the token endpoint on $engine', ({ op
     expect((await send({ token: 'x', ...client }, '/oauth2/introspect')).line).toMatchObject({ outcome: 'accepted' });
   });
 
-  test('a claimed id is cut at 255 characters, and left out where it looks like a secret (S12)', async () => {
+  test('a claimed client id is truncated at 255 characters, and left out if it looks like a secret (S12)', async () => {
     const long = await send({ ...issue, client_id: 'ab '.repeat(200), client_secret: 'x' });
     expect(long.line?.claimed_client_id).toHaveLength(255);
     const swapped = await send({ ...issue, client_id: client.client_secret, client_secret: client.client_id });

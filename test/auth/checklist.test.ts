@@ -70,7 +70,7 @@ describe.each(engines)('items of the checklist that stand alone, on $engine', ({
   });
   afterAll(() => service.close());
 
-  test('17 (RFC 6749 §10.10): a secret is compared in constant time, of equal lengths, for unknown clients too', async () => {
+  test('17 (RFC 6749 §10.10): a secret is compared in constant time and equal lengths, also for unknown clients', async () => {
     const counts: number[][] = [];
     for (const form of [client, { ...client, client_secret: 'wrong' }, { ...client, client_id: 'nobody' }]) {
       compared.lengths = [];
@@ -91,13 +91,13 @@ describe.each(engines)('items of the checklist that stand alone, on $engine', ({
     }
   });
 
-  test('41 (RFC 9207): the parameter iss is for authorization answers, and is not advertised', async () => {
+  test('41 (RFC 9207): the parameter iss belongs to authorization responses, and is not advertised', async () => {
     const metadata = await (await fetch(`${service.url}/.well-known/oauth-authorization-server`)).json();
     expect(metadata).not.toHaveProperty('authorization_response_iss_parameter_supported');
     expect(await issue()).not.toHaveProperty('iss');
   });
 
-  test('45 (RFC 9068 §6): an access token says nothing of a person', async () => {
+  test('45 (RFC 9068 §6): an access token contains no personal data', async () => {
     const claims = decodeJwt((await issue()).access_token);
     expect(Object.keys(claims).sort()).toEqual(
       ['aud', 'client_id', 'exp', 'iat', 'iss', 'jti', 'scope', 'sid', 'sub'].sort(),
@@ -105,7 +105,7 @@ describe.each(engines)('items of the checklist that stand alone, on $engine', ({
     expect(JSON.stringify(claims)).not.toMatch(/acme|@/);
   });
 
-  test('53 (RFC 6750 §3): each attribute of a challenge stands once, its value within the allowed characters', async () => {
+  test('53 (RFC 6750 §3): each attribute of a challenge appears once, with allowed characters only', async () => {
     const narrow = await tokenWithScope('other:scope');
     const challenges: string[] = [];
     for (const authorization of [undefined, 'Basic YTpi', 'Bearer', 'Bearer a b', 'Bearer abc', `Bearer ${narrow}`]) {
@@ -123,7 +123,7 @@ describe.each(engines)('items of the checklist that stand alone, on $engine', ({
     }
   });
 
-  test('63 (RFC 9111 §5.2.2): refusals are not kept, reports only by nobody else', async () => {
+  test('63 (RFC 9111 §5.2.2): error responses are not cached, and reports only privately', async () => {
     const { access_token: token } = await issue();
     const cacheOf = async (authorization: string) => {
       const response = await fetch(`${service.baseUrl}/v1/subscription`, { headers: { authorization } });

@@ -73,7 +73,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     client = (await findClient(opened.store, `client-${clients}`)) as ClientRow;
   });
 
-  test('33 (spec.md "Limits"): a refresh token is good for 30 minutes, to the second', async () => {
+  test('33 (spec.md "Limits"): a refresh token is valid for 30 minutes, to the second', async () => {
     const token = await issue();
     const other = await issue();
     time = start + 1_799;
@@ -82,7 +82,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     await refused(refresh(other));
   });
 
-  test('33 (RFC 9700 §4.14.2): each use begins 30 new minutes, up to the cap of the family', async () => {
+  test('33 (RFC 9700 §4.14.2): each refresh extends the family by 30 minutes, up to its maximum age', async () => {
     let token = await issue();
     for (let step = 1; step <= 24; step += 1) {
       time = start + step * 1_400;
@@ -96,7 +96,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     await refused(refresh(token));
   });
 
-  test('32: the token just replaced gets the same successor within the grace, and ends the family after it', async () => {
+  test('32: the token just replaced returns the same successor within the grace, and revokes the family after it', async () => {
     const first = await issue();
     const second = await refresh(first);
     time = start + 9;
@@ -106,7 +106,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     await refused(refresh(second));
   });
 
-  test('31: within the grace too, once the successor was used', async () => {
+  test('31: a replaced token revokes the family even within the grace once its successor was used', async () => {
     const first = await issue();
     const second = await refresh(first);
     const third = await refresh(second);
@@ -127,7 +127,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       return introspectToken(context, server, client, text);
     };
 
-    test('a used refresh token is good until its own 30 minutes are over, and gives a new one each time (M1)', () =>
+    test('with reuse, a used refresh token stays valid for its own 30 minutes and returns a new one each time (M1)', () =>
       inUse('reuse', async () => {
         const first = await issue();
         const seen = new Set([first.refresh_token]);
@@ -149,7 +149,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         await refused(refresh(second));
       }));
 
-    test('the family ends at its cap, and a revoked one at once, with every refresh token of it (M1)', () =>
+    test('with reuse, a family and all its refresh tokens expire at its maximum age, or at once when revoked (M1)', () =>
       inUse('reuse', async () => {
         const first = await issue();
         const second = await refresh(first);
@@ -165,7 +165,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         await refused(refresh(token)); // 33,600 + 1,800
       }));
 
-    test('what was issued before the setting changed keeps its rule: the newest token goes on (M1)', async () => {
+    test('a refresh token issued before the setting changed keeps its rule (M1)', async () => {
       const old = await issue();
       let newest = old;
       await inUse('reuse', async () => {
@@ -182,7 +182,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     });
   });
 
-  test('28: a narrower client gets no more than it has now', async () => {
+  test('28: a client whose scopes were reduced is refreshed with its current scopes only', async () => {
     const token = await issue();
     const narrowed = { ...client, scopes: [] };
     await expect(
@@ -196,7 +196,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     const code = async (attempt: Promise<unknown>) =>
       attempt.then(() => 'accepted').catch((error: unknown) => (error instanceof AccessError ? error.code : error));
 
-    test('51, 57, 60 (RFC 6750 §3.1, RFC 7519 §4.1.4): an access token is good for 5 minutes, kept verdicts no longer', async () => {
+    test('51, 57, 60 (RFC 6750 §3.1, RFC 7519 §4.1.4): an access token is valid for 5 minutes, and cached results no longer', async () => {
       const authorize = authorizer();
       const { access_token: token } = await issue();
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
@@ -207,7 +207,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       expect(await code(authorizer()(bearer(token), 'subscription:read'))).toBe('INVALID_TOKEN');
     });
 
-    test('62: gives the client and the tenant of the client, and until when that holds', async () => {
+    test('62: authorizing a token returns the client, its tenant and the expiry of the decision', async () => {
       const { access_token: token } = await issue();
       expect(await authorizer()(bearer(token), 'subscription:read')).toEqual({
         clientId: client.clientId,
@@ -216,7 +216,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       });
     });
 
-    test('20: a client that was disabled is refused, however good its token is', async () => {
+    test('20: a disabled client is rejected even with a valid token', async () => {
       const authorize = authorizer();
       const { access_token: token } = await issue();
       expect(await code(authorize(bearer(token), 'subscription:read'))).toBe('accepted');
@@ -229,14 +229,14 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       await revokeToken(context, { verifyToken }, client, token.refresh_token);
     };
 
-    test('68: a token that was revoked 200 seconds ago is refused by a server that starts now (V3)', async () => {
+    test('68: a token revoked 200 seconds ago is rejected by a server that starts now (V3)', async () => {
       const token = await issue();
       await revoke(token);
       time = start + 200;
       expect(await code(authorizer()(bearer(token.access_token), 'subscription:read'))).toBe('INVALID_TOKEN');
     });
 
-    test('68: a lower ACCESS_TOKEN_SECONDS does not bring revoked tokens back, nor does the sweep (S4)', async () => {
+    test('68: neither a lower ACCESS_TOKEN_SECONDS nor the sweep makes revoked tokens valid again (S4)', async () => {
       const [settings, original] = [{ ...context.settings, accessTokenSeconds: 86_400 }, context];
       context = { ...original, settings };
       const token = await issue();
@@ -318,7 +318,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       expect(await code(authorizer()(bearer(token), 'subscription:read'))).toBe(expected);
     });
 
-    test('54 (RFC 8725 §2.1, §3.1): alg none, and HS256 keyed with our public key, are refused', async () => {
+    test('54 (RFC 8725 §2.1, §3.1): alg none and HS256 keyed with our public key are rejected', async () => {
       const key = await context.keys.signingKey();
       const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
       const payload = { ...good, sub: client.clientId, client_id: client.clientId, iat: start, exp: otherTime };
@@ -332,7 +332,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
     });
   });
 
-  test('keys are made once, whoever starts first, and found again', async () => {
+  test('keys are created once by the first process, and later ones find them', async () => {
     const other = await openTestStore();
     const again = other.openAgain();
     const open = (store: Store) => openKeyRing(ringOptions(store, () => start));
@@ -347,7 +347,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
 describe('the budget of failed attempts', () => {
   const [acme, globex] = ['acme', 'globex'];
 
-  test('19: is used up by so many failures, and new after a minute of the monotonic clock (O7)', () => {
+  test('19: the budget is used up by the configured failures, and renewed after a minute of the monotonic clock (O7)', () => {
     let timeMs = 0;
     const budget = createFailureBudget(2, () => timeMs);
     const attempt = { clientId: acme, address: '192.0.2.1' };
@@ -387,7 +387,7 @@ describe('the budget of failed attempts', () => {
     expect(budget.secondsToWait(attempt)).toBe(60);
   });
 
-  test('0 is no limit', () => {
+  test('a budget of 0 means no limit', () => {
     const budget = createFailureBudget(0, () => 0);
     const attempt = { clientId: acme, address: '192.0.2.1' };
     for (let n = 0; n < 100; n += 1) budget.count(attempt);

@@ -31,7 +31,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
   const hashOf = async ({ client_id }: TestClient) =>
     (await service.store.readDirectory('select hash from client_secret where client_id = $1', [client_id]))[0]?.hash;
 
-  test('a right generated secret is let through after any number of wrong ones, at every OAuth endpoint (S5)', async () => {
+  test('a valid generated secret is accepted after any number of wrong ones, at every OAuth endpoint (S5)', async () => {
     const client = await newClient();
     const token = (await (await tokenOf(client)).json()) as TokenResponse;
     for (let n = 0; n < 2 * failuresMax; n += 1) await expectTokenError(await guessAt(client), 'invalid_client');
@@ -42,7 +42,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
     expect((await fetch(`${service.url}/oauth2/revoke`, { method: 'POST', body })).status).toBe(200);
   });
 
-  test('guesses that find the queue full count as failed, and one log line a second tells of them (S7)', async () => {
+  test('guesses that find the queue full count as failed, and are logged once a second (S7)', async () => {
     const guessed = await newClient('correct horse battery');
     const started = performance.now();
     const guesses = await Promise.all(Array.from({ length: 40 }, () => guessAt(guessed)));
@@ -55,7 +55,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
   });
 
   test.each(['100%', 'a+b&c%zz and more', '%41bcdefghijklmnop', 'plain-and-simple-one'])(
-    'HTTP Basic takes the secret %s as curl sends it, and percent-encoded (S16)',
+    'HTTP Basic accepts the secret %s as curl sends it, and percent-encoded (S16)',
     async (beginning) => {
       const own = await startService(await openTestStore());
       const secret = beginning.padEnd(24, '-x7Qrw');
@@ -81,36 +81,33 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
       (salt: Buffer, tag: Buffer) => `$argon2id$v=19$m=9216,t=2,p=1$${plain(salt)}$${plain(tag)}`,
       9_216,
     ],
-  ] as const)(
-    'a hash %s is replaced by one of today when its secret is used (A 11.4.4)',
-    async (_kind, write, memory) => {
-      const own = await startService(await openTestStore());
-      const secret = 'correct horse battery';
-      const client = await own.createClient(await own.createTenant('acme'), { secret });
-      const salt = randomBytes(16);
-      const tag = argon2Sync('argon2id', {
-        message: secret,
-        nonce: salt,
-        parallelism: 1,
-        tagLength: 32,
-        memory,
-        passes: 2,
-      });
-      const { client_id } = client;
-      await own.store.writeDirectory([
-        directoryStatement('update client_secret set hash = $2 where client_id = $1', [client_id, write(salt, tag)]),
-      ]);
-      const send = (client_secret: string) => own.postToken({ ...grant, client_id, client_secret });
-      await expectTokenError(await send('wrong'), 'invalid_client');
-      expect((await send(secret)).status).toBe(200);
-      const [row] = await own.store.readDirectory('select hash from client_secret where client_id = $1', [client_id]);
-      expect(row?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-      expect((await send(secret)).status).toBe(200);
-      await own.close();
-    },
-  );
+  ] as const)('a hash %s is upgraded when its secret is used (A 11.4.4)', async (_kind, write, memory) => {
+    const own = await startService(await openTestStore());
+    const secret = 'correct horse battery';
+    const client = await own.createClient(await own.createTenant('acme'), { secret });
+    const salt = randomBytes(16);
+    const tag = argon2Sync('argon2id', {
+      message: secret,
+      nonce: salt,
+      parallelism: 1,
+      tagLength: 32,
+      memory,
+      passes: 2,
+    });
+    const { client_id } = client;
+    await own.store.writeDirectory([
+      directoryStatement('update client_secret set hash = $2 where client_id = $1', [client_id, write(salt, tag)]),
+    ]);
+    const send = (client_secret: string) => own.postToken({ ...grant, client_id, client_secret });
+    await expectTokenError(await send('wrong'), 'invalid_client');
+    expect((await send(secret)).status).toBe(200);
+    const [row] = await own.store.readDirectory('select hash from client_secret where client_id = $1', [client_id]);
+    expect(row?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect((await send(secret)).status).toBe(200);
+    await own.close();
+  });
 
-  test('the hash of a secret that is used again stays as it is (A 11.4.4)', async () => {
+  test('an up-to-date hash is not rewritten when its secret is used again (A 11.4.4)', async () => {
     const own = await newClient('staple battery horse');
     const before = await hashOf(own);
     await tokenOf(own);
@@ -135,7 +132,7 @@ test.each([
   await expect(authenticateClient(context, { ...sent, clientId: 'x', clientSecret: 'x' })).rejects.toThrow(TypeError);
 });
 
-test('a clock that is set back by two hours lengthens neither a lock nor a window of requests (O7)', async () => {
+test('setting the clock back by two hours lengthens neither a lock nor a rate-limit window (O7)', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 });
   try {
     const { failures, requests } = createCounters(readConfig({ TOKEN_FAILURES_PER_MINUTE: '1' }));

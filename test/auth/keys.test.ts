@@ -39,7 +39,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
   });
   afterEach(() => opened.close());
 
-  test('rotation publishes the next key before its use, and the old one until its last token is dead', async () => {
+  test('rotation publishes the next key before its use, and the old one until its last token has expired', async () => {
     const ring = await openKeyRing(options());
     const first = await ring.signingKey();
     const next = await rotateKeys(options(), 'access', 'soon');
@@ -60,7 +60,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     expect((await listAuthKeys(opened.store, 'access')).map(({ kid }) => kid)).not.toContain(first.kid);
   });
 
-  test('a second rotation while one is waiting is refused', async () => {
+  test('a second rotation is rejected while the next key is not active yet', async () => {
     await openKeyRing(options());
     await rotateKeys(options(), 'access', 'soon');
     await expect(rotateKeys(options(), 'access', 'soon')).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     await rotateKeys(options(), 'refresh', 'soon');
   });
 
-  test('two rotations at the same moment make one key', async () => {
+  test('two concurrent rotations create one key', async () => {
     await openKeyRing(options());
     const stores = [opened.store, opened.openAgain(), opened.openAgain()];
     const made = await Promise.allSettled(stores.map((store) => rotateKeys(options({ store }), 'access', 'now')));
@@ -79,7 +79,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     expect(new Set(kids).size).toBe(kids.length);
   });
 
-  test('a key that was compromised is gone at once, and what it signed with it', async () => {
+  test('a compromised key is removed at once, and the tokens that it signed are rejected', async () => {
     const ring = await openKeyRing(options());
     const [first, [refreshSecret]] = [await ring.signingKey(), await ring.refreshSecrets()];
     for (const purpose of ['access', 'refresh'] as const) await rotateKeys(options(), purpose, 'compromised');
@@ -88,7 +88,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     expect(await ring.publicJwks()).toHaveLength(1);
   });
 
-  test('another algorithm is published first and used later, as at a rotation', async () => {
+  test('a key of another algorithm is published first and used later, as in a rotation', async () => {
     const first = await (await openKeyRing(options())).signingKey();
     const ring = await openKeyRing(options({ algorithm: 'EdDSA' }));
     expect((await ring.signingKey()).kid).toBe(first.kid);
@@ -98,7 +98,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     expect((await ring.signingKey()).alg).toBe('EdDSA');
   });
 
-  test('an RSA key of less than 3072 bits is followed by a longer one, as at a rotation (11.2.3)', async () => {
+  test('an RSA key of less than 3072 bits is replaced by a longer one, as in a rotation (11.2.3)', async () => {
     const { privateKey } = await generateKeyPair('RS256', { extractable: true, modulusLength: 2_048 });
     const jwk = JSON.stringify(await exportJWK(privateKey));
     const place = { purpose: 'access', sequence: 1, kid: 'short', createdAt: start, activatesAt: start } as const;
@@ -111,7 +111,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     expect(await bits()).toEqual([3_072]);
   });
 
-  test('while the store is away, the keys are those that were read last', async () => {
+  test('while the store is unavailable, the keys of the last read stay in use', async () => {
     const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = opened.environment;
     const away = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
     const ring = await openKeyRing(options({ store: away }));
@@ -126,7 +126,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     const textsOf = async (store: Store) =>
       (await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')])).flat().map(({ jwk }) => jwk);
 
-    test('keeps the keys encrypted, and replaces those that were there in the clear (S2)', async () => {
+    test('KEY_ENCRYPTION_SECRET encrypts the keys and replaces unencrypted ones (S2)', async () => {
       const before = await openKeyRing(options());
       const [first, [firstSecret]] = [await before.signingKey(), await before.refreshSecrets()];
       const exposed = (await textsOf(opened.store)).map((text) => JSON.parse(text) as { d?: string; k?: string });
@@ -144,7 +144,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
       expect((await again.signingKey()).kid).toBe((await ring.signingKey()).kid);
     });
 
-    test('two processes that start to encrypt at once agree on the new keys (S2)', async () => {
+    test('two processes that start encrypting at the same time agree on the new keys (S2)', async () => {
       await openKeyRing(options());
       const cipher = createKeyCipher(secret, undefined);
       const stores = [opened.store, opened.openAgain()];
@@ -164,7 +164,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
       });
     });
 
-    test('is replaced with KEY_ENCRYPTION_SECRET_BEFORE', async () => {
+    test('KEY_ENCRYPTION_SECRET is replaced by means of KEY_ENCRYPTION_SECRET_BEFORE', async () => {
       const first = await (
         await openKeyRing(options({ cipher: createKeyCipher(secretBefore, undefined) }))
       ).signingKey();
@@ -173,7 +173,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
       expect((await ring.signingKey()).kid).toBe(first.kid);
     });
 
-    test('a key that was changed in the store is not used', async () => {
+    test('a key that was modified in the store is not used', async () => {
       const cipher = createKeyCipher(secret, undefined);
       const sealed = await cipher.seal('{"kty":"oct"}');
       const changed = `${sealed.slice(0, -4)}${sealed.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`;
@@ -209,7 +209,7 @@ describe('SIGNING_ALGORITHM', () => {
   afterEach(() => service?.close());
 
   test.each(signingAlgorithms)(
-    '42, 46 (RFC 9068 §2.1, RFC 8725 §3.11): %s signs tokens that the key set verifies, and nothing else is signed with it',
+    '42, 46 (RFC 9068 §2.1, RFC 8725 §3.11): %s signs tokens that the key set verifies, and nothing else',
     async (algorithm) => {
       service = await startService(await sqlite.openTestStore(), { SIGNING_ALGORITHM: algorithm });
       const client = await service.createClient(await service.createTenant('acme'));

@@ -38,7 +38,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
   const run = (...args: string[]) => runHere(args, opened.environment);
   afterEach(() => service.close());
 
-  test('a token of a family that made room for newer ones can be revoked, by either of its tokens (S3)', async () => {
+  test('a family that was dropped for newer ones can still be revoked by either of its tokens (S3)', async () => {
     const client = await clientOf(start({ REFRESH_FAMILIES_MAX: '2' }));
     const issued: Issued[] = [];
     for (let n = 0; n < 6; n += 1) issued.push(await issue(client));
@@ -49,7 +49,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     expect((await refresh(client, last.refresh_token)).status).toBe(200);
   });
 
-  test('client rotate --revoke-tokens revokes those of a client without refresh tokens, and of families that made room (S3)', async () => {
+  test('client rotate --revoke-tokens revokes tokens without a refresh token and those of dropped families (S3)', async () => {
     const tenant = await start({ REFRESH_FAMILIES_MAX: '2' });
     const plain = await service.createClient(tenant, { grants: ['client_credentials'] });
     const refreshing = await service.createClient(tenant);
@@ -65,7 +65,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     expect(await read(after)).toBe(200); // in the same second too
   });
 
-  test('the access token of a disabled client is refused although it has no family, and stays so (V)', async () => {
+  test('the access token of a disabled client stays rejected although it has no family (V)', async () => {
     const tenant = await start();
     const plain = await service.createClient(tenant, { grants: ['client_credentials'] });
     const token = await issue(plain);
@@ -80,7 +80,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     expect(await read(await issue(plain))).toBe(200);
   });
 
-  test('a token whose family is not in the store, as after a restored backup, is refused', async () => {
+  test('a token whose family is missing in the store, as after a restore, is rejected', async () => {
     const client = await clientOf(start());
     const token = await issue(client);
     await service.store.writeDirectory(
@@ -90,7 +90,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     expect(await read(token)).toBe(401);
   });
 
-  test('a refresh gives only the scopes that the client has now (V)', async () => {
+  test("a refresh grants only the client's current scopes (V)", async () => {
     const tenant = await start();
     const client = await service.createClient(tenant, { scopes: ['subscription:read', 'subscription:write'] });
     const token = await issue(client);
@@ -104,7 +104,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     await expectTokenError(await refresh(client, next.refresh_token, wide), 'invalid_scope');
   });
 
-  test('client sessions lists what can be refreshed, client revoke-tokens ends one of them, then all (7.4.5, 7.5.2)', async () => {
+  test('client sessions lists the sessions that can be refreshed, and client revoke-tokens revokes one or all (7.4.5, 7.5.2)', async () => {
     const tenant = await start();
     const client = await service.createClient(tenant);
     const plain = await service.createClient(tenant, { grants: ['client_credentials'] });

@@ -77,7 +77,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
     await opened.close();
   });
 
-  test('32: refreshes of one token at once, within the grace, all get one and the same successor', async () => {
+  test('32: concurrent refreshes of one token within the grace all get the same successor', async () => {
     const client = await makeClient();
     let token = (await issue(fleet.urls[0] ?? '', client)).refresh_token;
     for (let round = 0; round < 15; round += 1) {
@@ -89,7 +89,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
     }
   });
 
-  test('31, 32: a chain of refreshes against a thief of every second token: never two live ones', async () => {
+  test('31, 32: a client and a thief of every second refresh token never both hold a valid one', async () => {
     for (let round = 0; round < 8; round += 1) {
       const client = await makeClient();
       const first = (await issue(fleet.urls[0] ?? '', client)).refresh_token;
@@ -113,7 +113,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
     }
   });
 
-  test('20: a client that was disabled elsewhere is refused everywhere within a second', async () => {
+  test('20: a client disabled by one process is rejected by all within a second', async () => {
     const client = await makeClient();
     const { access_token: token, refresh_token: refreshToken } = await issue(fleet.urls[0] ?? '', client);
     expect(await everywhere(1, (url) => read(url, token))).toEqual(fleet.urls.map(() => 200));
@@ -125,7 +125,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
     expect(refused.map(({ status }) => status)).toEqual(fleet.urls.map(() => 401));
   });
 
-  test('68: a token that was revoked at one process is refused at all within a second', async () => {
+  test('68: a token revoked at one process is rejected by all within a second', async () => {
     const client = await makeClient();
     const { access_token: token, refresh_token: refreshToken } = await issue(fleet.urls[0] ?? '', client);
     expect(await everywhere(1, (url) => read(url, token))).toEqual(fleet.urls.map(() => 200));
@@ -163,7 +163,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
   });
 
   test.runIf(engine === 'postgres')(
-    'a listener that was cut off: what is revoked meanwhile is refused all the same',
+    'a token revoked while the notification connection is cut off is rejected nevertheless',
     async () => {
       const client = await makeClient();
       const { access_token: token, refresh_token: refreshToken } = await issue(fleet.urls[0] ?? '', client);
@@ -183,7 +183,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
 });
 
 describe.each(engines)('REFRESH_GRACE_SECONDS=0 with several processes over one $engine', ({ openTestStore }) => {
-  test('32 (strict): of refreshes of one token at once, one succeeds at most, and the family is dead', async () => {
+  test('32 (strict): of concurrent refreshes of one token at most one succeeds, and the family is revoked', async () => {
     const opened = await openTestStore();
     await insertTenant(opened.store, 'acme', now());
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;

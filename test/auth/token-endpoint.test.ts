@@ -66,7 +66,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       },
     );
 
-    test('2 (RFC 6749 App. B): parameters of the media type are fine', async () => {
+    test('2 (RFC 6749 App. B): parameters of the media type are accepted', async () => {
       const response = await post(
         { ...grant, ...client },
         { 'content-type': 'Application/X-WWW-Form-URLencoded; charset=UTF-8' },
@@ -74,14 +74,17 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect(response.status).toBe(200);
     });
 
-    test.each(['\r\n', '\n'])('2 (RFC 6749 App. B): a body that ends in %j is read without it (M6)', async (end) => {
-      const form = new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString();
-      expect((await service.postToken(form + end)).status).toBe(200);
-      await expectTokenError(await service.postToken(`${form}${end}&x=y`), 'invalid_request');
-      await expectTokenError(await service.postToken(`${form}${end}${end}`), 'invalid_request');
-    });
+    test.each(['\r\n', '\n'])(
+      '2 (RFC 6749 App. B): a form body that ends in %j is read without it (M6)',
+      async (end) => {
+        const form = new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString();
+        expect((await service.postToken(form + end)).status).toBe(200);
+        await expectTokenError(await service.postToken(`${form}${end}&x=y`), 'invalid_request');
+        await expectTokenError(await service.postToken(`${form}${end}${end}`), 'invalid_request');
+      },
+    );
 
-    test('3 (RFC 6749 §2.3.1): credentials in the URL are refused', async () => {
+    test('3 (RFC 6749 §2.3.1): credentials in the URL are rejected', async () => {
       const response = await fetch(`${service.url}/oauth2/token?client_secret=${client.client_secret}`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -153,7 +156,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       await expectTokenError(await post(grant, { authorization }), 'invalid_client');
     });
 
-    test('12 (RFC 6749 §2.3.1): a session-wide Authorization: Bearer beside right credentials in the body is ignored (M2)', async () => {
+    test('12 (RFC 6749 §2.3.1): a session-wide Authorization: Bearer in addition to valid credentials in the body is ignored (M2)', async () => {
       const bearer = { authorization: `Bearer ${(await issue()).access_token}` };
       for (const authorization of [bearer.authorization, 'bearer x', 'Negotiate abc'])
         expect((await post({ ...grant, ...client }, { authorization })).status).toBe(200);
@@ -163,14 +166,14 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       await expectTokenError(await post({ ...grant, ...client }, { authorization: 'Basic' }), 'invalid_request');
     });
 
-    test('13 (RFC 6749 §2.3): Basic and a secret in the body is invalid_request', async () => {
+    test('13 (RFC 6749 §2.3): Basic together with a secret in the body is invalid_request', async () => {
       await expectTokenError(
         await post({ ...grant, client_secret: client.client_secret }, { authorization: basic(client) }),
         'invalid_request',
       );
     });
 
-    test('14 (RFC 6749 §3.2.1): client_id beside Basic must be the same', async () => {
+    test('14 (RFC 6749 §3.2.1): client_id in the body must equal that of Basic', async () => {
       expect((await post({ ...grant, client_id: client.client_id }, { authorization: basic(client) })).status).toBe(
         200,
       );
@@ -187,7 +190,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       await expectTokenError(await post(grant, { authorization: 'Digest username="x"' }), 'invalid_client');
     });
 
-    test('15, 20 (RFC 6749 §5.2, §10.4): unknown, wrong and disabled are told the same, byte by byte', async () => {
+    test('15, 20 (RFC 6749 §5.2, §10.4): an unknown client, a wrong secret and a disabled client get the same response, byte by byte', async () => {
       const disabled = await newClient();
       const token = (await issue(disabled)).refresh_token;
       await disableClientById(service.store, now(), disabled.client_id);
@@ -215,7 +218,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect(JSON.stringify(rows)).not.toContain(made.client_secret);
     });
 
-    test('a secret that a person may have chosen is kept as argon2id, and works', async () => {
+    test('a secret that a person may have chosen is stored as argon2id, and works', async () => {
       const moved = await newClient({ secret: 'correct horse battery', clientId: `moved-${Math.random()}` });
       expect((await issue(moved)).token_type).toBe('Bearer');
       await expectTokenError(
@@ -229,7 +232,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect(rows[0]?.hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
     });
 
-    test('both secrets work while a client moves from the old to the new, then only the new', async () => {
+    test('the old and the new secret work during the overlap, then only the new one', async () => {
       const moving = await newClient();
       const rotated = await rotateClientSecret(service.store, now(), moving.client_id, {
         overlapSeconds: 60,
@@ -246,7 +249,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
   });
 
   describe('grants', () => {
-    test('21 (RFC 6749 §5.2): grant_type missing is invalid_request', async () => {
+    test('21 (RFC 6749 §5.2): a missing grant_type is invalid_request', async () => {
       await expectTokenError(await post({ ...client }), 'invalid_request');
     });
 
@@ -297,19 +300,19 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       },
     );
 
-    test('25 (RFC 6749 §5.1): scope is always told', async () => {
+    test('25 (RFC 6749 §5.1): a token response always has the scope', async () => {
       expect((await issue(client, { scope: 'subscription:read' })).scope).toBe('subscription:read');
       expect((await issue()).scope).toBe('subscription:read');
     });
 
-    test("26 (RFC 6749 §6): another client's token is invalid_grant and stays good for its owner", async () => {
+    test("26 (RFC 6749 §6): another client's token is invalid_grant and stays valid for its owner", async () => {
       const other = await newClient();
       const { refresh_token: token } = await issue();
       await expectTokenError(await refresh(token, other), 'invalid_grant');
       await refreshed(token);
     });
 
-    test('26 (RFC 6749 §6): a refresh needs the client to authenticate', async () => {
+    test('26 (RFC 6749 §6): a refresh requires client authentication', async () => {
       const { refresh_token: token } = await issue();
       await expectTokenError(await post({ grant_type: 'refresh_token', refresh_token: token ?? '' }), 'invalid_client');
       await refreshed(token);
@@ -319,7 +322,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       await expectTokenError(await post({ grant_type: 'refresh_token', ...client }), 'invalid_request');
     });
 
-    test('27, 34 (RFC 6749 §5.2, §10.4): unknown, forged and cut tokens are invalid_grant, with one text for all', async () => {
+    test('27, 34 (RFC 6749 §5.2, §10.4): unknown, forged and truncated tokens are invalid_grant, with one message for all', async () => {
       const { refresh_token: token = '' } = await issue();
       const [family = '', generation = '', mac = ''] = token.split('.');
       const forged = [
@@ -349,13 +352,13 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect((await refresh(token)).status).toBe(200);
     });
 
-    test('28 (RFC 6749 §6): a wider scope is invalid_scope and does not use the token up', async () => {
+    test('28 (RFC 6749 §6): a scope beyond the granted one is invalid_scope and does not use up the token', async () => {
       const { refresh_token: token } = await issue();
       await expectTokenError(await refresh(token, client, { scope: 'subscription:read admin' }), 'invalid_scope');
       await refreshed(token);
     });
 
-    test('29 (spec.md "Authentication" item 6): each refresh gives a new access token and a new refresh token', async () => {
+    test('29 (spec.md "Authentication" item 6): each refresh returns a new access token and a new refresh token', async () => {
       const first = await issue();
       const second = await refreshed(first.refresh_token);
       expect(second.access_token).not.toBe(first.access_token);
@@ -364,13 +367,13 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect(third.refresh_token).not.toBe(second.refresh_token);
     });
 
-    test('30: a wrong secret does not use the token up', async () => {
+    test('30: a refresh with a wrong secret does not use up the token', async () => {
       const { refresh_token: token } = await issue();
       await expectTokenError(await refresh(token, { ...client, client_secret: 'wrong' }), 'invalid_client');
       await refreshed(token);
     });
 
-    test('31 (RFC 9700 §4.14.2): reuse of a used token ends its family and no other', async () => {
+    test('31 (RFC 9700 §4.14.2): reuse of a used token revokes its family and no other', async () => {
       const first = await issue();
       const other = await issue();
       const second = await refreshed(first.refresh_token);
@@ -380,7 +383,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       await refreshed(other.refresh_token);
     });
 
-    test('32: ten at once within the grace all get the same successor', async () => {
+    test('32: ten concurrent refreshes within the grace all get the same successor', async () => {
       const { refresh_token: token } = await issue();
       const answers = await Promise.all(Array.from({ length: 10 }, () => refreshed(token)));
       expect(new Set(answers.map((answer) => answer.refresh_token)).size).toBe(1);
@@ -396,7 +399,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
   });
 
   describe('answers', () => {
-    test('37 (RFC 6749 §5.1): 200 JSON with numbers for times', async () => {
+    test('37 (RFC 6749 §5.1): a token response is 200 with JSON and numeric times', async () => {
       const response = await post({ ...grant, ...client });
       expect(response.headers.get('content-type')).toMatch(/^application\/json/);
       expect(await response.json()).toEqual({
@@ -411,7 +414,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       });
     });
 
-    test('37: session_state stays the same from refresh to refresh, as it does with Keycloak', async () => {
+    test('37: session_state stays the same across refreshes, as with Keycloak', async () => {
       const first = (await (await post({ ...grant, ...client })).json()) as TokenResponse;
       const next = (await (await refresh(first.refresh_token ?? '')).json()) as TokenResponse;
       expect([next.session_state, decodeJwt(next.access_token).sid]).toEqual([
@@ -420,12 +423,12 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       ]);
     });
 
-    test('38 (RFC 6749 §5.1): no-store on success too', async () => {
+    test('38 (RFC 6749 §5.1): a successful token response has Cache-Control: no-store', async () => {
       const response = await post({ ...grant, ...client });
       expect([response.headers.get('cache-control'), response.headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
     });
 
-    test('39 (RFC 6749 §5.2): a description does not echo the input', async () => {
+    test('39 (RFC 6749 §5.2): an error description does not echo the input', async () => {
       const error = await expectTokenError(
         await post({ grant_type: 'evil<script>', ...client }),
         'unsupported_grant_type',
@@ -445,13 +448,13 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
   });
 
   describe('access tokens', () => {
-    test('42 (RFC 9068 §2.1): header typ at+jwt, ES256, kid of the key set', async () => {
+    test('42 (RFC 9068 §2.1): an access token has the header typ at+jwt, ES256 and a kid of the key set', async () => {
       const header = decodeProtectedHeader((await issue()).access_token);
       const { keys } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as { keys: { kid: string }[] };
       expect(header).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: keys[0]?.kid });
     });
 
-    test('43, 44 (RFC 9068 §2.2, §3): the claims, with the API as audience', async () => {
+    test('43, 44 (RFC 9068 §2.2, §3): an access token has the required claims, with the API as audience', async () => {
       const { access_token: token, expires_in: expiresIn } = await issue();
       const claims = decodeJwt(token);
       expect(claims).toEqual({
@@ -468,18 +471,18 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
       expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(expiresIn);
     });
 
-    test('67 (RFC 7517): the key set has no private member', async () => {
+    test('67 (RFC 7517): the key set has no private members', async () => {
       const { keys } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as { keys: Record<string, string>[] };
       expect(keys).toHaveLength(1);
       expect(Object.keys(keys[0] ?? {}).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
     });
 
-    test('66: what only the operator gives is in no public document (M9)', async () => {
+    test('66: what only the operator grants is in no public document (M9)', async () => {
       for (const path of ['/.well-known/openid-configuration', '/openapi.json'])
         expect(await (await fetch(service.url + path)).text()).not.toContain('subscription:write');
     });
 
-    test('64, 65, 66 (RFC 8414 §2, §3): both discovery documents say the same, with the issuer to the letter', async () => {
+    test('64, 65, 66 (RFC 8414 §2, §3): both discovery documents are equal and have the exact issuer', async () => {
       const documents = await Promise.all(
         ['openid-configuration', 'oauth-authorization-server'].map(async (name) =>
           (await fetch(`${service.url}/.well-known/${name}`)).json(),
@@ -535,7 +538,7 @@ describe('time at the token endpoint', () => {
     return { service, client, token };
   };
 
-  test('32 with REFRESH_GRACE_SECONDS=0: of ten at once one succeeds at most, and then the family is dead', async () => {
+  test('32 with REFRESH_GRACE_SECONDS=0: of ten concurrent refreshes at most one succeeds, and the family is revoked', async () => {
     const { service, client, token } = await start({ REFRESH_GRACE_SECONDS: '0' });
     const first = await token({ grant_type: 'client_credentials', ...client });
     const answers = await Promise.all(
@@ -551,7 +554,7 @@ describe('time at the token endpoint', () => {
     await service.close();
   });
 
-  test('19 (RFC 6749 §2.3.1): too many failures are 429 with Retry-After, and the client is not locked out elsewhere', async () => {
+  test('19 (RFC 6749 §2.3.1): too many failures get 429 with Retry-After, and the client is not locked out from other addresses', async () => {
     const { service, client } = await start({ TOKEN_FAILURES_PER_MINUTE: '3' }, chosenSecret);
     const guess = () =>
       service.postToken({ grant_type: 'client_credentials', client_id: client.client_id, client_secret: 'guess' });
@@ -572,7 +575,7 @@ describe('time at the token endpoint', () => {
     await service.close();
   });
 
-  test('19: behind a trusted proxy the budget is that of the address that it names', async () => {
+  test('19: behind a trusted proxy the budget belongs to the forwarded address', async () => {
     const environment = { TOKEN_FAILURES_PER_MINUTE: '1', TRUSTED_PROXIES: '127.0.0.0/8' };
     const { service, client } = await start(environment, chosenSecret);
     const from = (address: string, secret: string) =>

@@ -40,7 +40,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
   });
   afterAll(() => service.close());
 
-  test('68 (RFC 7009 §2.1, §2.2): a revoked refresh token ends its family, its access tokens at once with it', async () => {
+  test('68 (RFC 7009 §2.1, §2.2): revoking a refresh token revokes its family, including its access tokens at once', async () => {
     const [ended, living] = [await issue(), await issue()];
     const response = await revoke(ended.refresh_token);
     expect([response.status, await response.text()]).toEqual([200, '']);
@@ -52,28 +52,28 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     expect([await reads(living), (await refresh(living.refresh_token)).status]).toEqual([200, 200]);
   });
 
-  test('68 (RFC 7009 §2.1): a used refresh token ends its family as well', async () => {
+  test('68 (RFC 7009 §2.1): revoking a used refresh token revokes its family too', async () => {
     const first = await issue();
     const next = (await (await refresh(first.refresh_token)).json()) as typeof first;
     expect((await revoke(first.refresh_token)).status).toBe(200);
     await expectTokenError(await refresh(next.refresh_token), 'invalid_grant');
   });
 
-  test('68 (RFC 7009 §2.1): an access token ends the family that it belongs to', async () => {
+  test('68 (RFC 7009 §2.1): revoking an access token revokes the family that it belongs to', async () => {
     const token = await issue();
     expect((await revoke(token.access_token, client, { token_type_hint: 'access_token' })).status).toBe(200);
     expect(await reads(token)).toBe(401);
     await expectTokenError(await refresh(token.refresh_token), 'invalid_grant');
   });
 
-  test('68 (RFC 7009 §2.2.1): an access token without a family cannot be revoked, and that is said', async () => {
+  test('68 (RFC 7009 §2.2.1): revoking an access token without a family is unsupported_token_type', async () => {
     const plain = await service.createClient(tenant, { grants: ['client_credentials'] });
     const token = await issue(plain);
     await expectTokenError(await revoke(token.access_token, plain), 'unsupported_token_type');
   });
 
   test.each(['', 'x', 'a.b.c', `${'A'.repeat(22)}.1.${'A'.repeat(43)}`, '\u0000'])(
-    '68 (RFC 7009 §2.2): a token that is none, %j, is 200 unless it is missing',
+    '68 (RFC 7009 §2.2): revoking %j, which is not a token, is 200 unless it is empty',
     async (token) => {
       const response = await revoke(token);
       if (token === '') await expectTokenError(response, 'invalid_request');
@@ -90,7 +90,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     },
   );
 
-  test("69 (RFC 7009 §2.1): another client's token is not revoked, and told like an unknown one", async () => {
+  test("69 (RFC 7009 §2.1): another client's token is not revoked and gets the same response as an unknown one", async () => {
     const token = await issue();
     for (const each of [token.refresh_token, token.access_token]) {
       const [theirs, unknown] = [await revoke(each, other), await revoke('unknown', other)];
@@ -99,7 +99,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     expect([await reads(token), (await refresh(token.refresh_token)).status]).toEqual([200, 200]);
   });
 
-  test.each(['/oauth2/revoke', '/oauth2/introspect'])('68, 70: %s asks the client to authenticate', async (path) => {
+  test.each(['/oauth2/revoke', '/oauth2/introspect'])('68, 70: %s requires client authentication', async (path) => {
     const { refresh_token: token } = await issue();
     await expectTokenError(await send(path, { token }), 'invalid_client');
     await expectTokenError(await send(path, { token, ...client, client_secret: 'wrong' }), 'invalid_client');
@@ -110,7 +110,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     await expectTokenError(await send(`${path}?token=x`, { ...client }), 'invalid_request');
   });
 
-  test('70 (RFC 7662 §2.2): a good access token is told with what it says', async () => {
+  test('70 (RFC 7662 §2.2): introspecting a valid access token returns its claims', async () => {
     const token = await issue();
     expect(await (await introspect(token.access_token)).json()).toEqual({
       active: true,
@@ -127,7 +127,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     });
   });
 
-  test('70 (RFC 7662 §2.2): a good refresh token is told, a used one is not active', async () => {
+  test('70 (RFC 7662 §2.2): introspecting a valid refresh token returns active, and a used one inactive', async () => {
     const token = await issue();
     const answer = (await (await introspect(token.refresh_token)).json()) as { exp: number };
     expect(answer).toMatchObject({ active: true, token_type: 'refresh_token', client_id: client.client_id });
@@ -136,7 +136,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     expect(await (await introspect(token.refresh_token)).json()).toEqual({ active: false });
   });
 
-  test('70 (RFC 7662 §2.2, §4): every other token is exactly {"active":false}', async () => {
+  test('70 (RFC 7662 §2.2, §4): introspecting any other token returns exactly {"active":false}', async () => {
     const [ended, theirs] = [await issue(), await issue(other)];
     await revoke(ended.refresh_token);
     const tokens = [ended.access_token, ended.refresh_token, theirs.access_token, theirs.refresh_token, 'x', 'a.b.c'];
@@ -144,7 +144,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     await expectTokenError(await introspect(''), 'invalid_request');
   });
 
-  test('36 (RFC 9700 §4.14.2): a new secret revokes the tokens of the client when that is asked for, and not otherwise', async () => {
+  test('36 (RFC 9700 §4.14.2): rotating a secret revokes the tokens of the client only on request', async () => {
     for (const revokeTokens of [false, true]) {
       const own = await service.createClient(tenant);
       const token = await issue(own);
@@ -156,7 +156,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     }
   });
 
-  test('20, 36: the tokens of a disabled client are refused at once', async () => {
+  test('20, 36: the tokens of a disabled client are rejected at once', async () => {
     const own = await service.createClient(tenant);
     const token = await issue(own);
     expect(await reads(token)).toBe(200);
@@ -165,7 +165,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
     await expectTokenError(await refresh(token.refresh_token, own), 'invalid_client');
   });
 
-  test('last use of a client is kept to the minute', async () => {
+  test('the last use of a client is recorded to the minute', async () => {
     const own = await service.createClient(tenant);
     expect((await findClient(service.store, own.client_id))?.lastUsedAt).toBeNull();
     await issue(own);
@@ -177,7 +177,7 @@ describe.each(engines)('revocation and introspection on $engine', ({ openTestSto
 });
 
 describe.each(engines)('REFRESH_FAMILIES_MAX on $engine', ({ openTestStore }) => {
-  test('of more families the ones used last stay, those of other clients too', async () => {
+  test('REFRESH_FAMILIES_MAX keeps the most recently used families, and all of other clients', async () => {
     const service = await startService(await openTestStore(), { REFRESH_FAMILIES_MAX: '3' });
     const tenant = await service.createTenant('acme');
     const [client, other] = [await service.createClient(tenant), await service.createClient(tenant)];
@@ -199,7 +199,7 @@ describe.each(engines)('REFRESH_FAMILIES_MAX on $engine', ({ openTestStore }) =>
 });
 
 describe('KEYCLOAK_MEMBERS=false', () => {
-  test('drops session_state and not-before-policy, and keeps refresh_expires_in', async () => {
+  test('KEYCLOAK_MEMBERS=false omits session_state and not-before-policy, but not refresh_expires_in', async () => {
     const [sqlite] = engines;
     const service = await startService(await sqlite.openTestStore(), { KEYCLOAK_MEMBERS: 'false' });
     const client = await service.createClient(await service.createTenant('acme'));

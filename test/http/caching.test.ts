@@ -58,14 +58,14 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
   /** Until this process has heard of what was done before. */
   const settle = (ms = 100) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  test('an answer has a strong tag, and says that it is to be asked about each time', async () => {
+  test('a response has a strong ETag and must be revalidated each time', async () => {
     const response = await get('?size=5');
     expect(tagOf(response)).toMatch(/^"[\w-]+"$/);
     expect(response.headers.get('cache-control')).toBe('private, no-cache');
     expect(response.headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
   });
 
-  test('the same again comes from memory, equal in every byte and header', async () => {
+  test('a repeated query is answered from the cache with the same body and headers', async () => {
     const first = await get('?size=50');
     const [headers, text] = [headersOf(first), await first.text()];
     expect(fromMemory(first)).toBe(false);
@@ -94,7 +94,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     expect((await get('?size=50', { 'if-none-match': '*' })).status).toBe(304);
   });
 
-  test('one record has its tag too, and one that is not there has none, whatever is asked', async () => {
+  test('one record has an ETag, and a missing record has none', async () => {
     const path = `/${records[0]?.id}`;
     const tag = tagOf(await get(path));
     expect((await get(path, { 'if-none-match': tag })).status).toBe(304);
@@ -102,7 +102,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     await expectProblem(await get('/nobody', { 'if-none-match': tag }), 'NOT_FOUND');
   });
 
-  test('a change by another process is in the next answer', async () => {
+  test('a change by another process is in the next response', async () => {
     const before = await get('?size=1000');
     const tag = tagOf(before);
     await get('?size=1000');
@@ -117,7 +117,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     }
   });
 
-  test('a request that is sent again is answered without being read, in every coding, until something changes', async () => {
+  test('a request that is sent again gets the cached response, in every coding, until something changes', async () => {
     const isRepeated = (response: Response) => response.headers.get('server-timing') === 'cache;desc="repeated"';
     for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
       const ask = async () => {
@@ -138,7 +138,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     else await expect.poll(seen).toBe('301');
   });
 
-  test('a client that is disabled gets no repeated answer, and neither does a query that time changes', async () => {
+  test('a disabled client gets no repeated response, nor does a query that depends on the current time', async () => {
     const client = await service.createClient(acme);
     const other = await service.accessToken(client);
     for (let n = 0; n < 3; n += 1) await get('?size=50', {}, other);
@@ -152,7 +152,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     }
   });
 
-  test('what changes nothing keeps the tag', async () => {
+  test('an import that changes nothing keeps the ETag', async () => {
     const tag = tagOf(await get('?size=50'));
     await elsewhere.loadSubscriptions(acme, rows.slice(0, 10));
     await settle();
@@ -160,7 +160,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
   });
 
   test.runIf(isHere && engine === 'postgres')(
-    'while the listener is cut off, every answer is asked for anew',
+    'while the notification connection is cut off, no response comes from the cache',
     async () => {
       await get('?size=1000');
       const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
@@ -176,7 +176,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
   );
 
   test.runIf(isHere)(
-    'a process that dies between a change and its notice: a silent listener is not believed',
+    'a silent notification connection is not trusted after a process dies between a change and its notification',
     async () => {
       await get('?size=1000');
       const mark = service.store.changeMark();
@@ -189,7 +189,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     },
   );
 
-  test('two tenants never share an answer or a tag', async () => {
+  test('two tenants never share a cached response or an ETag', async () => {
     const globex = await service.createTenant('globex');
     await service.store.loadSubscriptions(globex, [subscriptionRow({ id: 'theirs' })]);
     const theirs = await service.accessToken(await service.createClient(globex));
@@ -201,13 +201,13 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     }
   });
 
-  test('queries that differ have other answers, in each parameter', async () => {
+  test('queries that differ in one parameter have different responses', async () => {
     const queries = ['', '?size=5', '?size=5&page=2', '?status=ACTIVE', '?sort=-createdDate', '?date-field=expiration'];
     const tags = await Promise.all(queries.map(async (query) => tagOf(await get(query))));
     expect(new Set(tags).size).toBe(queries.length);
   });
 
-  test('Cache-Control: no-cache, which old clients send, is kept: the answer is the newest', async () => {
+  test('Cache-Control: no-cache, which old clients send, gets the current response', async () => {
     await get('?size=1000');
     await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'newest', createdDate: 1_800_000_000 })]);
     const total = async () => (await get('?size=1000', { 'cache-control': 'no-cache' })).headers.get('x-total-count');
@@ -250,19 +250,22 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
       }
     });
 
-    test.each(['identity', 'deflate', 'gzip;q=0', ''])('Accept-Encoding: %j leaves it as it is', async (accept) => {
-      const { headers } = await raw('?size=100', { 'accept-encoding': accept });
-      expect(headers['content-encoding']).toBeUndefined();
-    });
+    test.each(['identity', 'deflate', 'gzip;q=0', ''])(
+      'a response to Accept-Encoding: %j is not compressed',
+      async (accept) => {
+        const { headers } = await raw('?size=100', { 'accept-encoding': accept });
+        expect(headers['content-encoding']).toBeUndefined();
+      },
+    );
 
-    test('a small answer is not compressed', async () => {
+    test('a small response is not compressed', async () => {
       expect((await raw('?size=1', { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined();
     });
   });
 });
 
 describe('PAGE_CACHE_MIB=0', () => {
-  test('keeps nothing, and 304 goes on', async () => {
+  test('PAGE_CACHE_MIB=0 caches nothing and still responds with 304', async () => {
     const [sqlite] = engines;
     const service = await startService(await sqlite.openTestStore(), { PAGE_CACHE_MIB: '0' });
     const tenant = await service.createTenant('acme');

@@ -75,7 +75,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     await service.store.deleteSubscriptions(tenant, [rows[3]?.id ?? '']);
   });
 
-  test('answers as the contract says, records and tombstones, with documented headers only', async () => {
+  test('the changes match the contract, records and tombstones, with documented headers only', async () => {
     const response = await get('?size=1000');
     const page = (await response.clone().json()) as ChangesPage;
     expect(Check(changesPage(defaultPageLimits), page)).toBe(true);
@@ -92,7 +92,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
       expect([...each.headers.keys()].filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('X-Next-Page leads from the beginning to the end, and next is where to go on later', async () => {
+  test('X-Next-Page leads from the first change to the last, and next continues from there later', async () => {
     const seen: unknown[] = [];
     let last = '';
     for (let url: string | null = `${service.baseUrl}/v1/subscription/changes?size=7`; url !== null; ) {
@@ -110,7 +110,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     await eventually(async () => expect(await read(`?since=${last}`)).toMatchObject(removed));
   });
 
-  test('by NDJSON: a change on each line, and the token on the last one', async () => {
+  test('changes as NDJSON have one change per line and the token on the last line', async () => {
     const response = await get('?size=3', { accept: 'application/x-ndjson' });
     expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
     const lines = (await response.text()).split('\n');
@@ -122,14 +122,20 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     ]);
   });
 
-  test.each(['', '*/*', 'application/*', 'text/csv, application/json;q=0.1'])('Accept: %s is JSON', async (accept) => {
-    expect((await get('', { accept })).headers.get('content-type')).toBe('application/json; charset=utf-8');
-  });
+  test.each(['', '*/*', 'application/*', 'text/csv, application/json;q=0.1'])(
+    'Accept: %s gets the changes as JSON',
+    async (accept) => {
+      expect((await get('', { accept })).headers.get('content-type')).toBe('application/json; charset=utf-8');
+    },
+  );
 
-  test.each(['text/csv', 'text/html', 'application/json;q=0'])('Accept: %s fits nothing', async (accept) => {
-    const { messages } = await expectProblem(await get('', { accept }), 'UNACCEPTABLE');
-    expect(messages[0]).toContain('application/json or application/x-ndjson');
-  });
+  test.each(['text/csv', 'text/html', 'application/json;q=0'])(
+    'Accept: %s gets 406 for the changes',
+    async (accept) => {
+      const { messages } = await expectProblem(await get('', { accept }), 'UNACCEPTABLE');
+      expect(messages[0]).toContain('application/json or application/x-ndjson');
+    },
+  );
 
   test('HEAD has the headers of GET and no body', async () => {
     const [full, head] = [
@@ -145,7 +151,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     expect(headersOf(head)).toEqual(headersOf(full));
   });
 
-  test('a client that asks again is answered without reading a row, until something changes', async () => {
+  test('a repeated request for changes reads no row until something changes', async () => {
     const { next } = await read('?size=1000');
     const query = `?since=${next}`;
     const tag = tagOf(await get(query));
@@ -166,7 +172,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     else await expect.poll(later).toBe(200);
   });
 
-  test('answers for another form, size, token or tenant have other tags', async () => {
+  test('changes in another format, size or tenant, or after another token, have another ETag', async () => {
     const { next } = await read('?size=2');
     const other = await service.accessToken(await service.createClient(await service.createTenant(`${tenant}-b`)));
     const answers = [
@@ -181,13 +187,13 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     expect((await get('', { 'if-none-match': tags[0] ?? '' }, other)).status).toBe(200);
   });
 
-  test('is compressed like every answer', async () => {
+  test('changes are compressed like every response', async () => {
     const response = await get('?size=1000', { 'accept-encoding': 'gzip' });
     expect(response.headers.get('content-encoding')).toBe('gzip');
     expect(await response.json()).toEqual(await read('?size=1000'));
   });
 
-  test('every other parameter is refused with what was meant, all faults at once', async () => {
+  test('unknown parameters of the changes are rejected with a suggestion, all faults at once', async () => {
     const query =
       '?sincee=x&Since=x&status=ACTIVE&page=2&cursor=x&format=ndjson&all=true&size=0&since=nonsense&email=ada';
     const problem = await expectProblem(await get(query), 'INVALID_REQUEST_PARAMS');
@@ -201,18 +207,21 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     await expectProblem(await get('?since=%ZZ'), 'INVALID_HTTP_MESSAGE');
   });
 
-  test.each(notTokens)('since=$shown is no token, and the answer says to read anew without it', async ({ text }) => {
-    const { errors, messages } = await expectProblem(await get(`?since=${text}`), 'INVALID_REQUEST_PARAMS');
-    expect(errors).toMatchObject([{ parameter: 'since' }]);
-    expect(messages[0]).toContain('left out to read everything from the beginning');
-  });
+  test.each(notTokens)(
+    'since=$shown is not a change token, and the response says to start again without it',
+    async ({ text }) => {
+      const { errors, messages } = await expectProblem(await get(`?since=${text}`), 'INVALID_REQUEST_PARAMS');
+      expect(errors).toMatchObject([{ parameter: 'since' }]);
+      expect(messages[0]).toContain('left out to read everything from the beginning');
+    },
+  );
 
-  test.each(['0', '-1', '1001', '1e2', '05', '', '%EF%BC%95'])('size=%s is refused', async (size) => {
+  test.each(['0', '-1', '1001', '1e2', '05', '', '%EF%BC%95'])('size=%s is rejected for the changes', async (size) => {
     const { errors } = await expectProblem(await get(`?size=${size}`), 'INVALID_REQUEST_PARAMS');
     expect(errors).toMatchObject([{ parameter: 'size', rule: expect.stringContaining('from 1 to 1000') }]);
   });
 
-  test('a token of another tenant, one ahead of the store and a forged one are told alike: read anew', async () => {
+  test('a change token of another tenant, from the future or forged gets the same 410', async () => {
     const other = await service.createTenant(`${tenant}-b`);
     await service.store.loadSubscriptions(other, rows);
     const theirs = await service.accessToken(await service.createClient(other));
@@ -233,7 +242,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     }
   });
 
-  test('needs a token of access, and no other method is allowed', async () => {
+  test('the changes need an access token and allow only GET and HEAD', async () => {
     await expectProblem(await fetch(`${service.baseUrl}/v1/subscription/changes`), 'UNAUTHORISED');
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
       const response = await fetch(`${service.baseUrl}/v1/subscription/changes`, { method });
@@ -242,7 +251,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     }
   });
 
-  test('a record of the id changes is in the report and among the changes', async () => {
+  test("a record with the id 'changes' is in the report and in the changes", async () => {
     await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'changes', createdDate: 1 })]);
     await expect.poll(async () => JSON.stringify(await read('?size=1000'))).toContain('"id":"changes"');
     expect(await (await service.get('/v1/subscription?size=1', token)).text()).toContain('"id":"changes"');
@@ -250,7 +259,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
 });
 
 describe.each(servicesOnEngines)('following over HTTP, $service on $engine', ({ openTestStore, processes, start }) => {
-  test('while records change, whoever answers: the copy ends as the report', async () => {
+  test('a copy that follows the changes ends up equal to the report, whichever process responds', async () => {
     const service = await start(await openTestStore());
     const tenant = await service.createTenant('acme');
     const token = await service.accessToken(await service.createClient(tenant));
@@ -290,7 +299,7 @@ describe.each(servicesOnEngines)('following over HTTP, $service on $engine', ({ 
 });
 
 describe('the changes under a rate limit', () => {
-  test('count like every request', async () => {
+  test('requests for changes count against the rate limit', async () => {
     const service = await startService(await engines[0].openTestStore(), { RATE_LIMIT_PER_MINUTE: '2' });
     const token = await service.accessToken(await service.createClient(await service.createTenant('acme')));
     const get = (path: string) => service.get(path, token);

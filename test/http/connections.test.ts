@@ -40,7 +40,7 @@ test('an address with too many open connections gets 429 for the next one, until
   await eventually(async () => expect((await fetch(`${service.url}/healthz`)).status).toBe(200));
 });
 
-test('a trusted proxy may have any number of connections, and keeps idle ones for longer than it waits itself (S15)', async () => {
+test('a trusted proxy may open any number of connections, and idle ones stay open longer than the proxy keeps them (S15)', async () => {
   await start({ CONNECTIONS_PER_ADDRESS_MAX: '3', TRUSTED_PROXIES: '127.0.0.0/8' });
   const opened = await Promise.all(Array.from({ length: 8 }, openConnection));
   expect(opened.map(({ head }) => head.split(' ', 2)[1])).toEqual(opened.map(() => '200'));

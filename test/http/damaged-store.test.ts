@@ -24,7 +24,7 @@ function destroyRecords(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('a store that is found damaged by a report turns /readyz to 503, and the log says what to do (O9)', async () => {
+test('a report that finds the store damaged turns /readyz to 503, and the log says what to do (O9)', async () => {
   const opened = await engines[0].openTestStore();
   const service = await startService(opened);
   onTestFinished(() => service.close());

@@ -70,7 +70,7 @@ test.each(Object.entries(kinds))(
   },
 );
 
-test('over plain http nothing is said of https, as browsers would keep to it on this host', async () => {
+test('over plain http there is no Strict-Transport-Security, which browsers would remember for this host', async () => {
   expect((await headersOf('/healthz', {}, plain)).has('strict-transport-security')).toBe(false);
   expect((await sendRaw(plain.url, 'nonsense\r\n\r\n')).has('strict-transport-security')).toBe(false);
 });

@@ -44,7 +44,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
   });
   afterAll(() => service.close());
 
-  test('the readers of one tenant leave a place to another tenant (S10)', async () => {
+  test('exports of one tenant leave a slot to another tenant (S10)', async () => {
     const [one = '', two = ''] = tokens;
     const open = [await begin(one), await begin(one), await begin(two)];
     expect(open.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
@@ -56,7 +56,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
     await eventually(() => expect(ended()).toHaveLength(4));
   });
 
-  test('a reader that reads on, but slower than the least rate, is aborted (S10)', async () => {
+  test('an export whose client reads more slowly than the minimum rate is aborted (S10)', async () => {
     const [one = ''] = tokens;
     const response = await begin(one);
     const aborted = once(response, 'error');
@@ -69,7 +69,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
     expect(service.logText()).toContain('its reader must take 1024000000 bytes a second');
   });
 
-  test('hundreds at once are each answered, with a report or with 429 (O1)', async () => {
+  test('hundreds of concurrent exports each get a report or 429 (O1)', async () => {
     const [one = ''] = tokens;
     const asked = Array.from({ length: 300 }, async () => {
       const response = await begin(one);

@@ -15,7 +15,7 @@ const peakMb = (pid: number | undefined): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 test.skipIf(process.platform !== 'linux').each(engines)(
-  'on $engine a whole report of 36 MB costs the service a fraction of it in memory, three of them too',
+  'on $engine a whole report of 36 MB takes a fraction of that in memory, and so do three at once',
   async ({ openTestStore }) => {
     const opened = await openTestStore();
     const port = await freePort();

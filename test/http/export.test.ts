@@ -208,7 +208,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
         expect(headers.get('vary')).toBe('Authorization, Accept, Accept-Encoding');
     });
 
-    test('links lead on in the same form, and their cursors are good for any', async () => {
+    test('links keep the format, and their cursors are valid in every format', async () => {
       const first = await page('size=7&format=csv');
       const next = first.headers.get('x-next-page') ?? '';
       expect(next).toContain('format=csv');
@@ -239,25 +239,25 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
       expect([response.status, response.headers.get('content-type')?.split(';')[0]]).toEqual([200, type]);
     });
 
-    test('nothing that fits is refused, a fault of the query before it', async () => {
+    test('an Accept header without a supported format gets 406, but a fault of the query comes first', async () => {
       await expectProblem(await page('', 'text/html'), 'UNACCEPTABLE');
       await expectProblem(await page('size=0', 'text/html'), 'INVALID_REQUEST_PARAMS');
       await expectProblem(await page('format=csv&size=0', 'text/csv'), 'INVALID_REQUEST_PARAMS');
     });
 
-    test('one record is JSON only', async () => {
+    test('one record is available only as JSON', async () => {
       const one = await service.get(`/v1/subscription/${hostileRows[0]?.id}`, smallToken, { accept: 'text/csv' });
       await expectProblem(one, 'UNACCEPTABLE');
     });
 
-    test('an empty page of CSV is its header row, of NDJSON nothing', async () => {
+    test('an empty page is the header row in CSV and nothing in NDJSON', async () => {
       const empty = (format: string) => page(`status=NONE&format=${format}`).then((response) => response.text());
       expect(await empty('csv')).toMatch(/^id,status,[^\n]*,auto_renew\r\n$/);
       expect(await empty('ndjson')).toBe('');
     });
   });
 
-  test('CSV is RFC 4180: CRLF after every line, as many cells in each, and no cell that begins like a formula', async () => {
+  test('CSV follows RFC 4180: CRLF after every line, equal numbers of cells, and no cell that starts like a formula', async () => {
     const { text } = await receive('all=true&format=csv');
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
     // strict: fails when cells are missing
@@ -268,35 +268,38 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     expect(cells.flat()).toContain("''=1");
   });
 
-  test.each(['csv', 'ndjson'] as const)('a report as %s imported into another tenant is the same', async (format) => {
-    for (const [as, rows] of [
-      [smallToken, hostileRows.map(rowOf)],
-      [token, many.slice(0, 3_000)],
-    ] as const) {
-      const query =
-        rows.length === 3_000 ? `&created-to=${new Date((many[3_000]?.createdDate ?? 0) * 1000).toISOString()}` : '';
-      const { text } = await receive(`all=true&format=${format}${query}`, as);
-      const copy = await service.createTenant(`copy-${format}-${rows.length}`);
-      const source = (async function* () {
-        yield Buffer.from(text);
-      })();
-      const rejected: object[] = [];
-      const onRejected = (row: object): void => void rejected.push(row);
-      await importRecords(service.store, copy, source, { format: format as ImportFormat, dryRun: false, onRejected });
-      expect(rejected).toEqual([]);
-      const stored = await service.store.readTenant(copy, (reader) =>
-        reader.all('select record from subscription where tenant_id = $1 order by id', []),
-      );
-      const before = rows.filter(
-        ({ createdDate }) => createdDate < (many[3_000]?.createdDate ?? 0) || rows.length < 3_000,
-      );
-      expect(stored.map(({ record }) => record)).toEqual(
-        before.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ record }) => record),
-      );
-    }
-  });
+  test.each(['csv', 'ndjson'] as const)(
+    'a report exported as %s and imported into another tenant is the same report',
+    async (format) => {
+      for (const [as, rows] of [
+        [smallToken, hostileRows.map(rowOf)],
+        [token, many.slice(0, 3_000)],
+      ] as const) {
+        const query =
+          rows.length === 3_000 ? `&created-to=${new Date((many[3_000]?.createdDate ?? 0) * 1000).toISOString()}` : '';
+        const { text } = await receive(`all=true&format=${format}${query}`, as);
+        const copy = await service.createTenant(`copy-${format}-${rows.length}`);
+        const source = (async function* () {
+          yield Buffer.from(text);
+        })();
+        const rejected: object[] = [];
+        const onRejected = (row: object): void => void rejected.push(row);
+        await importRecords(service.store, copy, source, { format: format as ImportFormat, dryRun: false, onRejected });
+        expect(rejected).toEqual([]);
+        const stored = await service.store.readTenant(copy, (reader) =>
+          reader.all('select record from subscription where tenant_id = $1 order by id', []),
+        );
+        const before = rows.filter(
+          ({ createdDate }) => createdDate < (many[3_000]?.createdDate ?? 0) || rows.length < 3_000,
+        );
+        expect(stored.map(({ record }) => record)).toEqual(
+          before.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ record }) => record),
+        );
+      }
+    },
+  );
 
-  test('NDJSON ends with a summary of what stands before it, as do the trailer fields', async () => {
+  test('NDJSON ends with a summary of the lines before it, and the trailers state the same', async () => {
     const { status, headers, trailers, text } = await receive('all=true&format=ndjson', token);
     expect(status).toBe(200);
     const { body, summary } = summaryOf(text);
@@ -319,7 +322,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     expect(ids).toEqual(expected);
   });
 
-  test('CSV has records only, and its trailer fields are about all of it', async () => {
+  test('CSV contains only records, and its trailers cover the whole body', async () => {
     const { trailers, text, sha256: received } = await receive('all=true&format=csv', token);
     expect(trailers).toEqual({ 'x-export-rows': String(many.length), 'x-export-sha256': received });
     expect(text.split('\r\n')).toHaveLength(many.length + 2);
@@ -343,7 +346,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     expect(ids.slice(0, 1_000)).toEqual(pages.map(({ id }) => id));
   });
 
-  test('a search gives the whole report too, with the e-mail in no header', async () => {
+  test('a search can return the whole report, with the email in no header', async () => {
     const response = await fetch(`${service.baseUrl}/v1/subscription/search`, {
       method: 'POST',
       headers: { authorization: `Bearer ${smallToken}`, 'content-type': 'application/json' },
@@ -356,7 +359,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     expect(JSON.stringify([...response.headers])).not.toContain('user3');
   });
 
-  test('HEAD has the headers of GET, no body, and holds nothing', async () => {
+  test('HEAD of a whole report has the headers of GET, no body, and holds no connection', async () => {
     for (const format of ['csv', 'ndjson']) {
       const head = await fetch(under(`all=true&format=${format}`), {
         method: 'HEAD',
@@ -378,7 +381,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     }
   });
 
-  test('HTTP/1.0 has no trailer and no chunks; the end of the connection is the end', async () => {
+  test('a whole report over HTTP/1.0 has no trailers or chunks and ends with the connection', async () => {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);
     socket.write(
@@ -394,7 +397,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     expect(summary).toEqual({ rows: hostileRows.length, sha256: sha256(body) });
   });
 
-  test('a report is of one moment, whatever is imported while it is read', async () => {
+  test('a whole report shows one snapshot, whatever is imported meanwhile', async () => {
     const own = await service.createTenant('moment');
     const ownToken = await service.accessToken(await clientOf(own));
     await load(service.store, own, large);
@@ -415,7 +418,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   });
 
   describe('a reader', () => {
-    test('that is slow, but reads on, gets all of it', async () => {
+    test('a client that reads slowly gets the whole report', async () => {
       const response = await begin('all=true&format=csv', impatientToken, impatient);
       const hash = createHash('sha256');
       const began = performance.now();
@@ -427,7 +430,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
       expect(response.trailers['x-export-sha256']).toBe(hash.digest('hex'));
     });
 
-    test('that stops reading is cut off, as the store waited with the rest for it', async () => {
+    test('a client that stops reading is disconnected', async () => {
       const response = await begin('all=true&format=ndjson', impatientToken, impatient);
       await untilNone();
       const { rows, complete } = impatient.log.findLast(({ msg }) => msg === 'export') as Record<string, unknown>;
@@ -437,7 +440,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
       expect(response.complete).toBe(false);
     });
 
-    test('that goes away frees its slot and its connection', async () => {
+    test('a client that disconnects frees its slot and its connection to the store', async () => {
       for (let time = 0; time < 6; time += 1) {
         const response = await begin('all=true&format=csv');
         expect(response.statusCode).toBe(200);
@@ -449,7 +452,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     });
   });
 
-  test('one after another is not too many: the end of a report is told when its slot is free', async () => {
+  test('exports one after another never exceed the limit, as a report ends after its slot is free', async () => {
     const others = await Promise.all([begin('all=true&format=csv'), begin('all=true&format=csv', otherLargeToken)]);
     for (let time = 0; time < 20; time += 1) {
       expect((await receive('all=true&format=csv&status=NONE', largeToken)).status).toBe(200);
@@ -457,7 +460,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     for (const response of others) response.destroy();
   });
 
-  test('too many at once are refused with the time to wait: of one client, then of all', async () => {
+  test('too many concurrent exports are rejected with Retry-After, of one client and of all', async () => {
     const first = await Promise.all([begin('all=true&format=csv'), begin('all=true&format=csv')]);
     expect(first.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
     const one = await fetch(under('all=true&format=csv'), { headers: { authorization: `Bearer ${largeToken}` } });
@@ -480,31 +483,28 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     expect((await receive('all=true&format=csv')).status).toBe(200);
   });
 
-  test.runIf(engine === 'postgres')(
-    'a store that stands still breaks a report, and the next one is given',
-    async () => {
-      const response = await begin('all=true&format=ndjson', impatientToken, impatient);
-      const pids = await withPostgres((client) =>
-        client.query(
-          "select pid from pg_stat_activity where application_name = 'subreport-export' and datname = current_database()",
-        ),
+  test.runIf(engine === 'postgres')('a store that hangs aborts a report, and the next report succeeds', async () => {
+    const response = await begin('all=true&format=ndjson', impatientToken, impatient);
+    const pids = await withPostgres((client) =>
+      client.query(
+        "select pid from pg_stat_activity where application_name = 'subreport-export' and datname = current_database()",
+      ),
+    );
+    const pid = Number(pids.rows[0]?.pid);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
+      await eventually(() =>
+        expect(impatient.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false }),
       );
-      const pid = Number(pids.rows[0]?.pid);
-      process.kill(pid, 'SIGSTOP');
-      try {
-        await expect(finishExport(response)).rejects.toThrow(/aborted|ECONNRESET/);
-        await eventually(() =>
-          expect(impatient.log.findLast(({ msg }) => msg === 'export')).toMatchObject({ complete: false }),
-        );
-        expect((await receive('all=true&format=ndjson')).status).toBe(200);
-      } finally {
-        process.kill(pid, 'SIGCONT');
-      }
-    },
-  );
+      expect((await receive('all=true&format=ndjson')).status).toBe(200);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
 
   test.runIf(engine === 'postgres')(
-    'a connection to the store that breaks is a broken report, never a short one',
+    'a lost connection to the store aborts a report and never shortens it',
     async () => {
       const response = await begin('all=true&format=ndjson');
       const killed = await withPostgres((client) =>
@@ -521,7 +521,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   );
 });
 
-test('a file of the embedded store that is cut under a report breaks it', async () => {
+test('truncating the file of the embedded store aborts a report in progress', async () => {
   const opened = await engines[0].openTestStore();
   const service = await startService(opened);
   try {

@@ -7,7 +7,7 @@ test.each([
   { trusted: '10.0.0.0/8', lines: 1 },
   { trusted: '127.0.0.0/8', lines: 0 },
 ])(
-  'with TRUSTED_PROXIES=$trusted the first X-Forwarded-For that is not believed is told, once (S5)',
+  'with TRUSTED_PROXIES=$trusted the first untrusted X-Forwarded-For is logged, once (S5)',
   async ({ trusted, lines }) => {
     const service = await startService(await engines[0].openTestStore(), { TRUSTED_PROXIES: trusted });
     const told = () => service.log.filter(({ msg }) => String(msg).startsWith('X-Forwarded-For is not believed'));

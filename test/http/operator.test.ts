@@ -48,7 +48,7 @@ describe.each(servicesOnEngines)(
     });
     afterAll(() => service.close());
 
-    test('loads, says what it did, and does nothing the second time', async () => {
+    test('a load returns its summary, and loading the same body again changes nothing', async () => {
       await begin();
       const text = `${ndjson(rows)}{"id":"x"}\n`;
       const first = await put(text, '', { 'x-correlation-id': 'load-1' });
@@ -61,7 +61,7 @@ describe.each(servicesOnEngines)(
       expect(await (await put(text)).json()).toMatchObject({ ...counts, inserted: 0, unchanged: 2_500 });
     });
 
-    test('takes gzip and zstd, and no other packing, no other media type', async () => {
+    test('a load accepts gzip and zstd, and no other coding or media type', async () => {
       await begin();
       const gzip = await put(gzipSync(ndjson(rows.slice(0, 5))), '', { 'content-encoding': 'gzip' });
       expect(await gzip.json()).toMatchObject({ inserted: 5 });
@@ -76,7 +76,7 @@ describe.each(servicesOnEngines)(
       );
     });
 
-    test('replaces all at once, refuses what would remove by mistake, and only counts in a dry run', async () => {
+    test('replace=true replaces all records at once, rejects an invalid or empty body, and only counts in a dry run', async () => {
       await begin();
       await put(ndjson(rows.slice(0, 100)));
       const replacement = ndjson(rows.slice(50, 120));
@@ -96,7 +96,7 @@ describe.each(servicesOnEngines)(
       expect(await (await put('', '?replace=true&allow-empty=true')).json()).toMatchObject({ removed: 70 });
     });
 
-    test('strict=true loads all or nothing', async () => {
+    test('strict=true loads all rows or none', async () => {
       await begin();
       const refused = await put(`${ndjson(rows.slice(0, 5))}{}\n`, '?strict=true');
       const { messages } = (await refused.json()) as { messages: string[] };
@@ -107,7 +107,7 @@ describe.each(servicesOnEngines)(
     });
 
     test.each(['?replaces=true', '?replace=1', '?replace=true&replace=true', '?allow-empty=true', '?dry-run'])(
-      '%s is a 400 that names the parameter',
+      'a load with %s gets a 400 that names the parameter',
       async (query) => {
         await begin();
         const response = await put('', query);
@@ -117,7 +117,7 @@ describe.each(servicesOnEngines)(
       },
     );
 
-    test('is for clients with the scope, of that tenant; another tenant is answered as an unknown one', async () => {
+    test('a load needs the scope and a client of the tenant; another tenant gets the same response as an unknown one', async () => {
       await begin();
       const reader = await service.accessToken(await service.createClient(tenant));
       expect((await put('', '', { authorization: `Bearer ${reader}` })).status).toBe(403);
@@ -134,7 +134,7 @@ describe.each(servicesOnEngines)(
       expect((await service.get('/v1/subscription', token)).status).toBe(403);
     });
 
-    test('refuses an access token without the scope of writing, although its client has that scope', async () => {
+    test('a load rejects an access token without the scope subscription:write, although its client has that scope', async () => {
       await begin();
       const scopes = ['subscription:read', 'subscription:write'] as const;
       const client = await service.createClient(tenant, { scopes });
@@ -168,7 +168,7 @@ describe.each(servicesOnEngines)(
       return sending;
     };
 
-    test('one at a time for a tenant: a second one is told to come back', async () => {
+    test('a second load into the same tenant gets 503 with Retry-After', async () => {
       await begin();
       const sending = await beginLoad('');
       const second = await put(ndjson(rows.slice(0, 1)));
@@ -179,7 +179,7 @@ describe.each(servicesOnEngines)(
       expect(await (await put(ndjson(rows.slice(0, 1)))).json()).toMatchObject({ unchanged: 1 });
     });
 
-    test('who is refused half-way can send the rest, read why, and go on with the connection', async () => {
+    test('a client whose load is rejected early can send the rest, read the response and reuse the connection', async () => {
       await begin();
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const ask = async (body: string) => {
@@ -201,7 +201,7 @@ describe.each(servicesOnEngines)(
       agent.destroy();
     });
 
-    test('a packed body that was cut off is told, and nothing that is not so', async () => {
+    test('a truncated compressed body is reported as truncated, and no other body is', async () => {
       await begin();
       const cut = gzipSync(ndjson(rows)).subarray(0, -100);
       for (const query of ['?replace=true', '?dry-run=true']) {
@@ -214,7 +214,7 @@ describe.each(servicesOnEngines)(
       expect((await stateOf()).ids).toEqual([]);
     });
 
-    test('the 10,001st rejected row ends a load, and what is behind it is not read (S14)', async () => {
+    test('a load ends at the 10,001st rejected row and reads no row after it (S14)', async () => {
       await begin();
       const bomb = gzipSync(`${ndjson(rows.slice(0, 3))}${'{}\n'.repeat(200_000)}`);
       for (const query of ['', '?strict=true', '?replace=true', '?dry-run=true']) {
@@ -226,7 +226,7 @@ describe.each(servicesOnEngines)(
       expect((await stateOf()).problems).toEqual([]);
     });
 
-    test('a strict load that finds another one running is told before its body is taken, and leaves no file', async () => {
+    test('a strict load during another load is rejected before its body is received, and leaves no file', async () => {
       await begin();
       const lock = await service.store.lockImport(tenant);
       for (let n = 0; n < 3; n += 1) expect((await put(ndjson(rows), '?strict=true')).status).toBe(503);
@@ -245,7 +245,7 @@ describe.each(servicesOnEngines)(
       expect(open.filter((file) => file.includes('/spool/'))).toEqual([]);
     });
 
-    test('a strict load of more than SPOOL_MAX_MIB is a 413, and nothing of it is loaded (S13)', async () => {
+    test('a strict load of more than SPOOL_MAX_MIB gets 413 and loads nothing (S13)', async () => {
       await begin();
       const refused = await put(ndjson([...rows, ...rows]), '?strict=true');
       expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('SPOOL_MAX_MIB')]);
@@ -262,7 +262,7 @@ describe.each(servicesOnEngines)(
       expect((await put('', '?dry-run=true')).status).toBe(200);
     });
 
-    test('a client that goes away leaves whole batches, or with replace nothing, and no lock', async () => {
+    test('a load whose client disconnects keeps complete batches, or nothing with replace, and no lock', async () => {
       await begin();
       (await beginLoad('')).destroy();
       const untilFree = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 const run = promisify(execFile);
 const program = fileURLToPath(new URL('../support/remember-request.ts', import.meta.url));
 
-test('a remembered request keeps no token in memory, and nothing at all once its token has expired (A 14.2.2)', async () => {
+test('a cached request keeps no token in memory, and nothing at all after its token has expired (A 14.2.2)', async () => {
   const { stdout } = await run(process.execPath, [program]);
   expect(JSON.parse(stdout)).toEqual({
     living: { token: false, response: true },

@@ -74,7 +74,7 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     for (const name of same) expect([name, posted.headers.get(name)]).toEqual([name, got.headers.get(name)]);
   });
 
-  test('a walk by X-Next-Cursor reads the whole report, and back by X-Previous-Cursor', async () => {
+  test('following X-Next-Cursor reads the whole report, and X-Previous-Cursor leads back', async () => {
     const query = { email: 'user0@example.com', size: 4, sort: '-createdDate' };
     const walk = async (header: string, first: object) => {
       const pages: string[][] = [];
@@ -93,7 +93,7 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     expect((await walk('x-previous-cursor', { ...query, page: 7 })).reverse()).toEqual(forward);
   });
 
-  test('no header of an answer holds the e-mail, and no URL that could be followed', async () => {
+  test('no header of a search response contains the email or a URL to follow', async () => {
     const response = await search({ email: 'user0@example.com', size: 4, page: 2 });
     const headers = JSON.stringify([...response.headers]);
     expect(headers).not.toMatch(/user0|%40/);
@@ -103,7 +103,7 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     expect(service.logText()).not.toContain('user0');
   });
 
-  test('a cursor goes with the query that it came from, however that was sent', async () => {
+  test('a cursor is valid for the query that it came from, as a search or as a URL', async () => {
     const got = await service.get('/v1/subscription?size=5&status=EXPIRED,ACTIVE', token);
     const cursor = new URL(got.headers.get('x-next-page') ?? '').searchParams.get('cursor');
     const next = await idsOf(await search({ size: 5, status: ['ACTIVE', 'EXPIRED'], cursor }));
@@ -150,15 +150,18 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     expect(errors[0]?.rule).toContain(', such as ');
   });
 
-  test.each(['before', 'after', 'created-from', 'created-to'])('%s that is no date cannot be read', async (name) => {
-    const { errors } = await expectProblem(await search({ [name]: '2024-02-30T00:00:00Z' }), 'INVALID_HTTP_MESSAGE');
-    expect(errors).toMatchObject([{ parameter: name }]);
-    expect((await expectProblem(await search({ [name]: 1 }), 'INVALID_REQUEST_PARAMS')).errors).toMatchObject([
-      { parameter: name, value: '1' },
-    ]);
-  });
+  test.each(['before', 'after', 'created-from', 'created-to'])(
+    'a search whose %s is not a date cannot be read',
+    async (name) => {
+      const { errors } = await expectProblem(await search({ [name]: '2024-02-30T00:00:00Z' }), 'INVALID_HTTP_MESSAGE');
+      expect(errors).toMatchObject([{ parameter: name }]);
+      expect((await expectProblem(await search({ [name]: 1 }), 'INVALID_REQUEST_PARAMS')).errors).toMatchObject([
+        { parameter: name, value: '1' },
+      ]);
+    },
+  );
 
-  test('unknown and repeated members are refused, with what was meant, nested ones are none', async () => {
+  test('unknown and repeated members of a search are rejected with a suggestion, nested ones are ignored', async () => {
     const unknown = '{"Status":"ACTIVE","foo":{"size":1},"__proto__":{},"siz\\u0065":1,"size":2}';
     const problem = await expectProblem(await post(unknown), 'INVALID_REQUEST_PARAMS');
     expect(problem.errors.map(({ parameter }) => parameter)).toEqual(['Status', 'foo', '__proto__', 'size']);
@@ -194,13 +197,13 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     expect(messages[0]).toContain('{"status":["ACTIVE"],"size":50}');
   });
 
-  test('a body that is not UTF-8 cannot be read, and nothing of one is shown', async () => {
+  test('a search body that is not UTF-8 is rejected without echoing it', async () => {
     await expectProblem(await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])), 'INVALID_HTTP_MESSAGE');
     const broken = await post('{"email":"grace@example.com",');
     expect(await broken.text()).not.toContain('grace');
   });
 
-  test('no body at all cannot be read', async () => {
+  test('a search without a body is rejected', async () => {
     const response = await fetch(`${service.baseUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}` },
@@ -208,7 +211,7 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     await expectProblem(response, 'INVALID_HTTP_MESSAGE');
   });
 
-  test('a body over 16 KiB is too large', async () => {
+  test('a search body over 16 KiB gets 413', async () => {
     expect((await post(`{}${' '.repeat(16_382)}`)).status).toBe(200);
     await expectProblem(await post(`{}${' '.repeat(16_383)}`), 'PAYLOAD_TOO_LARGE');
   });
@@ -225,13 +228,13 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
   });
 
   test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="UTF-8"'])(
-    'a body of type %s is taken',
+    'a search body of type %s is accepted',
     async (type) => {
       expect((await post('{}', { 'content-type': type })).status).toBe(200);
     },
   );
 
-  test('parameters in its URL are refused: they go into the body', async () => {
+  test('a search rejects parameters in the URL, as they belong in the body', async () => {
     const response = await post('{}', {}, `${path}?status=ACTIVE&email=grace%40example.com`);
     const problem = await expectProblem(response, 'INVALID_REQUEST_PARAMS');
     expect(problem.errors.map(({ parameter }) => parameter)).toEqual(['status', 'email']);
@@ -252,17 +255,17 @@ describe.each(engines)('searching on $engine', ({ openTestStore }) => {
     expect([response.status, response.headers.get('allow')]).toEqual([204, 'OPTIONS, POST']);
   });
 
-  test('it needs a token before its body is read, and an Accept that fits', async () => {
+  test('a search needs a token before its body is read, and an acceptable format', async () => {
     await expectProblem(await post('{', { authorization: '' }), 'UNAUTHORISED');
     await expectProblem(await post('{', { authorization: '', 'content-type': 'text/plain' }), 'UNAUTHORISED');
     await expectProblem(await post('{}', { accept: 'text/html' }), 'UNACCEPTABLE');
   });
 
-  test("another tenant's records are not found by it", async () => {
+  test("a search does not find another tenant's records", async () => {
     expect(await idsOf(await search({ sort: '-createdDate', size: 1000 }))).not.toContain('of-globex');
   });
 
-  test('the query string of GET is told in X-Applied-Filters in one form', async () => {
+  test('X-Applied-Filters shows equal filters of GET and search in the same way', async () => {
     const applied = async (query: string) =>
       (await service.get(`/v1/subscription?${query}`, token)).headers.get('x-applied-filters');
     expect(await applied('')).toBe('date-field=created&sort=createdDate');

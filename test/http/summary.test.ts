@@ -37,7 +37,7 @@ describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestSto
   });
   afterAll(() => service.close());
 
-  test('counts by status, product, plan and auto-renew, and says so', async () => {
+  test('a summary counts by status, product, plan and auto-renew, and X-Applied-Filters says so', async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -63,7 +63,7 @@ describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestSto
     });
   });
 
-  test('by day and month in UTC, of the filters alone, each group once and in the order of the contract', async () => {
+  test('a summary by day and month in UTC counts the filtered records only, each value once, in the order of the contract', async () => {
     const response = await get(
       '?by=month,day,status&status=EXPIRED,ACTIVE&created-from=2024-01-31T00:00:00%2B01:00&created-to=2024-03-01T00:00:00Z&email=Ada@example.com',
     );
@@ -84,16 +84,16 @@ describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestSto
     expect(service.logText()).not.toMatch(/ada(@|%40)example/i);
   });
 
-  test('what expires within a time is of the moment that the header tells', async () => {
+  test('a summary with expires-within covers the interval that X-Applied-Filters states', async () => {
     const { headers } = await get('?expires-within=7d&by=day&date-field=expiration');
     expect(headers.get('x-applied-filters')).toMatch(/expires-within=P7D&expires-after=.+&expires-until=.+&by=day$/);
   });
 
-  test("a tenant sees nothing of another's records", async () => {
+  test("a summary counts none of another tenant's records", async () => {
     expect(await (await get('?status=PENDING')).json()).toMatchObject({ total: 0, by: { status: [] } });
   });
 
-  test('304 for what the client has, without reading a row, until a record changes', async () => {
+  test('a summary that the client has cached gets 304 without reading a row, until a record changes', async () => {
     const etag = (await get()).headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[\w-]+"$/);
     const reading = vi.spyOn(service.store, 'readTenant');
@@ -112,7 +112,7 @@ describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestSto
     await service.store.deleteSubscriptions(acme, ['one-more']);
   });
 
-  test('is compressed for clients that take it', async () => {
+  test('a summary is compressed for clients that accept it', async () => {
     const response = await get('?by=product-id,day&after=2024-01-01T00:00:00Z&before=2024-03-01T00:00:00Z', {
       'accept-encoding': 'gzip',
     });
@@ -136,18 +136,18 @@ describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestSto
     }
   });
 
-  test('is JSON, and nothing else', async () => {
+  test('a summary is available only as JSON', async () => {
     expect((await get('', { accept: 'application/*' })).status).toBe(200);
     for (const accept of ['text/csv', 'application/x-ndjson', 'application/json;q=0'])
       await expectProblem(await get('', { accept }), 'UNACCEPTABLE');
   });
 
-  test('needs a token', async () => {
+  test('a summary needs an access token', async () => {
     await expectProblem(await send('GET', {}), 'UNAUTHORISED');
     await expectProblem(await get('', {}, 'x.y.z'), 'UNAUTHORISED');
   });
 
-  test('stands beside records and the search: no path below it', async () => {
+  test("the summary's path is neither a record nor a prefix of other paths", async () => {
     expect(await (await service.get('/v1/subscription/id-1', token)).text()).toBe(rows[1]?.record);
     await expectProblem(await service.get(`${path}/`, token), 'NOT_FOUND');
     await expectProblem(await service.get('/v1/subscription/Summary', token), 'NOT_FOUND');
@@ -161,7 +161,7 @@ describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestSto
 });
 
 describe.each(services)('the summary of $service', ({ start }) => {
-  test('is limited in its rate with the report', async () => {
+  test('requests for summaries count against the rate limit of the report', async () => {
     const service = await start(await engines[0].openTestStore(), { RATE_LIMIT_PER_MINUTE: '3' });
     const token = await service.accessToken(await service.createClient(await service.createTenant('acme')));
     for (const each of [path, '/v1/subscription', path]) expect((await service.get(each, token)).status).toBe(200);

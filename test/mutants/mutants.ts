@@ -86,7 +86,7 @@ export const mutants: readonly Mutant[] = [
     search: '[records[0], records.at(-1)]',
     replace: '[records[0], records.at(-2)]',
     file: 'search.test.ts',
-    test: 'a walk by X-Next-Cursor reads the whole report, and back by X-Previous-Cursor',
+    test: 'following X-Next-Cursor reads the whole report, and X-Previous-Cursor leads back',
     on: ['sqlite'],
   },
   {
@@ -95,7 +95,7 @@ export const mutants: readonly Mutant[] = [
     search: `\${start.isKeyItself === true ? '=' : ''}`,
     replace: '=',
     file: 'search.test.ts',
-    test: 'a walk by X-Next-Cursor reads the whole report, and back by X-Previous-Cursor',
+    test: 'following X-Next-Cursor reads the whole report, and X-Previous-Cursor leads back',
     on: ['postgres'],
   },
   {
@@ -133,7 +133,7 @@ export const mutants: readonly Mutant[] = [
     search: 'countOnSqlite(connection, tenant, countChanges(changes));',
     replace: 'return void countOnSqlite(connection, tenant, countChanges(changes));',
     file: 'caching.test.ts',
-    test: 'a change by another process is in the next answer',
+    test: 'a change by another process is in the next response',
     on: ['sqlite', 'this process'],
   },
   {
@@ -160,7 +160,7 @@ export const mutants: readonly Mutant[] = [
     search: 'JSON.stringify([tenant, ...response.key])',
     replace: 'JSON.stringify([...response.key])',
     file: 'caching.test.ts',
-    test: 'two tenants never share an answer or a tag',
+    test: 'two tenants never share a cached response or an ETag',
     on: ['sqlite', 'this process'],
   },
   {
@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
     search: '(row.family === null || row.revoked_at !== null)',
     replace: 'row.family === null',
     file: 'token-management.test.ts',
-    test: '68 (RFC 7009 §2.1, §2.2): a revoked refresh token ends its family, its access tokens at once with it',
+    test: '68 (RFC 7009 §2.1, §2.2): revoking a refresh token revokes its family, including its access tokens at once',
     on: ['sqlite'],
   },
   {
@@ -187,7 +187,7 @@ export const mutants: readonly Mutant[] = [
     search: '!claims.scopes.includes(scope) || !client.scopes.includes(scope)',
     replace: '!client.scopes.includes(scope)',
     file: 'operator.test.ts',
-    test: 'refuses an access token without the scope of writing, although its client has that scope',
+    test: 'a load rejects an access token without the scope subscription:write, although its client has that scope',
     on: ['sqlite', 'this process'],
   },
   {
@@ -196,7 +196,7 @@ export const mutants: readonly Mutant[] = [
     search: 'await revokeRefreshFamily(store, client.clientId, id, nowSeconds);',
     replace: '',
     file: 'token-endpoint.test.ts',
-    test: '31 (RFC 9700 §4.14.2): reuse of a used token ends its family and no other',
+    test: '31 (RFC 9700 §4.14.2): reuse of a used token revokes its family and no other',
     on: ['postgres'],
   },
   {
@@ -205,7 +205,7 @@ export const mutants: readonly Mutant[] = [
     search: 'case when cap_at < $5 then cap_at else $5 end',
     replace: '$5',
     file: 'clock.test.ts',
-    test: '33 (RFC 9700 §4.14.2): each use begins 30 new minutes, up to the cap of the family',
+    test: '33 (RFC 9700 §4.14.2): each refresh extends the family by 30 minutes, up to its maximum age',
     on: ['postgres'],
   },
   // Keys
@@ -215,7 +215,7 @@ export const mutants: readonly Mutant[] = [
     search: "endsAt <= nowSeconds ? 'dead'",
     replace: "endsAt < 0 ? 'dead'",
     file: 'keys.test.ts',
-    test: 'rotation publishes the next key before its use, and the old one until its last token is dead',
+    test: 'rotation publishes the next key before its use, and the old one until its last token has expired',
     on: ['sqlite'],
   },
   {
@@ -224,7 +224,7 @@ export const mutants: readonly Mutant[] = [
     search: 'if (current === undefined) return jwk;',
     replace: 'if (current !== null) return jwk;',
     file: 'keys.test.ts',
-    test: 'keeps the keys encrypted, and replaces those that were there in the clear (S2)',
+    test: 'KEY_ENCRYPTION_SECRET encrypts the keys and replaces unencrypted ones (S2)',
     on: ['postgres'],
   },
   // Import
@@ -252,7 +252,7 @@ export const mutants: readonly Mutant[] = [
     search: 'if (checked.rejected > 0) {',
     replace: 'if (checked.rejected > checked.read) {',
     file: 'operator.test.ts',
-    test: 'strict=true loads all or nothing',
+    test: 'strict=true loads all rows or none',
     on: ['sqlite', 'this process'],
   },
   {
@@ -271,7 +271,7 @@ export const mutants: readonly Mutant[] = [
     search: "if (report.format === 'ndjson') yield",
     replace: "if (report.format === 'csv') yield",
     file: 'export.test.ts',
-    test: 'NDJSON ends with a summary of what stands before it, as do the trailer fields',
+    test: 'NDJSON ends with a summary of the lines before it, and the trailers state the same',
     on: ['sqlite'],
   },
   {

@@ -32,7 +32,7 @@ async function answerOf(sending: ReturnType<typeof send>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
 }
 
-test('gives the body as it arrives', async () => {
+test('a body is read as it arrives', async () => {
   handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, 5_000))).toString();
   const sending = send();
   sending.write('one ');
@@ -40,7 +40,7 @@ test('gives the body as it arrives', async () => {
   expect(await answerOf(sending)).toBe('one two');
 });
 
-test('fails when nothing comes for too long, and the rest is not waited for', async () => {
+test('reading a body fails when nothing arrives for too long, without waiting for the rest', async () => {
   handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, 60))).toString();
   const sending = send();
   sending.write('one');
@@ -48,7 +48,7 @@ test('fails when nothing comes for too long, and the rest is not waited for', as
   sending.destroy();
 });
 
-test('fails when the client goes away', async () => {
+test('reading a body fails when the client disconnects', async () => {
   const failed = Promise.withResolvers<string>();
   handle = async (incoming) => {
     await Array.fromAsync(readBody(incoming, 5_000)).catch(({ code }) => failed.resolve(code));
@@ -60,7 +60,7 @@ test('fails when the client goes away', async () => {
   expect(await failed.promise).toBe('INVALID_HTTP_MESSAGE');
 });
 
-test('a body that nobody wants passes for a while, then the connection is closed', async () => {
+test('a body that is discarded is received for a while, then the connection is closed', async () => {
   handle = async (incoming) => {
     for await (const _ of readBody(incoming, 5_000)) break;
     discardBody(incoming, 200);

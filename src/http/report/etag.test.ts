@@ -4,14 +4,14 @@ import { codedTag, entityTag, matchesTag } from './etag.ts';
 const tag = entityTag(['acme', 7, { size: 20 }]);
 
 describe('entity tags', () => {
-  test('are equal for equal parts and differ for others', () => {
+  test('entity tags are equal for equal parts and differ for others', () => {
     expect(entityTag(['acme', 7, { size: 20 }])).toBe(tag);
     for (const parts of [['acme', 8, { size: 20 }], ['globex', 7, { size: 20 }], ['acme', 7, { size: 21 }], []])
       expect(entityTag(parts)).not.toBe(tag);
     expect(tag).toMatch(/^"[\w-]{27}"$/);
   });
 
-  test('differ from coding to coding, as the bytes do', () => {
+  test('entity tags differ between codings, as the bytes do', () => {
     expect(new Set([tag, codedTag(tag, 'br'), codedTag(tag, 'gzip')]).size).toBe(3);
   });
 
@@ -22,7 +22,7 @@ describe('entity tags', () => {
     [`"other",${tag},"more"`],
     [codedTag(tag, 'zstd')],
     [`W/${codedTag(tag, 'gzip')}`],
-  ])('If-None-Match: %s names it', (header) => {
+  ])('If-None-Match: %s matches the tag', (header) => {
     expect(matchesTag(header, tag)).toBe(true);
   });
 
@@ -34,7 +34,7 @@ describe('entity tags', () => {
     [tag.slice(1, -1)],
     [codedTag(tag, 'x')],
     [`"${'a'.repeat(5_000)}`],
-  ])('If-None-Match: %s does not', (header) => {
+  ])('If-None-Match: %s does not match the tag', (header) => {
     expect(matchesTag(header, tag)).toBe(false);
   });
 });

@@ -4,14 +4,14 @@ import { createPageCache } from './page-cache.ts';
 const page = (bytes: number) => ({ body: Buffer.alloc(bytes), headers: {}, revision: 1 });
 
 describe('the page cache', () => {
-  test('gives back what was set', () => {
+  test('the page cache returns what was set', () => {
     const cache = createPageCache(1_000_000);
     const one = page(10);
     cache.set('a', one);
     expect([cache.get('a'), cache.get('b')]).toEqual([one, undefined]);
   });
 
-  test('keeps no more bytes than allowed: pages used longest ago make room', () => {
+  test('the page cache stays within its bytes by evicting the least recently used pages', () => {
     const cache = createPageCache(90_000);
     // some 10,500 each with what an entry costs
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) cache.set(key, page(10_000));
@@ -20,20 +20,20 @@ describe('the page cache', () => {
     expect([cache.get('a') !== undefined, cache.get('b')]).toEqual([true, undefined]);
   });
 
-  test('a key that is set again counts once', () => {
+  test('a page that is set again counts once', () => {
     const cache = createPageCache(100_000);
     cache.set('a', page(1_000));
     for (let n = 0; n < 1_000; n += 1) cache.set('b', page(1_000));
     expect(cache.get('a')).toBeDefined();
   });
 
-  test('a page larger than an eighth of it is not kept', () => {
+  test('a page larger than an eighth of the page cache is not cached', () => {
     const cache = createPageCache(100_000);
     cache.set('a', page(12_500));
     expect(cache.get('a')).toBeUndefined();
   });
 
-  test('counts keys and headers, not bodies alone', () => {
+  test('the page cache counts keys and headers, not only bodies', () => {
     const cache = createPageCache(90_000);
     const headers = { link: 'x'.repeat(5_000) };
     for (let n = 0; n < 20; n += 1) cache.set(`${n} ${'k'.repeat(5_000)}`, { ...page(0), headers });
@@ -41,13 +41,13 @@ describe('the page cache', () => {
     expect(kept).toHaveLength(8);
   });
 
-  test('keeps a body in memory of its own, not as a part of a larger one', () => {
+  test('the page cache copies a body that is part of a larger buffer', () => {
     const cache = createPageCache(100_000);
     cache.set('a', { ...page(0), body: Buffer.alloc(10_000).subarray(0, 10) });
     expect(cache.get('a')?.body.buffer.byteLength).toBe(10);
   });
 
-  test('of 0 bytes keeps nothing', () => {
+  test('a page cache of 0 bytes keeps nothing', () => {
     const cache = createPageCache(0);
     cache.set('a', page(0));
     expect(cache.get('a')).toBeUndefined();

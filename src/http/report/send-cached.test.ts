@@ -14,7 +14,7 @@ function serviceOf(tenant: string): FastifyInstance {
   return app;
 }
 
-test('an answer that may be repeated gives its bytes for as long as the cache keeps them, in each coding, and of its revision', async () => {
+test('a repeatable response returns its body while it is cached, in each coding and for its revision only', async () => {
   let revision = 1;
   const kept: RepeatableResponse[] = [];
   const repeated = {
@@ -48,7 +48,7 @@ test('an answer that may be repeated gives its bytes for as long as the cache ke
   await app.close();
 });
 
-test('304 is kept without bytes, and nothing is kept that time alone changes', async () => {
+test('a repeatable 304 has no body, and a response that depends on the current time is not repeatable', async () => {
   const kept: RepeatableResponse[] = [];
   const repeated = {
     respond: () => false,

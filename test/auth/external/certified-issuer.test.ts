@@ -56,29 +56,29 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     expect(await ids(response)).toEqual([id]);
   });
 
-  test('60: a token is looked at each time, also in a request that is sent again as it was', async () => {
+  test('60: an external token is checked each time, also in a repeated request', async () => {
     const token = await issuer.token('acme-es', service.baseUrl);
     for (let n = 0; n < 4; n += 1) expect((await get(token)).headers.get('server-timing')).not.toContain('repeated');
   });
 
-  test('tokens of our own endpoint work beside it', async () => {
+  test('tokens of our own endpoint work in addition to external ones', async () => {
     const client = await service.createClient(await service.createTenant('globex'));
     expect(await ids(await get(await service.accessToken(client)))).toEqual(['of-globex']);
   });
 
-  test('62: a client that our table does not know is a 401', async () => {
+  test('62: an external token of an unknown client gets 401', async () => {
     const problem = await expectProblem(await get(await issuer.token('stranger', service.baseUrl)), 'UNAUTHORISED');
     expect(problem.detail).toContain('its client must be active');
   });
 
-  test('62: a client that was disabled is a 401 within a second', async () => {
+  test('62: an external token of a disabled client gets 401 within a second', async () => {
     const token = await issuer.token('leaver', service.baseUrl);
     expect((await get(token)).status).toBe(200);
     await disableClientById(service.store, now(), 'leaver');
     await expect.poll(async () => (await get(token)).status).toBe(401);
   });
 
-  test('52 (RFC 6750 §3.1): a token without the scope is a 403 that names it', async () => {
+  test('52 (RFC 6750 §3.1): an external token without the scope gets 403 that names it', async () => {
     const response = await get(await issuer.token('acme-es', service.baseUrl, 'other:read'));
     expect(response.headers.get('www-authenticate')).toMatch(
       /^Bearer realm="subreport", error="insufficient_scope", .*scope="subscription:read"$/,
@@ -86,7 +86,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     await expectProblem(response, 'ACCESS_DENIED');
   });
 
-  test('52: a token with a scope that our table does not give the client is a 403', async () => {
+  test('52: an external token with a scope that the client may not have gets 403', async () => {
     const tenant = await service.createTenant('acme');
     await external(tenant, 'narrow');
     await service.store.writeDirectory([
@@ -96,7 +96,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     await expectProblem(response, 'ACCESS_DENIED');
   });
 
-  test('56 (RFC 8725 §3.9): a token for another audience is a 401 that says so', async () => {
+  test('56 (RFC 8725 §3.9): an external token for another audience gets 401 that says so', async () => {
     const response = await get(await issuer.token('acme-es', 'https://other.example/api'));
     expect(response.headers.get('www-authenticate')).toBe(
       `Bearer realm="subreport", error="invalid_token", error_description="Cannot accept the access token: its aud must contain '${service.baseUrl}'"`,
@@ -169,14 +169,14 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const withHeader = (token: string, header: object) => [encode(header), ...token.split('.').slice(1)].join('.');
 
-  test('54 (RFC 8725 §2.1, §3.1): alg none is a 401, in any case', async () => {
+  test('54 (RFC 8725 §2.1, §3.1): alg none gets 401 in any letter case', async () => {
     for (const alg of ['none', 'None', 'NONE']) {
       const unsigned = `${encode({ alg, typ: 'at+jwt', kid: 'ES256-1' })}.${encode(good())}.`;
       expect((await get(unsigned)).status).toBe(401);
     }
   });
 
-  test('54 (RFC 8725 §2.1): HS256 keyed with the public key is a 401, in each form of that key', async () => {
+  test('54 (RFC 8725 §2.1): HS256 keyed with the public key gets 401, in each format of that key', async () => {
     const response = await fetch(`${issuer.url}/jwks`);
     const { keys } = (await response.json()) as { keys: { kty: string; n?: string }[] };
     const rsa = keys.find(({ kty }) => kty === 'RSA');
@@ -188,13 +188,13 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     }
   });
 
-  test('54 (RFC 8725 §3.1): a token of the same keys with an algorithm outside the list is a 401', async () => {
+  test('54 (RFC 8725 §3.1): a token of the same keys with an unlisted algorithm gets 401', async () => {
     const { privateJwk } = issuer.keys.RS256;
     const pair = { ...issuer.keys.RS256, alg: 'RS512', privateKey: await importAs(privateJwk, 'SHA-512') };
     expect((await get(await sign(pair, {}, good()))).status).toBe(401);
   });
 
-  test('59 (RFC 8725 §3.10): a key that the token brings along, in jwk, jku or x5u, is not used', async () => {
+  test("59 (RFC 8725 §3.10): a key in the token's own jwk, jku or x5u header is not used", async () => {
     const foreign = await makeKey('ES256');
     const trap = await startScriptedIssuer([foreign]);
     const jku = `${trap.url}/keys`;
@@ -206,7 +206,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     await trap.close();
   });
 
-  test('62 (RFC 9700 §4.15): a sub that is another client, or any other text, gives nothing of it', async () => {
+  test('62 (RFC 9700 §4.15): a sub that names another client, or anything else, grants none of its access', async () => {
     for (const sub of ['globex-es', 'globex', 'nobody']) {
       const response = await get(await sign(issuer.keys.ES256, {}, { ...good(), sub }));
       expect(await ids(response)).toEqual(['of-acme']);
@@ -215,7 +215,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     expect((await get(stranger)).status).toBe(401);
   });
 
-  test('62: a token that names a client of our own endpoint is a 401, and one of ours that names a client of the issuer (S11)', async () => {
+  test('62: an external token that names a client of ours gets 401, and so does one of ours that names an external client (S11)', async () => {
     const tenant = await service.createTenant('acme');
     const own = await service.createClient(tenant, { clientId: 'ours' });
     expect((await get(await issuer.token('ours', service.baseUrl))).status).toBe(401);
@@ -229,7 +229,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     expect((await get(token)).status).toBe(401);
   });
 
-  test('62: client revoke-tokens ends the tokens of the issuer too', async () => {
+  test('62: client revoke-tokens revokes external tokens too', async () => {
     await external(await service.createTenant('acme'), 'ended');
     const token = await issuer.token('ended', service.baseUrl);
     expect((await get(token)).status).toBe(200);
@@ -237,7 +237,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     expect((await get(token)).status).toBe(401);
   });
 
-  test('51 (RFC 4648 §3.5): another spelling of the same base64url is a 401 (S15)', async () => {
+  test('51 (RFC 4648 §3.5): another spelling of the same base64url gets 401 (S15)', async () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const own = await service.createClient(await service.createTenant('acme'));
     for (const token of [await issuer.token('acme-es', service.baseUrl), await service.accessToken(own)]) {
@@ -259,7 +259,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
     }
   });
 
-  test('40 (RFC 6750 §5.2): no token stands in the log, refused or not', () => {
+  test('40 (RFC 6750 §5.2): no external token is in the log, accepted or rejected', () => {
     expect(service.logText()).not.toMatch(/eyJ[\w-]+\./);
   });
 });
@@ -282,7 +282,7 @@ describe.each(engines)('settings of a strict issuer on $engine', ({ openTestStor
   });
   afterAll(() => issuer.close());
 
-  test('OIDC_AUDIENCE, OIDC_REQUIRED_SCOPE: names that the issuer has for the API and its scope', async () => {
+  test("OIDC_AUDIENCE and OIDC_REQUIRED_SCOPE are the issuer's names of the API and its scope", async () => {
     const audience = 'https://api.example/subscriptions';
     await start({ OIDC_AUDIENCE: audience, OIDC_REQUIRED_SCOPE: 'read:subscriptions' });
     const status = async (aud: string, scope: string) =>
@@ -295,7 +295,7 @@ describe.each(engines)('settings of a strict issuer on $engine', ({ openTestStor
     await service.close();
   });
 
-  test('OIDC_ALGORITHMS: what is not listed is refused', async () => {
+  test('a token signed with an algorithm outside OIDC_ALGORITHMS is rejected', async () => {
     await start({ OIDC_ALGORITHMS: 'RS256' });
     expect((await service.get(report, await issuer.token('acme-es', service.baseUrl))).status).toBe(401);
     await service.close();

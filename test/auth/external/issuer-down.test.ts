@@ -53,7 +53,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     await issuer.close().catch(() => undefined); // some tests closed it
   });
 
-  test('61: down from the start: a warning, 503 with Retry-After for its tokens, 200 for ours', async () => {
+  test('61: an issuer that is down at start-up means a warning, 503 with Retry-After for its tokens, and 200 for ours', async () => {
     await issuer.close();
     await start();
     await expect.poll(() => warnings().length).toBe(1);
@@ -66,7 +66,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     await expectOwnTokensGood();
   });
 
-  test('61: hanging from the start: the start does not wait, its tokens get 503 within the time limit', async () => {
+  test('61: an issuer that hangs at start-up does not delay the start, and its tokens get 503 within the time limit', async () => {
     issuer.script = () => undefined;
     const begun = performance.now();
     await start();
@@ -76,14 +76,14 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     expect(performance.now() - begun).toBeLessThan(9_500);
   });
 
-  test('61: down after its keys were read: its tokens stay good', async () => {
+  test('61: tokens of an issuer that goes down after its keys were fetched stay valid', async () => {
     await start();
     expect((await get()).status).toBe(200);
     await issuer.close();
     expect((await get()).status).toBe(200);
   });
 
-  test('65 (RFC 8414 §3.3): a discovery document of another issuer is a 503, and the log says what differs', async () => {
+  test('65 (RFC 8414 §3.3): a discovery document of another issuer means 503, and the log says what differs', async () => {
     issuer.script = () => ({ issuer: `${issuer.url}/`, jwks_uri: `${issuer.url}/keys` });
     await start();
     await expectUnavailable(await get());
@@ -93,7 +93,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     expect(issuer.asked).not.toContain('/keys');
   });
 
-  test('56 (RFC 8725 §3.8): tokens of nobody we know are a 401 all the same', async () => {
+  test('56 (RFC 8725 §3.8): tokens of unknown issuers get 401 while the known issuer is down', async () => {
     issuer.script = () => undefined;
     await start();
     const claims = { aud: service.baseUrl, sub: 'acme', client_id: 'acme', iat: now(), exp: now() + 300 };

@@ -89,12 +89,12 @@ describe('the keys of an external issuer', () => {
   });
   afterEach(() => server.close());
 
-  test('61: are read once for all who ask at once, and kept', async () => {
+  test('61: the keys are fetched once for concurrent tokens, and cached', async () => {
     expect(await Promise.all(Array.from({ length: 20 }, () => verdict()))).toEqual(Array(20).fill('accepted'));
     expect(server.asked).toEqual([openidPath, keysPath]);
   });
 
-  test('61: a key that is not known yet is looked for at once, by one reading for all who come with it', async () => {
+  test('61: an unknown key causes one immediate fetch for all concurrent tokens', async () => {
     await verdict();
     publish(key(0), key(1));
     expect(await Promise.all(Array.from({ length: 20 }, () => verdict(key(1))))).toEqual(Array(20).fill('accepted'));
@@ -102,7 +102,7 @@ describe('the keys of an external issuer', () => {
     expect(reads()).toBe(2);
   });
 
-  test('61: a flood of made-up key ids causes one reading in 30 seconds, and none delays good tokens', async () => {
+  test('61: a flood of made-up key ids causes one fetch in 30 seconds and delays no valid token', async () => {
     await verdict();
     const flood = async () => {
       for (let made = 0; made < 40; made += 1)
@@ -119,7 +119,7 @@ describe('the keys of an external issuer', () => {
     expect(await verdict()).toBe('accepted');
   });
 
-  test('61: made-up key ids cause no reading more when the first token is one', async () => {
+  test('61: made-up key ids cause no additional fetch when the first token has one', async () => {
     expect(await verdict(key(2))).toBe('INVALID_TOKEN');
     expect(reads()).toBe(1);
   });
@@ -133,7 +133,7 @@ describe('the keys of an external issuer', () => {
     ['a year', 'public, max-age=31536000', 86_400],
     ['nonsense', 'max-age=soon', 600],
   ])(
-    '61: with %s in Cache-Control, the keys are read anew in the background after %s, %s s',
+    '61: with %s in Cache-Control, the keys are refreshed in the background after %s, %s s',
     async (_title, value, seconds) => {
       const right = server.script;
       server.script = (path, response) => {
@@ -150,7 +150,7 @@ describe('the keys of an external issuer', () => {
     },
   );
 
-  test('61: nobody waits for the reading in the background', async () => {
+  test('61: no token waits for the background refresh of the keys', async () => {
     await verdict();
     server.script = () => undefined; // hangs
     time = start + 600;
@@ -165,7 +165,7 @@ describe('the keys of an external issuer', () => {
     ['answers 503', 503],
     ['has forgotten its keys', 404],
   ] as const)(
-    '61: an issuer that %s is tried every 30 seconds, and the keys read last stay in use',
+    '61: an issuer that %s is retried every 30 seconds, and the last fetched keys stay in use',
     async (_title, how) => {
       await verdict();
       if (how === 'close') await server.close();
@@ -188,7 +188,7 @@ describe('the keys of an external issuer', () => {
     },
   );
 
-  test('61: a key set that has become unusable does not take the place of the good one', async () => {
+  test('61: an unusable key set does not replace the usable one', async () => {
     await verdict();
     for (const bad of [{ keys: [] }, { keys: 'none' }, {}, { keys: [null] }, []]) {
       server.script = (path) =>
@@ -201,7 +201,7 @@ describe('the keys of an external issuer', () => {
     }
   });
 
-  test('59, 60: a key that the issuer withdrew ends tokens that were found good before', async () => {
+  test('59, 60: tokens accepted before are rejected once the issuer withdraws their key', async () => {
     const old = await token(key(0), { exp: start + 86_400 });
     expect(await judge(old)).toBe('accepted');
     publish(key(1));
@@ -210,7 +210,7 @@ describe('the keys of an external issuer', () => {
     await expect.poll(() => judge(old)).toBe('INVALID_TOKEN');
   });
 
-  test('57, 60 (RFC 7519 §4.1.4): a verdict is kept no longer than the token and 30 seconds for clocks that differ', async () => {
+  test('57, 60 (RFC 7519 §4.1.4): a cached result expires with the token, plus 30 seconds for clock differences', async () => {
     const short = await token(key(0), { exp: start + 100 });
     expect(await judge(short)).toBe('accepted');
     time = start + 129;
@@ -222,7 +222,7 @@ describe('the keys of an external issuer', () => {
   });
 
   describe('with none read yet', () => {
-    test('61: an issuer that is down is no fault of the token; it is tried again after 5 seconds', async () => {
+    test('61: while an issuer is down, its tokens get 503 rather than 401, and it is retried after 5 seconds', async () => {
       server.script = fail(500);
       for (let sent = 0; sent < 10; sent += 1) expect(await verdict()).toBe('UNAVAILABLE');
       expect(server.asked).toHaveLength(1);
@@ -233,7 +233,7 @@ describe('the keys of an external issuer', () => {
       expect(await verdict()).toBe('accepted');
     });
 
-    test('61: an issuer that failed is asked again though the clock was set back by two hours since (O7)', async () => {
+    test('61: a failed issuer is retried even if the clock was set back by two hours (O7)', async () => {
       server.script = fail(500);
       expect(await verdict()).toBe('UNAVAILABLE');
       publish(key(0));
@@ -242,7 +242,7 @@ describe('the keys of an external issuer', () => {
       expect(await verdict()).toBe('accepted');
     });
 
-    test('61: an issuer that hangs is given up after 5 seconds, whichever of its answers it owes', async () => {
+    test('61: an issuer that hangs times out after 5 seconds, whichever document is missing', async () => {
       const others = await Promise.all(['head', 'body', 'keys'].map(() => startScriptedIssuer([key(0)])));
       const [head, body, inKeys] = others as [ScriptedIssuer, ScriptedIssuer, ScriptedIssuer];
       head.script = () => undefined;
@@ -262,7 +262,7 @@ describe('the keys of an external issuer', () => {
       await Promise.all(others.map((each) => each.close()));
     });
 
-    test('56, 65 (RFC 8414 §3.3): a discovery document of another issuer is not used, a slash at its end too', async () => {
+    test('56, 65 (RFC 8414 §3.3): a discovery document of another issuer is not used, even if only a trailing slash differs', async () => {
       for (const other of [`${server.url}/`, 'https://attacker.example', undefined, 7]) {
         issuer = open();
         server.script = (path) =>
@@ -285,7 +285,7 @@ describe('the keys of an external issuer', () => {
       expect(faults[0]?.message).toContain('its jwks_uri must be an https URL');
     });
 
-    test('61: an answer above 256 KiB is not read to its end', async () => {
+    test("61: an issuer's response above 256 KiB is not read to its end", async () => {
       server.script = (_path, response) => {
         response.writeHead(200);
         const more = () => {
@@ -326,7 +326,7 @@ describe('the keys of an external issuer', () => {
       ['/realms/acme', `/realms/acme${openidPath}`, `${oauthPath}/realms/acme`],
       ['/realms/acme/', `/realms/acme${openidPath}`, `${oauthPath}/realms/acme`],
     ])(
-      '64 (RFC 8414 §3.1): for an issuer with the path %j, both places of the document are known',
+      '64 (RFC 8414 §3.1): for an issuer with the path %j, both locations of the document are tried',
       async (path, first, second) => {
         const other = await startScriptedIssuer([key(0)], path);
         issuer = open({ issuer: other.url });

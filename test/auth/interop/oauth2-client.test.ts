@@ -24,7 +24,7 @@ describe('@badgateway/oauth2-client', () => {
   const getReport = (token: string): Promise<Response> =>
     fetch(service.reportUrl, { headers: { authorization: `Bearer ${token}` } });
 
-  test('discovers the token endpoint, and that Basic is the way to authenticate', async () => {
+  test('discovers the token endpoint and authentication by Basic', async () => {
     const client = open(service.clients.imported);
     expect(await client.getEndpoint('tokenEndpoint')).toBe(`${service.url}/oauth2/token`);
     expect(client.settings.authenticationMethod).toBe('client_secret_basic');
@@ -58,12 +58,12 @@ describe('@badgateway/oauth2-client', () => {
     });
   });
 
-  test('gets through with Basic that encodes only colons, as its older versions send it, with a secret that we generated', async () => {
+  test('authenticates with Basic that encodes only colons, as its older versions do, with a generated secret', async () => {
     const client = open(service.clients.generated, 'client_secret_basic_interop');
     await service.expectReport(await getReport((await client.clientCredentials()).accessToken));
   });
 
-  test('its fetch gets a new token when the report answers 401, and asks again', async () => {
+  test('its fetch gets a new token when the report responds with 401, and retries', async () => {
     const client = open(service.clients.generated);
     const { refreshToken } = await client.clientCredentials();
     let renewed = '';

@@ -101,7 +101,7 @@ describe('oauth4webapi', () => {
     });
   });
 
-  test('sees invalid_grant for a refresh token that is none', async () => {
+  test('sees invalid_grant for a malformed refresh token', async () => {
     await expect(refresh(service.clients.generated, 'no-token')).rejects.toMatchObject({
       name: 'ResponseBodyError',
       error: 'invalid_grant',
@@ -153,7 +153,7 @@ describe('oauth4webapi', () => {
       }
     });
 
-    test('refuses one that was changed, and a refresh token', async () => {
+    test('rejects a modified access token and a refresh token', async () => {
       const { access_token, refresh_token = '' } = await issue(service.clients.generated);
       const [header = '', payload = '', signature = ''] = access_token.split('.');
       const claims = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), client_id: 'another' };

@@ -70,7 +70,7 @@ describe.each(engines)('openid-client on $engine', ({ openTestStore }) => {
       },
     );
 
-    test('asks about its tokens (RFC 7662), ends them (RFC 7009), and the report refuses them at once', async () => {
+    test('introspects its tokens (RFC 7662) and revokes them (RFC 7009), and the report rejects them at once', async () => {
       const config = await discover(service.clients.generated, authenticate);
       const tokens = await clientCredentialsGrant(config);
       const refreshToken = tokens.refresh_token ?? '';
@@ -97,7 +97,7 @@ describe.each(engines)('openid-client on $engine', ({ openTestStore }) => {
     });
   });
 
-  test('sees invalid_grant for a refresh token that is none', async () => {
+  test('sees invalid_grant for a malformed refresh token', async () => {
     const config = await discover(service.clients.generated);
     await expect(refreshTokenGrant(config, 'no-token')).rejects.toMatchObject({
       name: 'ResponseBodyError',
@@ -106,7 +106,7 @@ describe.each(engines)('openid-client on $engine', ({ openTestStore }) => {
     });
   });
 
-  test('sees invalid_token when the report refuses its token', async () => {
+  test('sees invalid_token when the report rejects its token', async () => {
     const config = await discover(service.clients.generated);
     const error = await getReport(config, 'no-token').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(WWWAuthenticateChallengeError);
