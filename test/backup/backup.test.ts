@@ -19,7 +19,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
   let place: StorePlace;
   let file: string;
   const backup = (...args: string[]) => runCommand(['backup', ...args], { environment: place.environment });
-  /** The store that a restored backup is, in a folder of its own. */
+  /** The store of a restored backup, in a folder of its own. */
   const restored = async (): Promise<StorePlace> => {
     const other = await makeFolder();
     const { code, stderr } = await runCommand(['restore', file], { environment: other.environment });
@@ -34,7 +34,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
   });
   afterEach(() => place.remove());
 
-  test('holds every tenant with its records, tombstones and counts, and passes the doctor (O4)', async () => {
+  test('contains every tenant with its records, tombstones and counts, and passes the doctor (O4)', async () => {
     await withStore(place, async (store) => {
       await fillTenant(store, 'acme', 1_500);
       await fillTenant(store, 'globex', 10);
@@ -55,7 +55,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
     await other.remove();
   });
 
-  test('is one moment of the store while an import writes, each of its batches whole (O4)', async () => {
+  test('contains one snapshot of the store while an import writes, with complete batches only (O4)', async () => {
     await withStore(place, (store) => fillTenant(store, 'crash', 3_000));
     const child = spawn(process.execPath, [writer, '10000'], {
       env: { ...process.env, ...place.environment },
@@ -87,7 +87,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
     await other.remove();
   });
 
-  test('killed half-way it leaves no file under the name, or the older one; the next backup cleans up (O4)', async () => {
+  test('killed half-way leaves no file or the previous one under its name, and the next backup cleans up (O4)', async () => {
     await withStore(place, (store) => fillTenant(store, 'acme', 4_000));
     await backup(file);
     const older = readFileSync(file);
@@ -122,7 +122,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
   });
 });
 
-test('a backup of a store whose counts are wrong is refused, and nothing is written', async () => {
+test('a backup of a store with wrong counts is refused and writes nothing', async () => {
   const place = await makeFolder();
   await withStore(place, (store) => fillTenant(store, 'acme', 100));
   const database = new DatabaseSync(join(place.environment.DATA_DIR ?? '', 'subreport.db'));
@@ -136,14 +136,14 @@ test('a backup of a store whose counts are wrong is refused, and nothing is writ
   await place.remove();
 });
 
-test('pg_dump as the owner of the tables cannot read them, and with row-level security on reads nothing', async () => {
+test('pg_dump as the table owner fails, and with row-level security enabled reads no rows', async () => {
   const place = await makeDatabase();
   await withStore(place, (store) => fillTenant(store, 'acme', 5));
   const client = new pg.Client({ connectionString: place.environment.DATABASE_URL });
   await client.connect();
-  // pg_dump --enable-row-security
+  // as pg_dump --enable-row-security does
   expect((await client.query('select id from subscription')).rows).toEqual([]);
-  await client.query('set row_security = off'); // what pg_dump does by itself
+  await client.query('set row_security = off'); // as pg_dump does by default
   await expect(client.query('select id from subscription')).rejects.toMatchObject({ code: '42501' });
   await client.end();
   await place.remove();

@@ -16,7 +16,7 @@ import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlac
 const restore = (place: StorePlace, ...args: string[]) =>
   runCommand(['restore', ...args], { environment: place.environment });
 
-/** Makes a backup of a store with one tenant of so many records. */
+/** Creates a backup of a store with one tenant of `count` records. */
 async function backUp(place: StorePlace, count: number): Promise<string> {
   const file = join(place.folder, 'backup.db');
   await withStore(place, (store) => fillTenant(store, 'acme', count));
@@ -37,10 +37,7 @@ const countOf = (place: StorePlace) =>
     return Number(row?.n);
   });
 
-/**
- * A place where the backup of a store can be restored: that of the embedded store itself, another
- * database.
- */
+/** Where the backup of a store can be restored: the embedded store itself, or another database. */
 const targetOf = (place: StorePlace): Promise<StorePlace> =>
   place.environment.DATABASE_URL === undefined ? Promise.resolve(place) : makeDatabase();
 
@@ -51,7 +48,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
   });
   afterEach(() => place.remove());
 
-  test('tokens, ETags and refresh tokens of the lost history are refused, although its revisions repeat (O4)', async () => {
+  test('rejects access tokens, ETags and refresh tokens of the discarded history, although its revisions repeat (O4)', async () => {
     const file = await backUp(place, 40);
     const target = await targetOf(place);
     const serve = async (from: StorePlace) => {
@@ -81,7 +78,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
 
     expect(await restore(target, file, '--yes')).toMatchObject({ code: 0, stderr: '' });
     const after = await serve(target);
-    // as many commits as the lost history had
+    // as many commits as the discarded history had
     await after.store.loadSubscriptions(tenant, [change(tenant, 'found')[0]]);
     const again = await after.accessToken(await after.createClient(tenant));
     const get = (path: string, headers = {}) => after.get(path, again, { 'accept-encoding': 'identity', ...headers });
@@ -100,7 +97,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     if (target !== place) await target.remove();
   });
 
-  test('a refresh token from before the backup is dead after the restore', async () => {
+  test('revokes refresh tokens that were issued before the backup', async () => {
     await withStore(place, (store) => fillTenant(store, 'acme', 1));
     const { stdout } = await runCommand(['client', 'create', '--tenant', 'acme', '--json'], {
       environment: place.environment,
@@ -130,7 +127,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     if (target !== place) await target.remove();
   });
 
-  test('is refused while a service runs, and works once it was killed (O4)', async () => {
+  test('is refused while a service runs, and works after the service was killed (O4)', async () => {
     const file = await backUp(place, 20);
     const target = await targetOf(place);
     const environment = { ...target.environment, PORT: String(await freePort()) };
@@ -140,13 +137,13 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot restore.*(stop the service|empty database)/)]);
     service.child.kill('SIGKILL');
     await service.ended;
-    // PostgreSQL notices a dead session a moment later.
+    // PostgreSQL notices a dead session only after a while.
     await eventually(async () => expect(await restore(target, file, '--yes')).toMatchObject({ code: 0 }));
     expect(await countOf(target)).toBe(20);
     if (target !== place) await target.remove();
   });
 
-  test('killed half-way, the store is the old one or the new one, whole, and a second attempt succeeds (O4)', async () => {
+  test('killed half-way leaves the old or the new store complete, and a second attempt succeeds (O4)', async () => {
     const source = await makePlace();
     const file = await backUp(source, 3_000);
     if (place.environment.DATABASE_URL === undefined) await withStore(place, (store) => fillTenant(store, 'acme', 5));
@@ -173,7 +170,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     await source.remove();
   });
 
-  test('--new-history makes tokens of a store that was restored by other means invalid', async () => {
+  test('--new-history invalidates the tokens of a store that was restored by other means', async () => {
     await withStore(place, (store) => fillTenant(store, 'acme', 3));
     const swept = () =>
       withStore(place, async (store) => {
@@ -194,7 +191,7 @@ describe('subreport restore', () => {
     ['SQLite to PostgreSQL', makeFolder, makeDatabase],
     ['PostgreSQL to SQLite', makeDatabase, makeFolder],
     ['PostgreSQL to PostgreSQL', makeDatabase, makeDatabase],
-  ])('carries a store from %s with every row', async (_title, makeSource, makeTarget) => {
+  ])('copies a store from %s with every row', async (_title, makeSource, makeTarget) => {
     const [source, target] = [await makeSource(), await makeTarget()];
     const file = await backUp(source, 1_200);
     expect(await restore(target, file)).toMatchObject({ code: 0, stderr: '' });
@@ -217,7 +214,7 @@ describe('subreport restore', () => {
     await place.remove();
   });
 
-  test('of a damaged, cut or foreign file changes nothing and says what to do', async () => {
+  test('of a damaged, truncated or foreign file changes nothing and says what to do', async () => {
     const place = await makeFolder();
     const file = await backUp(place, 2_000);
     const whole = readFileSync(file);

@@ -48,7 +48,7 @@ function toPlace(folder: string, environment: Record<string, string>, close: () 
   };
 }
 
-/** Opens the store of a place, migrated, for as long as some work takes. */
+/** Runs work with the migrated store of a place, then closes it. */
 export async function withStore<T>(place: StorePlace, work: (store: Store) => Promise<T>): Promise<T> {
   const store = place.open();
   try {
@@ -59,7 +59,7 @@ export async function withStore<T>(place: StorePlace, work: (store: Store) => Pr
   }
 }
 
-/** Makes a tenant with so many records. */
+/** Creates a tenant with `count` records. */
 export async function fillTenant(store: Store, name: string, count: number): Promise<TenantId> {
   await insertTenant(store, name, 1_700_000_000);
   const tenant = (await findTenant(store, name))?.tenant;
@@ -71,7 +71,7 @@ export async function fillTenant(store: Store, name: string, count: number): Pro
   return tenant;
 }
 
-/** Everything that a tenant has, but for its revision. */
+/** All data of a tenant except its revision. */
 export const contentOf = (store: Store, tenant: TenantId): Promise<readonly (readonly Row[])[]> =>
   store.readTenant(tenant, (reader) =>
     Promise.all([

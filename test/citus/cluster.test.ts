@@ -6,7 +6,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
-// Runs on the database of TEST_DATABASE_URL when it has the extension citus and at least one worker
+// Runs on the database of TEST_DATABASE_URL if it has the extension citus and at least one worker
 // (docs/citus.md). It migrates that database and leaves tenants in it: use one for tests only.
 
 const url = process.env.TEST_DATABASE_URL ?? '';
@@ -49,7 +49,7 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
   });
   afterAll(() => store.close());
 
-  test('has the tables of tenants on its workers, by tenant, and those of clients on its coordinator (C2)', async () => {
+  test('has the tables of tenants on its workers, distributed by tenant, and those of clients on its coordinator (C2)', async () => {
     const rows = await query(
       "select logicalrelid::text as name, partmethod, column_to_column_name(logicalrelid, partkey) as key from pg_dist_partition where logicalrelid::text in (select relname from pg_class where relnamespace = 'public'::regnamespace)",
     );
@@ -106,7 +106,7 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
     expect(checks.filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  test('refuses to migrate on a worker, with a sentence (C5)', async () => {
+  test('refuses to migrate on a worker, with an error message (C5)', async () => {
     const [node] = await query('select nodename, nodeport from pg_dist_node where isactive and groupid <> 0 limit 1');
     const worker = new URL(url);
     worker.hostname = String(node?.nodename);
@@ -120,7 +120,7 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
   });
 });
 
-/** Moves the shard of a tenant to another node; `false` when there is none. */
+/** Moves the shard of a tenant to another node; returns `false` if there is no other node. */
 async function moveShardOf(tenant: TenantId): Promise<boolean> {
   const [place] = await query(
     `select shardid, nodename, nodeport from citus_shards

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { listMigrations } from '../../src/storage/migrations.ts';
 
-// Rules of Citus that the text of the schema must keep (docs/decisions/citus.md), checked without a
-// cluster.
+// Rules of Citus that the schema must satisfy (docs/decisions/citus.md), checked without a cluster.
 
 const schema = readFileSync(new URL('../../src/storage/schema.postgres.sql', import.meta.url), 'utf8');
 const statements = listMigrations('postgres').flatMap(({ statements: each }) => each);
 const sql = statements.map((statement) => statement.replaceAll(/--.*$/gm, ''));
 
-/** Tables that stay on the coordinator, with what refers to a client. */
+/** Tables that stay on the coordinator, because they reference a client. */
 const local = ['auth_key', 'client', 'client_secret', 'refresh_family', 'schema_migration'];
 const tables = [...schema.matchAll(/^create table (\w+) \(\n([^;]*)\n\);/gm)].map(([, name = '', columns = '']) => ({
   name,
@@ -18,7 +17,7 @@ const tables = [...schema.matchAll(/^create table (\w+) \(\n([^;]*)\n\);/gm)].ma
 const spread = tables.filter(({ name }) => !local.includes(name));
 const textOf = (table: string): string => sql.filter((statement) => statement.includes(`'${table}'`)).join('\n');
 
-describe('on Citus', () => {
+describe('the schema for Citus', () => {
   test.each(spread.map(({ name }) => name).filter((name) => name !== 'tenant'))(
     '%s is distributed by tenant, beside its tenant',
     (table) => {
@@ -26,13 +25,13 @@ describe('on Citus', () => {
     },
   );
 
-  test('a table on the coordinator refers to no distributed table, and none of those to it', () => {
+  test('has no references between tables on the coordinator and distributed tables', () => {
     const references = [...schema.matchAll(/^alter table (\w+) add constraint \w+ FOREIGN KEY .* REFERENCES (\w+)/gm)];
     const crossing = references.filter(([, from = '', to = '']) => local.includes(from) !== local.includes(to));
     expect(crossing.map(([text]) => text)).toEqual([]);
   });
 
-  test('each key and index of a distributed table begins with its tenant', () => {
+  test('begins each key and index of a distributed table with its tenant', () => {
     const keys = [
       ...schema.matchAll(/^alter table (\w+) add constraint \w+ (?:PRIMARY KEY|UNIQUE|FOREIGN KEY) \((\w+)/gm),
       ...schema.matchAll(/^CREATE (?:UNIQUE )?INDEX \w+ ON public\.(\w+) USING \w+ \((\w+)/gm),
@@ -42,14 +41,14 @@ describe('on Citus', () => {
     expect(wrong.map(([text]) => text)).toEqual([]);
   });
 
-  test('no migration makes a trigger, and none uses the extension where it is missing', () => {
+  test('has no triggers, and migrations use the extension only where it exists', () => {
     expect(sql.filter((statement) => /\bcreate\s+(?:\w+\s+)*trigger\b/i.test(statement))).toEqual([]);
     const calls = sql.filter((statement) => /_table\('|\bpg_dist_|\bcitus_/.test(statement));
     expect(calls.length).toBeGreaterThan(3);
     expect(calls.filter((statement) => !statement.includes("where extname = 'citus') then"))).toEqual([]);
   });
 
-  test('clients return to the coordinator behind the migration that spread them, on a new database too', () => {
+  test('returns clients to the coordinator after the migration that distributed them, on a new database too', () => {
     const position = (text: string) => sql.findIndex((statement) => statement.includes(text));
     const undone = position("undistribute_table('client', cascade_via_foreign_keys => true)");
     expect(undone).toBeGreaterThan(position("create_distributed_table('client'"));

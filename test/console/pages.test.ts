@@ -89,7 +89,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.getByText('45 subscriptions').waitFor();
   };
 
-  test('/console: sign in, read the first page, go on to the last one and back', async () => {
+  test('/console: sign in, read the first page, the last one, and the first again', async () => {
     await signIn();
     await picture('console');
     expect(await page.locator('#rows tr').count()).toBe(20);
@@ -103,7 +103,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.getByText('Page 2 of 3').waitFor();
   });
 
-  test('/console: a filter narrows the report and stands in the address, an e-mail does not', async () => {
+  test('/console: a filter narrows the report and appears in the address, but an e-mail does not', async () => {
     await signIn();
     await page.getByLabel('Status').fill('ACTIVE');
     await page.getByLabel('E-mail or identifier').fill('user1@example.com');
@@ -113,7 +113,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     expect(page.url()).not.toContain('example.com');
   });
 
-  test('/console: a bad filter says every fault with the correlation id', async () => {
+  test('/console: an invalid filter shows every fault with the correlation id', async () => {
     await signIn();
     await page.getByLabel('ICCID').fill('12');
     await page.getByLabel('Created after').fill('yesterday');
@@ -125,7 +125,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await picture('console-error');
   });
 
-  test('/console: a wrong secret stays at the sign-in with a sentence, and nothing is kept', async () => {
+  test('/console: a wrong secret shows a message at the sign-in and stores nothing', async () => {
     await page.goto(`${service.url}/console`);
     await page.getByLabel('Client id').fill(client.client_id);
     await page.getByLabel('Client secret').fill('wrong');
@@ -139,7 +139,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await picture('console-sign-in');
   });
 
-  test('/console: text of a record is shown as text', async () => {
+  test('/console: HTML in a record is shown as text', async () => {
     const tenant = await service.createTenant('markup');
     client = await service.createClient(tenant);
     const [row] = [...syntheticRows({ count: 1, seed: 1, until: 1_780_000_000 })];
@@ -160,13 +160,13 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     expect(await page.locator('#rows img').count()).toBe(0);
   });
 
-  test.each(['light', 'dark'] as const)('/console: no accessibility fault that axe finds (%s)', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('/console: axe finds no accessibility fault (%s)', async (colorScheme) => {
     await page.emulateMedia({ colorScheme });
     await page.goto(`${service.url}/console`);
     expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
   });
 
-  test('/docs: the interactive page shows every operation, from our own server', async () => {
+  test('/docs: the interactive page shows every operation, loaded from our own server', async () => {
     await page.goto(`${service.url}/docs`);
     await page.getByText('List subscriptions').first().waitFor();
     await page.getByText('Issue or refresh a token').first().waitFor();

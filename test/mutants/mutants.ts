@@ -39,7 +39,7 @@ export const mutants: readonly Mutant[] = [
     search: `where tenant_id = $1\${and([...filterConditions`,
     replace: `where $1 is not null\${and([...filterConditions`,
     file: 'spec.test.ts',
-    test: 'an authenticated client reads a report of its own subscriptions, and of no other',
+    test: 'an authenticated client reads a report of its own subscriptions and of no others',
     on: ['sqlite'],
   },
   {

@@ -5,11 +5,11 @@ import { type Follower, type Page, queryOf, readPage, readSummary, readWhole, ty
 import type { Session } from './session.ts';
 import type { Tally } from './tally.ts';
 
-// What must hold when nothing is under way: every report is exactly the model's.
+// Checks between rounds, when nothing runs: every report equals the model's.
 
 const dimensions = ['status', 'product-id', 'auto-renew', 'month'] as const;
 
-/** Compares walks, jumps, whole reports and summaries of a tenant with the model. */
+/** Compares pages in order, pages by number, exports and summaries of a tenant with the model. */
 export async function checkReports(source: Source, state: State, seed: number, tally: Tally): Promise<void> {
   const random = new Random(seed);
   for (const filters of [{}, makeFilters(random), makeFilters(random)]) {
@@ -34,7 +34,7 @@ async function checkWalk(source: Source, filters: Filters, expected: readonly st
   expectSameList(what, found, expected);
 }
 
-/** Compares a page that is found by its number. */
+/** Compares a page requested by its number. */
 async function checkJump(source: Source, filters: Filters, expected: readonly string[], random: Random, tally: Tally) {
   const size = random.between(1, 200);
   const page = random.between(1, Math.ceil(expected.length / size) + 1);
@@ -52,14 +52,14 @@ async function checkSummary(source: Source, filters: Filters, state: State, expe
   for (const dimension of dimensions) {
     const sorted = (map: ReadonlyMap<string | null, number>) =>
       [...map].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
-    // Months of a summary are those of date-field.
+    // The months of a summary are those of date-field.
     if (dimension === 'month' && (filters['date-field'] ?? 'created') !== 'created') continue;
     const what = `the summary by ${dimension} ${JSON.stringify(filters)}`;
     expectEqual(what, sorted(counts(dimension)), sorted(summaryOf(state, filters, dimension)));
   }
 }
 
-/** Follows the changes to their end: the copy is the model's state. */
+/** Reads all changes; afterwards the copy equals the model's state. */
 export async function checkFollower(source: Source, follower: Follower, state: State, tally: Tally): Promise<void> {
   const seen = follower.changes;
   await follower.catchUp(source);
@@ -68,12 +68,12 @@ export async function checkFollower(source: Source, follower: Follower, state: S
   expectSameList('the copy that follows the changes', [...follower.copy.values()].sort(), expected);
 }
 
-/** A page that was read before, to be asked for again with its entity tag. */
+/** A page that was read before, to be revalidated with its entity tag. */
 export interface KnownPage extends Page {
   readonly query: string;
 }
 
-/** Asks for a page again with its entity tag: a 304 says that it is still what the model says. */
+/** Revalidates a page with its entity tag: after a 304, it must still equal the model's. */
 export async function checkEntityTag(source: Source, known: KnownPage, state: State): Promise<void> {
   const { session, service, tenant } = source;
   const received = await (session as Session).get(service, tenant, known.query, { 'if-none-match': known.etag ?? '' });

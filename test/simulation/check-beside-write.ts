@@ -16,10 +16,10 @@ import { Random } from './random.ts';
 import { readSummary, readWhole, type Source, walk } from './read.ts';
 import type { Tally } from './tally.ts';
 
-// What must hold of what is read while a change is under way: it is of one moment, or, for a walk
-// of several pages, it has every record exactly once that the change does not touch.
+// Checks of reads during a change: a single response shows one snapshot; reading page by page
+// returns every record that the change does not touch exactly once.
 
-/** Walks a report while records may change. */
+/** Reads a report page by page while records may change. */
 export async function checkWalk(
   source: Source,
   before: State,
@@ -59,8 +59,8 @@ function versionsByText(before: State, change: Change): Map<string, Version> {
 }
 
 /**
- * Reads a whole report while records may change: it is the one after some number of rows of the
- * change.
+ * Reads an export while records may change: it must equal the report after some number of rows of
+ * the change.
  */
 export async function checkWhole(source: Source, before: State, change: Change, tally: Tally): Promise<void> {
   const texts = await readWhole(source, {});
@@ -72,7 +72,8 @@ export async function checkWhole(source: Source, before: State, change: Change, 
 }
 
 /**
- * Reads a summary while records may change: it is the one after some number of rows of the change.
+ * Reads a summary while records may change: it must equal the summary after some number of rows of
+ * the change.
  */
 export async function checkSummary(
   source: Source,

@@ -4,23 +4,21 @@ export class Difference extends Error {
 }
 
 /**
- * A request that only a fault of the same round explains: no connection, a broken body, refused
- * again and again.
+ * A failed request that only a fault of the same round explains: no connection, a truncated body,
+ * repeated refusals.
  */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** Fails with `Difference` unless both are equal. */
+/** Throws `Difference` unless both are equal. */
 export function expectEqual(what: string, found: unknown, expected: unknown): void {
   const [foundText, expectedText] = [JSON.stringify(found), JSON.stringify(expected)];
   if (foundText === expectedText) return;
   throw new Difference(`${what}: found ${shorten(foundText)}, expected ${shorten(expectedText)}`);
 }
 
-/**
- * Fails with `Difference`, naming the first place where two lists differ, unless they are equal.
- */
+/** Throws `Difference`, naming the first position where two lists differ, unless they are equal. */
 export function expectSameList(what: string, found: readonly string[], expected: readonly string[]): void {
   const place = found.findIndex((text, index) => text !== expected[index]);
   if (place < 0 && found.length === expected.length) return;

@@ -1,29 +1,29 @@
 import { Random } from './random.ts';
 
-/** What a round does to one tenant while others read. */
+/** A write to one tenant in a round, while others read. */
 export interface WriteStep {
   readonly tenant: string;
   readonly kind: 'import' | 'replace' | 'delete';
-  /** Rows of the source, or ids to delete. */
+  /** Number of rows of the source, or of ids to delete. */
   readonly rows: number;
-  /** What the rows follow from. */
+  /** Seed of the rows. */
   readonly seed: number;
-  /** A command in a process of its own, or a request to one of the services. */
+  /** A command in a child process, or a request to one of the services. */
   readonly via: 'command' | 'http';
   readonly format: 'ndjson' | 'csv';
   readonly packed: 'no' | 'gzip' | 'zstd';
 }
 
-/** What goes wrong in a round. */
+/** A fault injected in a round. */
 export interface Fault {
   readonly kind: 'kill service' | 'stop service' | 'kill writer' | 'cut connections';
-  /** The share of a usual write's duration after which it happens; 1 is about its end. */
+  /** When it happens, as a share of a usual write's duration; 1 is about its end. */
   readonly moment: number;
-  /** The service that it happens to, 0 or 1. */
+  /** The service that fails, 0 or 1. */
   readonly service: 0 | 1;
 }
 
-/** What reads in a round, beside the write. */
+/** A read in a round, concurrent with the write. */
 export interface Reader {
   readonly kind: 'walk' | 'export' | 'summary' | 'follow';
   readonly tenant: string;
@@ -31,7 +31,7 @@ export interface Reader {
   readonly service: 0 | 1;
 }
 
-/** What happens at once. After each round everything is compared with the model. */
+/** Concurrent steps. After each round all reports are compared with the model. */
 export interface Round {
   readonly write?: WriteStep;
   readonly rotate?: 'plain' | 'compromised';
@@ -40,17 +40,17 @@ export interface Round {
   readonly doctor?: boolean;
 }
 
-/** Everything that happens to one store, from empty. */
+/** All rounds on one store, which is empty at first. */
 export interface History {
   readonly engine: 'sqlite' | 'postgres';
-  /** Processes behind the second service's port: 1, or 2 with `--workers 2`. */
+  /** Number of processes of the second service: 1, or 2 with `--workers 2`. */
   readonly workers: 1 | 2;
   readonly rounds: readonly Round[];
 }
 
 export const tenants = ['acme', 'globex'] as const;
 
-/** A history that follows from a seed. */
+/** Generates the history of a seed. */
 export function makeHistory(seed: number, engine: History['engine'], roundCount: number): History {
   const random = new Random(seed);
   return {
@@ -74,7 +74,7 @@ function makeRound(random: Random, engine: History['engine'], index: number, rou
   };
 }
 
-/** Each as often as it happens. */
+/** Repeated by frequency. */
 const kinds = ['import', 'import', 'import', 'replace', 'delete'] as const;
 
 function makeWrite(random: Random, index: number): WriteStep {

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Random } from './random.ts';
 
-// What a report must say, computed from records in memory. This file knows nothing of our SQL,
-// counts, cursors or caches; it follows docs/report.md, docs/summary.md and docs/changes.md alone.
+// What a report must return, computed from records in memory. This file does not use our SQL,
+// counts, cursors or caches; it follows docs/report.md, docs/summary.md and docs/changes.md only.
 
-/**
- * A record as the source gives it, in the wire's field order, with the subscriber's address beside
- * it.
- */
+/** A record as in the source, with fields in the contract's order, plus the subscriber's e-mail. */
 export interface ModelRecord {
   readonly id: string;
   readonly status?: string;
@@ -30,23 +27,23 @@ export interface ModelRecord {
 export interface Version {
   readonly record: ModelRecord;
   readonly email: string;
-  /** The record's text on the wire. Two versions of one id never have the same text. */
+  /** The record's JSON in responses. No two versions of one id have the same JSON. */
   readonly text: string;
-  /** A 64-bit digest of the text. */
+  /** A 64-bit digest of the JSON. */
   readonly digest: bigint;
 }
 
 /** All records of one tenant by id. */
 export type State = ReadonlyMap<string, Version>;
 
-/** One change of a tenant's records, as a source that is read from its first row to its last. */
+/** One change of a tenant's records, with its rows in the order of the source. */
 export interface Change {
   readonly kind: 'import' | 'replace' | 'delete';
   readonly versions: readonly Version[];
   readonly ids: readonly string[];
 }
 
-/** The query parameters of a report, as the model understands them. */
+/** The query parameters of a report that the model supports. */
 export interface Filters {
   readonly status?: string;
   readonly 'product-id'?: string;
@@ -64,12 +61,12 @@ export interface Filters {
 const statuses = ['PENDING', 'ACTIVE', 'ACTIVE', 'ACTIVE', 'DEPLETED', 'EXPIRED', 'EXPIRED', 'PAUSED'];
 const base = Date.UTC(2025, 0, 1) / 1000;
 const day = 86_400;
-/** Ids that a tenant's records come from: sources meet records that are there already. */
+/** Number of ids that records are drawn from, so that sources often contain stored ids. */
 export const idsMax = 2_500;
 
 const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 
-/** Versions of records that follow from a seed; the name of the product makes each one unique. */
+/** Generates versions of records from a seed; the product's name makes each one unique. */
 export function makeVersions(seed: number, count: number): Version[] {
   const random = new Random(seed);
   return Array.from({ length: count }, (_, index) => makeVersion(random, `v${seed}-${index}`));
@@ -97,10 +94,10 @@ function makeVersion(random: Random, name: string): Version {
   return { record, email: `user${sim % 90}@example.com`, text, digest };
 }
 
-/** A version as a row of a source in NDJSON. */
+/** A version as a row of NDJSON. */
 export const toRow = ({ record, email }: Version): string => JSON.stringify({ ...record, email });
 
-/** The state after the first so many rows of a change; all or nothing for a replacement. */
+/** The state after the first `rows` rows of a change; a replacement is all or nothing. */
 export function applyChange(before: State, change: Change, rows: number): State {
   if (change.kind === 'replace') {
     return rows === 0 ? before : new Map(change.versions.map((version) => [version.record.id, version]));
@@ -111,13 +108,13 @@ export function applyChange(before: State, change: Change, rows: number): State 
   return after;
 }
 
-/** Rows of a change that is applied as a whole. */
+/** Number of steps in which a change can be applied. */
 export const lengthOf = ({ kind, versions, ids }: Change): number =>
   kind === 'replace' ? 1 : Math.max(versions.length, ids.length);
 
 /**
- * How many rows of a change have been applied when the store holds exactly these texts; `undefined`
- * when no number of rows explains them.
+ * How many rows of a change have been applied if the store holds exactly these records; `undefined`
+ * if no number explains them.
  */
 export function rowsApplied(before: State, change: Change, texts: readonly string[]): number | undefined {
   const digestOf = (text: string) => createHash('sha256').update(text).digest().readBigUInt64LE();
@@ -152,7 +149,7 @@ const dateOf = ({ record }: Version, field: string): string =>
       ? record.expirationDate
       : record.createdDate;
 
-/** Whether a report with these filters has a version. */
+/** Whether a version matches the filters. */
 export function matches(version: Version, filters: Filters): boolean {
   const { record, email } = version;
   const date = dateOf(version, filters['date-field'] ?? 'created');
@@ -169,7 +166,7 @@ export function matches(version: Version, filters: Filters): boolean {
   );
 }
 
-/** Less than 0 when the first version stands before the second one in the order of a report. */
+/** Negative if the first version precedes the second one in the order of a report. */
 export function compareVersions(a: Version, b: Version, sort = 'createdDate'): number {
   const field = sort.replace('-', '');
   const [dateA, dateB] = [dateOf(a, field), dateOf(b, field)];
@@ -200,7 +197,7 @@ export function summaryOf(state: State, filters: Filters, dimension: string): Ma
   return counts;
 }
 
-/** Filters that a reader may use, most of which some record fits. */
+/** Random filters, most of which match some record. */
 export function makeFilters(random: Random): Filters {
   const date = () => iso(base + random.between(0, 100) * day + random.between(0, 1_000));
   const [first, second] = [date(), date()].sort();

@@ -1,4 +1,4 @@
-/** Pseudo-random choices that follow from a seed, so that a history can be repeated. */
+/** Pseudorandom choices from a seed, so that a history can be repeated. */
 export class Random {
   #state: number;
 
@@ -6,7 +6,9 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A number from 0 to below 1 (mulberry32, by Tommy Ettinger, public domain). */
+  /**
+   * A number from 0 (inclusive) to 1 (exclusive) (mulberry32, by Tommy Ettinger, public domain).
+   */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -14,7 +16,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, both inclusive. */
   between(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }

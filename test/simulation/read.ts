@@ -3,7 +3,7 @@ import { Difference, expectEqual } from './failure.ts';
 import type { Filters } from './model.ts';
 import type { Received, Session } from './session.ts';
 
-/** Who reads, and from which service. */
+/** The client and the service of a read. */
 export interface Source {
   readonly session: Session;
   readonly service: 0 | 1;
@@ -12,7 +12,7 @@ export interface Source {
 
 /** One page of a report. */
 export interface Page {
-  /** Text of each record. */
+  /** JSON of each record. */
   readonly texts: readonly string[];
   readonly total: number;
   /** Query string of the following page, if there is one. */
@@ -20,7 +20,7 @@ export interface Page {
   readonly etag: string | undefined;
 }
 
-/** A query string of filters and more parameters. */
+/** A query string of filters and further parameters. */
 export function queryOf(filters: Filters, more: Readonly<Record<string, string | number>> = {}): string {
   const entries = Object.entries({ ...filters, ...more }).map(([name, value]) => [name, String(value)]);
   return `?${new URLSearchParams(entries as [string, string][])}`;
@@ -28,7 +28,6 @@ export function queryOf(filters: Filters, more: Readonly<Record<string, string |
 
 const pathPrefix = '/connect-api/v1/subscription';
 
-/** Reads one page. */
 export async function readPage({ session, service, tenant }: Source, query: string): Promise<Page> {
   const received = expectStatus(await session.get(service, tenant, query), 200, query);
   const link = received.headers.get('x-next-page');
@@ -40,7 +39,7 @@ export async function readPage({ session, service, tenant }: Source, query: stri
   };
 }
 
-/** Walks a report page by page along X-Next-Page. */
+/** Reads a report page by page, following X-Next-Page. */
 export async function* walk(source: Source, filters: Filters, size: number): AsyncGenerator<Page> {
   for (let query: string | undefined = queryOf(filters, { size }); query !== undefined; ) {
     const page: Page = await readPage(source, query);
@@ -49,9 +48,7 @@ export async function* walk(source: Source, filters: Filters, size: number): Asy
   }
 }
 
-/**
- * Reads the whole report in one piece, checks its summary line, and gives the text of each record.
- */
+/** Reads an export, checks its summary line, and returns the JSON of each record. */
 export async function readWhole({ session, service, tenant }: Source, filters: Filters): Promise<string[]> {
   const query = queryOf(filters, { all: 'true', format: 'ndjson' });
   const { text } = expectStatus(await session.get(service, tenant, query), 200, query);
@@ -79,13 +76,13 @@ export async function readSummary({ session, service, tenant }: Source, filters:
   };
 }
 
-/** A copy of a tenant's records that follows the changes. */
+/** A copy of a tenant's records, kept up to date by reading changes. */
 export class Follower {
   readonly copy = new Map<string, string>();
   changes = 0;
   #token: string | undefined;
 
-  /** Applies everything that changed since the last time. */
+  /** Applies all changes since the last call. */
   async catchUp({ session, service, tenant }: Source): Promise<void> {
     for (let more = true; more; ) {
       const query = `/changes?size=700${this.#token === undefined ? '' : `&since=${this.#token}`}`;

@@ -11,7 +11,7 @@ import type { Tally } from './tally.ts';
 import { beginWrite, changeOf, resumeImport, type Writing, writesAreOver } from './write.ts';
 
 /**
- * How old an answer of a service on PostgreSQL may be once another process changed something, in
+ * How stale a response of a service on PostgreSQL may be after another process made a change, in
  * milliseconds.
  */
 const staleMsMax = 1_000;
@@ -23,10 +23,7 @@ interface TenantRun {
   known?: KnownPage;
 }
 
-/**
- * Runs a history on a store of its own, and throws `Difference` where the service and the model
- * disagree.
- */
+/** Runs a history on a new store and throws `Difference` if the service and the model disagree. */
 export async function runHistory(history: History, postgresUrl: string | undefined, tally: Tally): Promise<void> {
   const system = new System(history.engine === 'postgres' ? postgresUrl : undefined, history.workers);
   try {
@@ -51,7 +48,7 @@ class HistoryRun {
   readonly #session: Session;
   readonly #tally: Tally;
   readonly #tenants = new Map<string, TenantRun>();
-  /** What a write takes, in milliseconds: faults are timed by it. */
+  /** Duration of a write in milliseconds: faults are timed relative to it. */
   #writeMs = 800;
 
   constructor(history: History, system: System, tally: Tally) {
@@ -77,8 +74,8 @@ class HistoryRun {
   }
 
   /**
-   * Writes, reads and breaks things at once. `true` when the write was acknowledged, `false` when
-   * it was broken off.
+   * Writes, reads and injects faults concurrently. Returns `true` if the write was acknowledged,
+   * `false` if it was aborted.
    */
   async #act(round: Round, index: number): Promise<boolean> {
     const { write, fault } = round;
@@ -105,7 +102,7 @@ class HistoryRun {
     return written;
   }
 
-  /** A write that fails must have a fault that explains it. */
+  /** Whether a fault explains that a write failed; throws otherwise. */
   #excuse(error: unknown, fault: Fault | undefined, write: WriteStep | undefined): boolean {
     const explains =
       fault?.kind === 'cut connections' ||
@@ -114,7 +111,7 @@ class HistoryRun {
     return false;
   }
 
-  /** Reads once, and again until the write is over. */
+  /** Reads at least once, and again until the write is over. */
   async #read(reader: Reader, change: Change, { write, fault, rotate }: Round, isOver: () => boolean): Promise<void> {
     const { state, follower } = this.#tenantOf(reader.tenant);
     const beside = write?.tenant === reader.tenant ? change : noChange;
@@ -135,7 +132,7 @@ class HistoryRun {
     }
   }
 
-  /** A follower has one reader at a time: the one that asked first. */
+  /** A follower has one reader at a time: the first. */
   #firstFollower(reader: Reader): Reader {
     const first = this.#following.get(reader.tenant) ?? reader;
     this.#following.set(reader.tenant, first);
@@ -158,7 +155,7 @@ class HistoryRun {
     this.#system.restart(service);
   }
 
-  /** Rotates the signing keys; after a compromise, no service takes an older token. */
+  /** Rotates the signing keys; after a compromise, no service accepts an older token. */
   async #rotate(how: 'plain' | 'compromised'): Promise<void> {
     const old = this.#session.tokenOf('acme');
     await this.#system.command(['keys', 'rotate', how === 'plain' ? '--now' : '--compromised']);
@@ -172,7 +169,7 @@ class HistoryRun {
     }
   }
 
-  /** Waits until nothing is under way, and until no service may return anything older. */
+  /** Waits until nothing runs, and until no service may return stale data. */
   async #settle({ write }: Round): Promise<void> {
     this.#following.clear();
     await this.#system.ready();
@@ -182,8 +179,8 @@ class HistoryRun {
   }
 
   /**
-   * Finds out how much of a change is there: all of an acknowledged one, some first rows of one
-   * that was broken off.
+   * Determines how much of a change was stored: all of an acknowledged one, some first rows of an
+   * aborted one.
    */
   async #adopt(write: WriteStep, acknowledged: boolean, index: number): Promise<void> {
     const tenant = this.#tenantOf(write.tenant);

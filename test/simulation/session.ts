@@ -7,7 +7,7 @@ interface Credentials {
   readonly client_secret: string;
 }
 
-/** A response that was read to its end. */
+/** A response that was read completely. */
 export interface Received {
   readonly status: number;
   readonly headers: Headers;
@@ -23,13 +23,14 @@ export interface SendOptions {
 }
 
 const tokenTries = 4;
-/** A service that is overloaded, or waits for another import, may refuse for some seconds. */
+/**
+ * Maximum retries: a service that is overloaded, or waits for another import, may refuse requests
+ * for some seconds.
+ */
 const refusalsMax = 40;
 const refusalPauseMs = 250;
 
-/**
- * The clients of the tenants, with their tokens. A token that is refused is replaced by a new one.
- */
+/** The clients of the tenants and their tokens. A rejected token is replaced by a new one. */
 export class Session {
   readonly #system: System;
   readonly #readers = new Map<string, Credentials>();
@@ -48,20 +49,18 @@ export class Session {
     this.#writers.set(tenant, writer as unknown as Credentials);
   }
 
-  /** The access token that a tenant's reader uses now, if it has one. */
+  /** The access token that a tenant's reader currently uses, if any. */
   tokenOf(tenant: string): string | undefined {
     return this.#tokens.get(required(this.#readers.get(tenant)));
   }
 
-  /**
-   * Sends a GET below the base URL as the tenant's reader. Throws `Interrupted` where `send` does.
-   */
+  /** Sends a GET below the base URL as the tenant's reader. Throws `Interrupted` as `send` does. */
   async get(service: 0 | 1, tenant: string, path: string, headers: Record<string, string> = {}): Promise<Received> {
     const url = `${required(this.#system.places[service]).url}/connect-api/v1/subscription${path}`;
     return this.#sendAuthorized(service, required(this.#readers.get(tenant)), url, { headers });
   }
 
-  /** Sends records of a tenant to the operator's listener. */
+  /** Sends records of a tenant to the management listener. */
   async put(service: 0 | 1, tenant: string, query: string, options: SendOptions): Promise<Received> {
     const { managementUrl } = required(this.#system.places[service]);
     const url = `${managementUrl}/operator/v1/tenants/${tenant}/subscriptions${query}`;
@@ -98,7 +97,7 @@ export class Session {
 }
 
 /**
- * Sends a request, again after 429 and 503. Throws `Interrupted` when it is refused for some ten
+ * Sends a request, and again after 429 and 503. Throws `Interrupted` if it is refused for some ten
  * seconds or the connection breaks, `Difference` on any other 5xx.
  */
 export const send = (url: string, { body, ...options }: SendOptions): Promise<Received> =>

@@ -1,18 +1,15 @@
 import type { History, Round } from './history.ts';
 
-/** Why a history fails, or `undefined` when it does not. */
+/** Runs a history; resolves to the error if it fails, `undefined` otherwise. */
 export type Attempt = (history: History) => Promise<Error | undefined>;
 
-/** The shortest failing history that was found, and how it fails. */
+/** The shortest failing history found, and its error. */
 export interface Shrunk {
   readonly history: History;
   readonly error: Error;
 }
 
-/**
- * Makes a failing history shorter for as long as attempts are left: it leaves out rounds, then
- * faults and readers.
- */
+/** Shortens a failing history while attempts are left: removes rounds, then faults and readers. */
 export async function shrink(failing: Shrunk, attempt: Attempt, attemptsMax: number): Promise<Shrunk> {
   let best = failing;
   let left = attemptsMax;
@@ -31,7 +28,7 @@ export async function shrink(failing: Shrunk, attempt: Attempt, attemptsMax: num
   return best;
 }
 
-/** Histories with something left out, those that leave out most first. */
+/** Histories with something removed; those with most removed come first. */
 function* candidates(history: History): Generator<History> {
   const { rounds } = history;
   const keep = (kept: readonly Round[]): History => ({ ...history, rounds: kept });

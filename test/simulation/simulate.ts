@@ -8,10 +8,10 @@ import { shrink } from './shrink.ts';
 import { describeTally, newTally, type Tally } from './tally.ts';
 
 // Random histories of imports, replacements, deletions, key rotations, killed processes and lost
-// connections, with readers beside them, against a model that knows nothing of our SQL:
-//   npm run simulate -- --seed 7 --minutes 2 [--engine sqlite|postgres] [--rounds 12]
-//   npm run simulate -- --history failing.json
-// A difference is printed with its seed and the shortest history that shows it; the exit code is 1.
+// connections, with concurrent readers, compared with a model that does not use our SQL:
+// npm run simulate -- --seed 7 --minutes 2 [--engine sqlite|postgres] [--rounds 12]
+// npm run simulate -- --history failing.json
+// Prints a difference with its seed and the shortest history that shows it, and exits with 1.
 
 const { values } = parseArgs({
   options: {
@@ -36,7 +36,7 @@ const attempt = (into: Tally) => async (history: History) =>
     (error: unknown) => error as Error,
   );
 
-/** Prints a failing history and what is left of it when it is made shorter. */
+/** Prints a failing history and its shortened form. */
 async function report(history: History, error: Error, seed: number | undefined): Promise<void> {
   print(`DIFFERENCE${seed === undefined ? '' : ` with --seed ${seed} on ${history.engine}`}: ${error.message}`);
   print(error.stack ?? '');
@@ -53,7 +53,7 @@ try {
     if (error !== undefined) await report(history, error, undefined);
   } else {
     const seeds = new Random(Number(values.seed));
-    // the first history follows from the seed as it is given, so that it can be repeated
+    // the first history uses the given seed, so that it can be repeated
     let seed = Number(values.seed);
     for (let index = 0; process.exitCode !== 1 && (index < engines.length || performance.now() < endsAt); index += 1) {
       const engine = engines[index % engines.length] as History['engine'];

@@ -29,7 +29,7 @@ describe('the model of the simulation', () => {
 });
 
 describe('a history of the simulation', () => {
-  test('follows from its seed', () => {
+  test('depends only on its seed', () => {
     expect(makeHistory(9, 'postgres', 12)).toEqual(makeHistory(9, 'postgres', 12));
     expect(makeHistory(9, 'postgres', 12)).not.toEqual(makeHistory(10, 'postgres', 12));
   });

@@ -14,12 +14,12 @@ import { Difference } from './failure.ts';
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const logBytesMax = 20_000;
 
-/** A process of ours that was started. */
+/** A child process of subreport. */
 export interface OurProcess {
   readonly child: ChildProcess;
-  /** The end of what it printed. */
+  /** The last part of its output. */
   output(): string;
-  /** Resolves when it has ended. */
+  /** Resolves when it has exited. */
   readonly ended: Promise<{ readonly code: number | null; readonly stdout: string }>;
 }
 
@@ -30,7 +30,7 @@ export interface Place {
   process: OurProcess;
 }
 
-/** One store with two services on it, in processes of their own. */
+/** One store with two services, each in its own process. */
 export class System {
   readonly folder = mkdtempSync(join(tmpdir(), 'subreport-simulation-'));
   readonly places: Place[] = [];
@@ -39,7 +39,7 @@ export class System {
   readonly #workers: number;
   #environment: Readonly<Record<string, string>> = {};
 
-  /** `postgresUrl` is a superuser's; without one, the store is the embedded one. */
+  /** @param postgresUrl of a superuser; without it, the embedded store is used */
   constructor(postgresUrl: string | undefined, workers: number) {
     this.#postgresUrl = postgresUrl;
     this.#workers = workers;
@@ -70,14 +70,14 @@ export class System {
     await this.ready();
   }
 
-  /** Starts a service anew that was killed or stopped. */
+  /** Restarts a service that was killed or stopped. */
   restart(service: 0 | 1): void {
     const place = this.places[service];
     if (place === undefined) return;
     place.process = this.#serve(service, Number(new URL(place.url).port), Number(new URL(place.managementUrl).port));
   }
 
-  /** Resolves when both services can answer a report. */
+  /** Resolves when both services can return a report. */
   async ready(): Promise<void> {
     for (const place of this.places) {
       for (let tries = 0; ; tries += 1) {
@@ -91,7 +91,7 @@ export class System {
     }
   }
 
-  /** Starts a command in a process of its own. */
+  /** Starts a command in a child process. */
   spawn(args: readonly string[], more: Readonly<Record<string, string>> = {}): OurProcess {
     const child = spawn(process.execPath, [main, ...args], {
       env: {
@@ -117,7 +117,7 @@ export class System {
     return { child, output: () => texts.both, ended };
   }
 
-  /** Runs a command that must succeed, and gives what it printed as JSON. */
+  /** Runs a command that must succeed, and returns its parsed JSON output. */
   async command(args: readonly string[]): Promise<Record<string, string>> {
     const running = this.spawn([...args, '--json']);
     const { code, stdout } = await running.ended;
@@ -125,14 +125,14 @@ export class System {
     return stdout === '' ? {} : JSON.parse(stdout);
   }
 
-  /** Ends every connection of ours to PostgreSQL, as a failover would. */
+  /** Terminates every connection of subreport to PostgreSQL, as a failover would. */
   async cutConnections(): Promise<void> {
     await this.#administer(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${this.#database}'`,
     );
   }
 
-  /** Resolves when PostgreSQL runs nothing any more that a killed process has left behind. */
+  /** Resolves when PostgreSQL has finished all work of a killed process. */
   async quiet(): Promise<void> {
     if (this.#postgresUrl === undefined) return;
     for (let quietRounds = 0; quietRounds < 2; ) {

@@ -1,4 +1,4 @@
-/** What a simulation has done so far. */
+/** Counts of a simulation. */
 export interface Tally {
   histories: number;
   rounds: number;

@@ -17,23 +17,22 @@ export function changeOf({ kind, seed, rows }: WriteStep): Change {
   return { kind, versions, ids: [] };
 }
 
-/** The versions that are left when a later one of the same id takes the place of an earlier one. */
+/** Keeps the last version of each id. */
 const lastOfEach = (versions: readonly Version[]): Version[] => [
   ...new Map(versions.map((version) => [version.record.id, version])).values(),
 ];
 
-/** A write that is under way. */
+/** A running write. */
 export interface Writing {
   /**
-   * Whether it was acknowledged; `false` when it was broken off. Throws `Difference` when it failed
-   * by itself.
+   * Resolves to `true` if the write was acknowledged, `false` if it was aborted. Throws
+   * `Difference` if it failed for no reason.
    */
   readonly done: Promise<boolean>;
-  /** Breaks it off. */
+  /** Aborts the write. */
   kill(): void;
 }
 
-/** Begins a write. */
 export function beginWrite(system: System, session: Session, step: WriteStep, service: 0 | 1, file: string): Writing {
   return step.via === 'command' ? runCommand(system, step, file) : sendRequest(session, step, service);
 }
@@ -45,13 +44,13 @@ function runCommand(system: System, step: WriteStep, file: string): Writing {
   return { done: outcomeOf(running), kill: () => running.child.kill('SIGKILL') };
 }
 
-/** Runs an import that was killed once more with `--resume`; it must succeed. */
+/** Runs a killed import again with `--resume`; it must succeed. */
 export async function resumeImport(system: System, step: WriteStep, file: string): Promise<void> {
   const running = system.spawn([...argsOf(step, join(system.folder, `${file}${suffixOf(step)}`)), '--resume']);
   if (!(await outcomeOf(running))) throw new Difference(`an import that is resumed fails: ${running.output()}`);
 }
 
-/** Whether a command succeeded; `Interrupted` when it failed, which a fault must explain. */
+/** Whether a command succeeded; throws `Interrupted` if it failed, which a fault must explain. */
 async function outcomeOf(running: OurProcess): Promise<boolean> {
   const { code } = await running.ended;
   if (code === null) return false;
@@ -121,7 +120,7 @@ function toCsv(versions: readonly Version[]): string {
   return stringify(rows, { header: true, columns });
 }
 
-/** Resolves when no earlier write into the tenant is under way any more. */
+/** Resolves when no earlier write to the tenant is running. */
 export async function writesAreOver(session: Session, tenant: string, service: 0 | 1): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     const headers = { 'content-type': 'application/x-ndjson' };
@@ -130,7 +129,7 @@ export async function writesAreOver(session: Session, tenant: string, service: 0
       if (status === 200) return;
       throw new Difference(`an empty load returned ${status}: ${text}`);
     } catch (error) {
-      // another import is running still
+      // another import is still running
       if (!(error instanceof Interrupted) || tries > 12) throw error;
       await sleep(50);
     }

@@ -57,8 +57,8 @@ const ending: Subscription = { ...ordinary, id: 'ends', createdDate: '2024-05-07
 /** Records as the report must return them, in its order. */
 const records: readonly Subscription[] = [ordinary, depleted, ofPeriod0, withoutStatus, createdLater, renewing, ending];
 /**
- * The same as their source has them: two with a JSON boolean, and e-mail addresses, which are no
- * part of a record.
+ * The same records as in their source: two with a JSON boolean, and with e-mail addresses, which
+ * are not part of a record.
  */
 const sources = records.map((record, index) => ({
   ...record,
@@ -93,7 +93,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
     return (await response.json()) as Subscription[];
   };
   const idsOf = async (query: string, of = token) => (await listed(query, of)).map(({ id }) => id);
-  /** A token of a tenant of its own, with these source rows loaded. */
+  /** Returns a token for a new tenant with these source rows. */
   const tenantWith = async (name: string, rows: readonly object[]): Promise<string> => {
     const tenant = await service.createTenant(name);
     await load(service, tenant, rows);
@@ -112,7 +112,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
   };
 
   beforeAll(async () => {
-    // The default lifetime, which is tested here.
+    // the default lifetime is tested here
     service = await startService(await openTestStore(), { ACCESS_TOKEN_SECONDS: '' });
     acme = await service.createTenant('acme');
     client = await service.createClient(acme);
@@ -124,7 +124,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
   afterAll(() => service.close());
 
   describe('What the service does', () => {
-    test('an authenticated client reads a report of its own subscriptions, and of no other', async () => {
+    test('an authenticated client reads a report of its own subscriptions and of no others', async () => {
       const theirs = { ...ordinary, id: 'of-globex', iccid: '8944500102198304899' };
       const globex = await tenantWith('globex', [theirs]);
       expect(await listed('', globex)).toEqual([theirs]);
@@ -136,7 +136,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       expect(await idsOf('status=ACTIVE&size=2&page=2')).toEqual([createdLater.id, renewing.id]);
     });
 
-    test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('it is read-only: %s is not allowed', async (method) => {
+    test.each(['POST', 'PUT', 'PATCH', 'DELETE'])('the report is read-only: %s is not allowed', async (method) => {
       const headers = { authorization: `Bearer ${token}` };
       for (const path of ['', `/${ordinary.id}`]) {
         const response = await fetch(`${service.baseUrl}/v1/subscription${path}`, { method, headers });
@@ -147,11 +147,11 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
   });
 
   describe('Resources and their fields › Subscription record', () => {
-    test('the report is an array of JSON objects, equal in every field to what was loaded', async () => {
+    test('the report is an array of JSON objects, equal in every field to the loaded rows', async () => {
       expect(await listed()).toStrictEqual(records);
     });
 
-    test('one record by its id is the same object, ids that end in = too', async () => {
+    test('one record by its id is the same object, even if the id ends in =', async () => {
       for (const record of records) {
         const response = await service.get(`/v1/subscription/${record.id}`, token);
         expect([response.status, await response.json()]).toStrictEqual([200, record]);
@@ -160,7 +160,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       }
     });
 
-    test('every record has the fields of the table with their types, and no other', async () => {
+    test('every record has the fields of the table with their types, and no others', async () => {
       for (const { status, ...record } of await listed()) {
         expect(record).toStrictEqual({
           id: expect.stringMatching(/^[A-Za-z0-9_-]+={0,2}$/),
@@ -176,7 +176,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       }
     });
 
-    test('id is opaque: ids that differ in case, in - and _, or in padding alone are different subscriptions', async () => {
+    test('id is opaque: ids that differ only in case, in - and _, or in padding are different subscriptions', async () => {
       const ids = ['abc', 'ABC', 'Abc', 'a-c', 'a_c', 'abc=', 'abc=='];
       const own = await tenantWith(
         'opaque',
@@ -216,7 +216,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       },
     );
 
-    test('dates are ISO 8601 in UTC, yyyy-MM-ddTHH:mm:ssZ, whatever the source wrote', async () => {
+    test('dates are ISO 8601 in UTC, yyyy-MM-ddTHH:mm:ssZ, whatever the source contains', async () => {
       const own = await tenantWith('dates', [
         {
           ...ordinary,
@@ -228,27 +228,27 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       expect(await listed('', own)).toEqual([{ ...ordinary, activationDate: '2024-03-01T00:00:00Z' }]);
     });
 
-    test('iccid is digits: one of 16 digits reads back to the last', async () => {
+    test('iccid is digits: a value of 16 digits is returned exactly', async () => {
       expect((await listed('iccid=8944500102198304')).map(({ id, iccid }) => [id, iccid])).toEqual([
         [depleted.id, '8944500102198304'],
       ]);
     });
 
-    test('auto_renew is a string with a boolean word, also where the source has a JSON boolean', async () => {
+    test('auto_renew is the string true or false, even if the source has a JSON boolean', async () => {
       const response = await service.get('/v1/subscription', token);
       const text = await response.text();
       const values = [...text.matchAll(/"auto_renew":([^,}]+)/g)].map(([, value]) => value);
       expect(values).toEqual(records.map(({ auto_renew: word }) => `"${word}"`));
     });
 
-    test("the subscriber's e-mail address is no field of a record", async () => {
+    test("the subscriber's e-mail address is not a field of a record", async () => {
       const response = await service.get('/v1/subscription', token);
       expect(await response.text()).not.toMatch(/email|example\.com/);
     });
   });
 
   describe('Resources and their fields › Product object (field product)', () => {
-    test('every product has the five fields of the table with their types, and no other', async () => {
+    test('every product has the five fields of the table with their types, and no others', async () => {
       for (const { product } of await listed()) {
         expect(product).toStrictEqual({
           id: expect.any(String),
@@ -261,12 +261,12 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       }
     });
 
-    test('period is an integer in period_unit, 0 too', async () => {
+    test('period is an integer in period_unit, and may be 0', async () => {
       const [record] = await listed(`product-id=${encodeURIComponent(period0.id)}`);
       expect(record?.product).toStrictEqual(period0);
     });
 
-    test('period as a text, a fraction or below 0 is not loaded', async () => {
+    test('a period that is a string, a fraction or negative is rejected', async () => {
       const tenant = await service.createTenant('periods');
       const rows = ['30', 1.5, -1, null].map((period) => ({ ...ordinary, product: { ...period30, period } }));
       const rejected = await load(service, tenant, rows);
@@ -275,7 +275,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       );
     });
 
-    test('name is for people: letters of every script read back as they were', async () => {
+    test('name is for people: letters of every script are returned unchanged', async () => {
       const name = 'Übersee «7 Tage» – 日本 🛰 "x" \\ </script>';
       const own = await tenantWith('names', [{ ...ordinary, product: { ...period30, name } }]);
       expect((await listed('', own))[0]?.product.name).toBe(name);
@@ -287,12 +287,12 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       expect(await listed('status=DEPLETED')).toStrictEqual([depleted]);
     });
 
-    test('the service moves no record from one state to another, not even one whose expirationDate is past', async () => {
+    test("the service changes no record's state, even after its expirationDate", async () => {
       expect((await listed()).map(({ status }) => status)).toEqual(records.map((record) => record.status));
       expect(Date.parse(ordinary.expirationDate)).toBeLessThan(Date.now());
     });
 
-    test('the state is what the source said last', async () => {
+    test('the state is that of the last import', async () => {
       const tenant = await service.createTenant('states');
       const own = await service.accessToken(await service.createClient(tenant));
       for (const status of ['ACTIVE', 'DEPLETED', undefined, 'DEPLETED']) {
@@ -321,12 +321,12 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
         ['Cache-Control', 'no-cache'],
         ['Content-Type', 'application/json'],
         ['X-Correlation-ID', '5e1f6c1e-unique/per request 42'],
-      ])('%s is not required, and %s is taken', async (name, value) => {
+      ])('%s is optional, and %s is accepted', async (name, value) => {
         const response = await service.get('/v1/subscription', token, { [name]: value });
         expect([response.status, await response.json()]).toEqual([200, records]);
       });
 
-      test('all of them at once, as a client sends them', async () => {
+      test('all of them together are accepted, as a client sends them', async () => {
         const response = await service.get('/v1/subscription?size=1', token, {
           'Cache-Control': 'no-cache',
           'Content-Type': 'application/json',
@@ -335,7 +335,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
         expect(await response.json()).toEqual([ordinary]);
       });
 
-      test('X-Correlation-ID traces the request: it is in the answer and in the log line', async () => {
+      test('X-Correlation-ID traces the request: it is in the response and in the log line', async () => {
         const id = `trace-${crypto.randomUUID()}`;
         const response = await service.get('/v1/subscription', token, { 'X-Correlation-ID': id });
         expect(response.headers.get('x-correlation-id')).toBe(id);
@@ -349,14 +349,14 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
         expect(await listed()).toEqual(records);
       });
 
-      test('iccid: only subscriptions of this ICCID', async () => {
+      test('iccid returns only subscriptions of this ICCID', async () => {
         const others = records.filter((record) => record !== depleted).map(({ id }) => id);
         expect(await idsOf(`iccid=${ordinary.iccid}`)).toEqual(others);
         expect(await idsOf(`iccid=${depleted.iccid}`)).toEqual([depleted.id]);
         expect(await idsOf('iccid=8944500102198304827')).toEqual([]);
       });
 
-      test('product-id: only subscriptions with this product id, to the letter', async () => {
+      test('product-id returns only subscriptions with exactly this product id', async () => {
         expect(await idsOf('product-id=cHJvZHVjdC0xNQ%3D%3D')).toEqual([ofPeriod0.id]);
         expect(await idsOf('product-id=cHJvZHVjdC0xNQ==')).toEqual([ofPeriod0.id]);
         for (const other of ['cHJvZHVjdC0xNQ', 'CHJVZHVJDC0XNQ%3D%3D', 'cHJvZHVjdC0', '%25']) {
@@ -372,12 +372,12 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
         },
       );
 
-      test('a fraction of a second counts', async () => {
+      test('before and after take fractions of a second into account', async () => {
         expect(await idsOf('before=2024-05-02T00:00:00.002Z')).toEqual([ordinary.id, depleted.id]);
         expect(await idsOf('after=2024-05-06T00:00:00.002Z')).toEqual([ending.id]);
       });
 
-      test('size and page: the pages put together are the report', async () => {
+      test('size and page: all pages together are the report', async () => {
         for (const size of [1, 2, 3, 7, 8]) {
           const pages: Subscription[][] = [];
           for (let page = 1; page <= Math.ceil(records.length / size); page += 1) {
@@ -409,7 +409,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
         [[]],
       );
 
-      test.each(combinations.map((set) => set.join('&')))('filters combine to narrow the report: %s', async (query) => {
+      test.each(combinations.map((set) => set.join('&')))('filters are combined with AND: %s', async (query) => {
         const chosen = query.split('&').map((filter) => filters[filter] ?? (() => true));
         const expected = records.filter((record, index) => chosen.every((fits) => fits(record, index)));
         expect(await listed(query)).toEqual(expected);
@@ -417,7 +417,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
     });
 
     describe('Request body', () => {
-      test('none is needed: the answer to a GET without one, and without its headers, is the report', async () => {
+      test('a GET without a body and without its headers returns the report', async () => {
         const response = await fetch(`${service.baseUrl}/v1/subscription`, {
           headers: { authorization: `Bearer ${token}` },
         });
@@ -426,13 +426,13 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
     });
 
     describe('Response', () => {
-      test('is a JSON array, one element for each subscription on the requested page', async () => {
+      test('is a JSON array with one element for each subscription on the requested page', async () => {
         const response = await service.get('/v1/subscription?size=3&page=3', token);
         expect(response.headers.get('content-type')).toMatch(/^application\/json(;|$)/);
         expect(await response.json()).toStrictEqual([ending]);
       });
 
-      test('is an empty array when there is no subscription', async () => {
+      test('is an empty array if there are no subscriptions', async () => {
         const own = await tenantWith('empty', []);
         const response = await service.get('/v1/subscription', own);
         expect([response.status, await response.text()]).toEqual([200, '[]']);
@@ -444,9 +444,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
     afterEach(() => {
       vi.useRealTimers();
     });
-    /**
-     * Moves the clock of the service, which is the one of this process; timers go on as they were.
-     */
+    /** Sets the clock of the service, which runs in this process; timers are not affected. */
     const setClock = (seconds: number): void => {
       vi.setSystemTime(seconds * 1000);
     };
@@ -477,7 +475,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       expect(await listed('', accessToken)).toEqual(records);
     });
 
-    test('3: a token request is a POST with the form fields of the table', async () => {
+    test('3: a token request is a POST with the form parameters of the table', async () => {
       const body = `grant_type=client_credentials&client_id=${client.client_id}&client_secret=${client.client_secret}`;
       const types = ['application/x-www-form-urlencoded', 'application/x-www-form-urlencoded;charset=UTF-8'];
       for (const type of types) {
@@ -491,13 +489,13 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       ['grant_type', 'invalid_request'],
       ['client_id', 'invalid_client'],
       ['client_secret', 'invalid_client'],
-    ] as const)('3: without %s it is refused', async (name, error) => {
+    ] as const)('3: a token request without %s is rejected', async (name, error) => {
       const { [name]: _left, ...rest } = credentials();
       await expectTokenError(await service.postToken(rest), error);
       await expectTokenError(await service.postToken({ ...rest, [name]: '' }), error);
     });
 
-    test('4: the answer is JSON with access_token, and the first call also yields a refresh token', async () => {
+    test('4: the response is JSON with access_token, and the first call also returns a refresh token', async () => {
       const response = await service.postToken(credentials());
       expect(response.headers.get('content-type')).toMatch(/^application\/json(;|$)/);
       const answer = (await response.json()) as TokenResponse;
@@ -517,7 +515,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       expect((await refresh(refreshToken)).status).toBe(200);
     });
 
-    test('6: a refresh gives a new access token and a new refresh token, and so does the next', async () => {
+    test('6: each refresh returns a new access token and a new refresh token', async () => {
       let latest = await issue(credentials());
       const seen = new Set([latest.access_token, refreshTokenOf(latest)]);
       for (let round = 1; round <= 3; round += 1) {
@@ -533,7 +531,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       const { access_token: accessToken } = await issue(credentials());
       setClock(start + 299);
       expect(await listed('size=1', accessToken)).toEqual([ordinary]);
-      setClock(start + 306); // verification allows for clocks that differ by 5 seconds
+      setClock(start + 306); // verification allows for a clock difference of 5 seconds
       const response = await service.get('/v1/subscription', accessToken);
       expect(response.headers.get('www-authenticate')).toContain('error="invalid_token"');
       await expectProblem(response, 'UNAUTHORISED');
@@ -548,7 +546,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       await expectTokenError(await refresh(refreshTokenOf(another)), 'invalid_grant');
     });
 
-    test('8: the calls of a client that refreshes before each expiry go on working for hours', async () => {
+    test('8: a client that refreshes before each expiry works for hours', async () => {
       setClock(start);
       let latest = await issue(credentials());
       for (let seconds = 0; seconds <= 3 * 3_600; seconds += 290) {
@@ -558,7 +556,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       }
     });
 
-    test('8: and those of one that refreshes when its access token has expired', async () => {
+    test('8: a client that refreshes after its access token has expired works for hours', async () => {
       setClock(start);
       let latest = await issue(credentials());
       for (let seconds = 1_700; seconds <= 3 * 3_600; seconds += 1_700) {
@@ -571,13 +569,13 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
   });
 
   describe('Limits', () => {
-    test('access token lifetime: 5 minutes', async () => {
+    test('access tokens live for 5 minutes', async () => {
       const answer = await issue({ grant_type: 'client_credentials', ...client });
       const { exp = 0, iat = 0 } = decodeJwt(answer.access_token);
       expect([answer.expires_in, exp - iat]).toEqual([300, 300]);
     });
 
-    test('refresh token lifetime: 30 minutes, from each refresh anew', async () => {
+    test('refresh tokens live for 30 minutes from each refresh', async () => {
       const answer = await issue({ grant_type: 'client_credentials', ...client });
       expect(answer.refresh_expires_in).toBe(1_800);
       expect(await (await refresh(refreshTokenOf(answer))).json()).toMatchObject({
@@ -595,7 +593,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
       }
     });
 
-    test('the contract says version v1.0, and each of its report operations lies below /v1', async () => {
+    test('the contract says version v1.0, and all its report operations are below /v1', async () => {
       const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
         info: { description: string };
         paths: Record<string, Record<string, { tags: string[] }>>;

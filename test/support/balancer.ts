@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A load balancer on loopback: each request goes to the next backend whose `/readyz` was 200 at the
- * last check. It retries nothing.
+ * A load balancer on loopback: each request goes to the next backend whose `/readyz` returned 200
+ * at the last check. It retries nothing.
  */
 export interface Balancer {
   readonly url: string;
@@ -16,7 +16,7 @@ export interface Balancer {
   close(): Promise<void>;
 }
 
-/** Time between two checks of all backends, in milliseconds. */
+/** Interval between two checks of all backends, in milliseconds. */
 const checkMs = 50;
 
 /** Starts a load balancer without backends. */
@@ -60,7 +60,7 @@ const isReady = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Passes a request on over a connection of its own, and the response back. */
+/** Forwards a request over a new connection and returns the response. */
 function forward(backend: string, request: IncomingMessage, response: ServerResponse): void {
   const { method = 'GET', headers } = request;
   const upstream = httpRequest(backend + request.url, { method, headers, agent: false }, (answer) => {

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 
 /** How often a property is run. */
 interface Runs {
-  /** At least, also on a slow machine. */
+  /** Minimum, even on a slow machine. */
   readonly least: number;
-  /** At most. */
+  /** Maximum. */
   readonly most: number;
 }
 
-/** Time after which a property is not run any more often than it must be, in milliseconds. */
+/** After this time in milliseconds, only the minimum is run. */
 const enoughMs = 4_000;
 
 /**
- * Checks a property in rounds of `least` runs, until there have been `most` or four seconds have
- * passed. A failure names its seed. (fast-check's own limit would leave a run behind unfinished.)
+ * Checks a property in rounds of `least` runs, until `most` runs are done or four seconds have
+ * passed. A failure shows its seed. (fast-check's own limit would leave a run unfinished.)
  */
 export async function checkProperty<T>(property: fc.IAsyncPropertyWithHooks<T>, { least, most }: Runs): Promise<void> {
   const endsAt = performance.now() + enoughMs;

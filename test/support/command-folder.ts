@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compileCache } from './compile-cache.ts';
 
-/** The blocks of code of a page in one language, in order. */
+/** The code blocks of a page in one language, in order. */
 export const blocksOf = (page: string, language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, text = '']) => text);
 
@@ -14,7 +14,8 @@ export function makeCommandFolder(): { readonly folder: string; readonly environ
   const bin = join(folder, '.bin');
   mkdirSync(bin);
   symlinkSync(fileURLToPath(new URL('../../src/cli/subreport.mjs', import.meta.url)), join(bin, 'subreport'));
-  writeFileSync(join(bin, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 }); // npx itself takes a second
+  // npx itself takes a second
+  writeFileSync(join(bin, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
   const { HOME, PATH } = process.env;
   return { folder, environment: { HOME, PATH: `${bin}:${PATH}`, ...compileCache } };
 }

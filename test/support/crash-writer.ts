@@ -3,8 +3,8 @@ import { openStore } from '../../src/storage/open-store.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { subscriptionRow } from './rows.ts';
 
-// Loads batch after batch into tenant `crash` and writes the number of each batch that was
-// acknowledged, until it is killed.
+// Loads batch after batch into the tenant `crash` and prints the number of each acknowledged batch,
+// until it is killed.
 const store = openStore({
   databaseUrl: process.env.DATABASE_URL,
   dataDir: process.env.DATA_DIR ?? '',

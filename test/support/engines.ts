@@ -11,19 +11,19 @@ import { makeNewerVersion } from './newer-version.ts';
 import { type PoolerOptions, startPooler } from './pooler.ts';
 import { runCommand } from './run-command.ts';
 
-/** An empty store of an engine, with what a process of its own needs to open it too. */
+/** An empty store of an engine, and the environment for another process to open it. */
 export interface TestStore {
   readonly store: Store;
   /** Environment variables that select the same store. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Opens the same store once more, as another process would. */
+  /** Opens the same store again, as another process would. */
   openAgain(): Store;
   close(): Promise<void>;
 }
 
 let askedForPostgres: Promise<string> | undefined;
 
-/** URL of a superuser of the PostgreSQL server of this run, which starts when it is first needed. */
+/** URL of a superuser of this run's PostgreSQL server, which starts on first use. */
 export function postgresUrl(): Promise<string> {
   askedForPostgres ??= fetch(inject('postgresStarter')).then(async (response) => {
     const text = await response.text();
@@ -38,15 +38,12 @@ const bothEngines = [
   { engine: 'postgres', openTestStore: () => openPostgres(testRole) },
 ] as const;
 
-/**
- * Both engines that every test of the store runs on; PostgreSQL alone in suites that run on an
- * older one once more.
- */
-// tests that take one engine by its place do not run there
+/** The engines of store tests; only PostgreSQL in suites that also run on an older version. */
+// tests that select one engine by position do not run there
 export const engines = (inject('isPostgresOnly') ? bothEngines.slice(1) : bothEngines) as typeof bothEngines;
 
 /**
- * The engines with the schema of a later version, which this version must be able to work with
+ * The engines with the schema of a later version, which this version must support
  * (docs/decisions/upgrades.md).
  */
 export const enginesOfNewerSchema = engines.map(({ engine, openTestStore }) => ({
@@ -64,7 +61,7 @@ async function migrateFurther(opening: Promise<TestStore>): Promise<TestStore> {
   return opened;
 }
 
-/** Tests of the store look at whole tenants, on a machine that may be slow. */
+/** Tests of the store read whole tenants, possibly on a slow machine. */
 const operationMs = 60_000;
 
 const broken = (error: Error): void => console.error('a pooled connection broke', error.message);
@@ -78,10 +75,10 @@ async function openSqlite(): Promise<TestStore> {
   return toTestStore(store, open, { DATA_DIR: folder }, async () => rmSync(folder, { recursive: true }));
 }
 
-/** PostgreSQL behind a pooler that gives each transaction another session. */
+/** PostgreSQL behind a pooler that may give each transaction another session. */
 export const pooledPostgres = { engine: 'postgres behind a pooler', openTestStore: () => openPooled() } as const;
 
-/** Also with a pooler that is too old for prepared statements. */
+/** Opens PostgreSQL behind a pooler, which may be too old for prepared statements. */
 export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
   const pooler = await startPooler(await postgresUrl(), options);
   const opened = await openPostgres(testRole, false, pooler.url);
@@ -95,8 +92,8 @@ export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
 }
 
 /**
- * A copy of the migrated database, reached as a role: the ordinary one that owns it, or a
- * superuser; and at the server, or through a pooler.
+ * Opens a copy of the migrated database as a role (the owner, or a superuser), directly or through
+ * a pooler.
  */
 export async function openPostgres(role: string, empty = false, through?: string): Promise<TestStore> {
   const database = `test_${randomBytes(6).toString('hex')}`;
@@ -133,12 +130,12 @@ function toTestStore(
   };
 }
 
-/** Runs a statement as the superuser; copies of one template are made one after another. */
+/** Runs a statement as the superuser; copies of a template are made one after another. */
 async function administer(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: await postgresUrl() });
   await client.connect();
   try {
-    // two copies of one template at once would refuse each other
+    // concurrent copies of one template would fail
     await client.query('select pg_advisory_lock(1)');
     await client.query(sql);
   } finally {

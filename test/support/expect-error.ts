@@ -3,7 +3,9 @@ import { type ErrorCode, errorTable } from '../../src/contract/error.ts';
 import type { Problem } from '../../src/contract/problem.ts';
 import { type TokenErrorBody, type TokenErrorCode, tokenErrorTable } from '../../src/contract/token.ts';
 
-/** Asserts that an answer is a problem of a code in the agreed shape, and gives its body. */
+/**
+ * Asserts that a response is a problem with this code in the documented shape; returns its body.
+ */
 export async function expectProblem(response: Response, code: ErrorCode): Promise<Problem> {
   const body = (await response.json()) as Problem;
   const { status, title } = errorTable[code];
@@ -20,8 +22,8 @@ export async function expectProblem(response: Response, code: ErrorCode): Promis
 }
 
 /**
- * Asserts that an answer of the token endpoint is an error of a code (RFC 6749 §5.2), and gives its
- * body.
+ * Asserts that a response of the token endpoint is an error with this code (RFC 6749 §5.2); returns
+ * its body.
  */
 export async function expectTokenError(response: Response, error: TokenErrorCode): Promise<TokenErrorBody> {
   const body = (await response.json()) as TokenErrorBody;

@@ -7,7 +7,7 @@ import { createPageCache } from '../../src/http/report/page-cache.ts';
 
 const [, , kind = ''] = process.argv;
 const mebibyte = 1_048_576;
-/** A text that is not a part of a longer one. */
+/** A string that is not sliced from a longer one. */
 const textOf = (length: number): string => randomBytes(Math.ceil((length * 3) / 4)).toString('base64url');
 
 /** Sizes in bytes of one page of each kind. */
@@ -42,5 +42,5 @@ const bytesOfPage = sizes.key + 5 * sizes.links + sizes.body + 600;
 for (let n = 0; n < (2 * 16 * mebibyte) / bytesOfPage; n += 1) cache.set(...(await makePage()));
 const after = bytesInUse();
 process.stdout.write(String((after - before) / mebibyte));
-cache.get(''); // it is in use until here
+cache.get(''); // the cache must not be collected before this line
 warm.get('');

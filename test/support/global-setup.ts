@@ -9,20 +9,22 @@ import { compileCache } from './compile-cache.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** URL that responds with the URL of the PostgreSQL server, which it starts at first. */
+    /**
+     * Responds with the URL of the PostgreSQL server, and starts the server on the first request.
+     */
     readonly postgresStarter: string;
-    /** Whether suites run on PostgreSQL only, as another project runs them on SQLite. */
+    /** Whether suites run on PostgreSQL only, because another project runs them on SQLite. */
     readonly isPostgresOnly: boolean;
   }
 }
 
-/** The ordinary role that tests connect as, and the migrated database that theirs are copies of. */
+/** The ordinary role that tests connect as, and the migrated database that they copy. */
 export const testRole = 'subreport_test';
 export const templateDatabase = 'subreport_template';
 
-/** Offers one PostgreSQL to all suites of a project. It starts when the first test asks for it. */
+/** Offers one PostgreSQL server to all suites of a project. It starts on the first request. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // For the threads that stores start in the processes of the tests.
+  // for threads that stores start in the test processes
   Object.assign(process.env, compileCache);
   const isOldest = project.name === 'postgres 15';
   let starting: Promise<TestServer> | undefined;
@@ -42,14 +44,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** The PostgreSQL of a run, with the database to copy. */
+/** The PostgreSQL server of a run. */
 interface TestServer {
   readonly url: string;
   readonly error?: undefined;
   stop(): Promise<void>;
 }
 
-/** The server of `TEST_DATABASE_URL`, a superuser's, or one of its own. */
+/** The server of `TEST_DATABASE_URL`, whose user is a superuser, or a new one. */
 async function findServer(): Promise<TestServer> {
   const url = process.env.TEST_DATABASE_URL;
   if (url === undefined) return startServer(18);
@@ -58,7 +60,7 @@ async function findServer(): Promise<TestServer> {
 }
 
 async function startServer(version: 15 | 18): Promise<TestServer> {
-  // Tests that need statistics, or old versions of rows gone, ask for it themselves.
+  // tests that need statistics, or vacuumed rows, request them explicitly
   const server = await startPostgres(['autovacuum=off'], version);
   await prepareTemplate(server.url);
   return server;
@@ -82,7 +84,7 @@ async function prepareTemplate(url: string): Promise<void> {
   await store.close();
 }
 
-/** The URL of another database and role of the same server. */
+/** The URL of another database and role on the same server. */
 export function urlOf(url: string, database: string, role: string): string {
   const other = new URL(url);
   other.pathname = `/${database}`;

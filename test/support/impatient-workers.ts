@@ -4,8 +4,8 @@ import { openReadyStore } from '../../src/cli/store-session.ts';
 import { Workers } from '../../src/cli/workers.ts';
 
 /**
- * Two workers, each killed once its event loop stands still for so many milliseconds; prints a line
- * when they serve.
+ * Runs two workers, each killed once its event loop is blocked for the given milliseconds; prints a
+ * line when they serve.
  */
 const config = readConfig();
 await (await openReadyStore(config, () => undefined)).close();

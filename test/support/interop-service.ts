@@ -4,34 +4,34 @@ import { subscriptionRow } from './rows.ts';
 import { startService, type TestClient, type TestService } from './service.ts';
 
 /**
- * A service for the OAuth clients of other people: one tenant with one record, and credentials of
- * each kind.
+ * A service for third-party OAuth clients: one tenant with one record, and credentials of each
+ * kind.
  */
 export interface InteropService extends Pick<TestService, 'url' | 'baseUrl' | 'close'> {
-  /** The report of one record. */
+  /** The URL of the report with one record. */
   readonly reportUrl: string;
   /**
-   * Credentials by what is special about them: `generated` here, `imported` with characters that
-   * HTTP Basic must form-encode.
+   * Credentials by kind: `generated` by the service, or `imported` with characters that HTTP Basic
+   * must form-encode.
    */
   readonly clients: Readonly<Record<CredentialKind, TestClient>>;
-  /** The generated client with the secret of another one. */
+  /** The generated client's id with another secret. */
   readonly wrong: TestClient;
-  /** Asserts that an answer is the report of the tenant's one record. */
+  /** Asserts that a response is the report of the tenant's one record. */
   expectReport(response: Response): Promise<void>;
 }
 
-/** Both kinds of credentials that every client must get through with. */
+/** Both kinds of credentials that every client must support. */
 export const credentialKinds = ['generated', 'imported'] as const;
 export type CredentialKind = (typeof credentialKinds)[number];
 
-/** Each character stands for a way to get the encoding wrong; `%41` shows who decodes twice. */
+/** Each character reveals a kind of wrong encoding; `%41` reveals double decoding. */
 const imported: TestClient = {
   client_id: 'old:app+1&2%41',
   client_secret: ` p:a+s%s&w=o/r?d%41 "'()*!~ `,
 };
 
-/** Starts a service with what the interoperability tests need. */
+/** Starts the service for the interoperability tests. */
 export async function startInteropService(opened: TestStore): Promise<InteropService> {
   const service = await startService(opened, { ACCESS_TOKEN_SECONDS: '300' });
   const tenant = await service.createTenant('acme');

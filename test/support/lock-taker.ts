@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { lockImportOnSqlite } from '../../src/storage/sqlite/import-lock.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 
-// Takes and releases the right to import again and again; fails when another process has it at the
-// same time.
+// Takes and releases an import lock repeatedly; fails if another process holds it at the same time.
 const [folder = '', rounds = '0'] = process.argv.slice(2);
 const holder = join(folder, 'holder');
 let taken = 0;

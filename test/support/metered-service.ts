@@ -7,20 +7,19 @@ import type { MeasuredTurns } from './turn-meter.ts';
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const meter = fileURLToPath(new URL('./turn-meter.ts', import.meta.url));
 
-/** A service in a process of its own, whose turns of the event loop are measured. */
+/** A service in a child process whose event loop turns are measured. */
 export interface MeteredService {
   readonly url: string;
-  /** The operator's listener. */
+  /** URL of the management listener. */
   readonly management: string;
   /** The turns since the last call. */
   takeTurns(): Promise<MeasuredTurns>;
-  /** Ends the service as an operator would, and gives its exit code. */
+  /** Stops the service as an operator would; resolves to its exit code. */
   stop(): Promise<number | null>;
 }
 
 /**
- * Starts `subreport serve` over a store with the meter in its main thread; resolves when it
- * answers.
+ * Starts `subreport serve` on a store with the meter in its main thread; resolves once it responds.
  */
 export async function startMeteredService(environment: Readonly<Record<string, string>>): Promise<MeteredService> {
   const [port, managementPort] = [await freePort(), await freePort()];
@@ -28,7 +27,7 @@ export async function startMeteredService(environment: Readonly<Record<string, s
     env: {
       PATH: process.env.PATH ?? '',
       LOG_LEVEL: 'error',
-      REQUEST_SECONDS_MAX: '60', // a busy machine is slow, and that is not what is measured
+      REQUEST_SECONDS_MAX: '60', // request timeouts are not what is measured
       PORT: String(port),
       MANAGEMENT_PORT: String(managementPort),
       ...environment,

@@ -6,7 +6,7 @@ import { listMigrations } from '../../src/storage/migrations.ts';
 
 /** A later version of this program: the same sources with one more migration. */
 export interface NewerVersion {
-  /** Its `main.ts`. */
+  /** Path of its `main.ts`. */
   readonly main: string;
   /** Name of its last migration. */
   readonly schema: string;
@@ -19,8 +19,8 @@ export const currentSchema = listMigrations('sqlite').at(-1)?.name ?? '';
 
 /**
  * Copies the sources and adds a migration whose oldest schema is this version's (`compatible`) or
- * its own. The folder of a real later version in `NEWER_VERSION` takes the place of a compatible
- * copy.
+ * its own. If `NEWER_VERSION` names the folder of a real later version, that is used instead of a
+ * compatible copy.
  */
 export function makeNewerVersion({ compatible }: { readonly compatible: boolean }): NewerVersion {
   const given = process.env.NEWER_VERSION;
@@ -49,13 +49,13 @@ function realVersion(folder: string): NewerVersion {
 }
 
 /**
- * What an additive migration may do to each table: a column that may be null, one with a default,
- * an index; and a new table.
+ * Everything that an additive migration may do to each table: add a nullable column, one with a
+ * default, and an index; and a new table.
  */
 function additions(engine: string): string {
   const dump = readFileSync(join(root, `src/storage/schema.${engine}.sql`), 'utf8');
   const found = [...dump.matchAll(/^create table (\w+)/gim)].map(([, table]) => table);
-  // the order in which requests use them (CONTRIBUTING.md)
+  // the order in which requests lock them (CONTRIBUTING.md)
   const tables = new Set(['tenant', 'subscription', ...found]);
   const added = Array.from(
     tables,

@@ -1,8 +1,7 @@
 import type { Migration } from '../../src/storage/migrations.ts';
 
 /**
- * Statements on an existing table that a program of an older schema may fail on, each with a name
- * for the failure.
+ * Statements on an existing table that can break a program of an older schema, each with a name.
  */
 const breaking: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['drop', /\bdrop\s+(?!index\b)\w+/],
@@ -24,10 +23,10 @@ const breaking: readonly (readonly [name: string, pattern: RegExp])[] = [
 ];
 
 /**
- * What a migration does that a program of an older schema may fail on: `name: statement`.
- * Statements on tables that the migration itself makes are free, and so are those of a migration
- * that names itself as the oldest schema, or that says in a line `-- Contract: …` why programs of
- * its oldest schema do not need what it removes.
+ * Returns what a migration does that can break a program of an older schema, as `name: statement`.
+ * Statements on tables that the migration creates are allowed, and so are all statements of a
+ * migration that names itself as the oldest schema, or that explains in a line `-- Contract: …` why
+ * programs of its oldest schema do not need what it removes.
  */
 export function findNonAdditive({ name, oldestSchema, statements }: Migration): readonly string[] {
   if (oldestSchema === undefined || oldestSchema === name) return [];

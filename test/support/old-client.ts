@@ -1,29 +1,29 @@
-/** How an old client of the published v1 behaves, written from the specification alone. */
+/** The behaviour of an old client of the published v1, written from the specification alone. */
 export interface OldClientOptions {
   readonly tokenUrl: string;
   readonly reportUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * Which refresh token it stores: the one of its first token request for as long as that is valid,
-   * or always the newest.
+   * Which refresh token it uses: that of its first token request while it is valid, or always the
+   * newest.
    */
   readonly keeps: 'first' | 'newest';
-  /** Lifetimes that it was told by the specification, in milliseconds: 5 and 30 minutes there. */
+  /** Lifetimes from the specification in milliseconds: 5 and 30 minutes there. */
   readonly accessMs: number;
   readonly refreshMs: number;
   /** Its own clock in milliseconds. */
   readonly nowMs: () => number;
 }
 
-/** What an old client has seen. */
+/** Counts of an old client's requests. */
 export interface OldClientCounts {
   calls: number;
-  /** Report requests that were not answered with 200. */
+  /** Report requests whose status was not 200. */
   failedCalls: number;
   tokenRequests: number;
   refreshes: number;
-  /** Refreshes that were not answered with 200. */
+  /** Refreshes whose status was not 200. */
   refusedRefreshes: number;
 }
 
@@ -35,8 +35,8 @@ interface Tokens {
 }
 
 /**
- * A client that reads the report over and over ("Authentication" items 1 to 8): it refreshes
- * shortly before its access token expires, and asks for new tokens when a refresh is refused or its
+ * A client that reads the report repeatedly ("Authentication" items 1 to 8): it refreshes shortly
+ * before its access token expires, and requests new tokens when a refresh is rejected or its
  * refresh token has expired.
  */
 export class OldClient {
@@ -48,7 +48,7 @@ export class OldClient {
     this.#options = options;
   }
 
-  /** Reads the report once, with a token that it takes for valid. */
+  /** Reads the report once, with a token that it considers valid. */
   async call(): Promise<number> {
     const { nowMs, accessMs, reportUrl } = this.#options;
     if (this.#tokens === undefined) await this.#authenticate();

@@ -2,32 +2,32 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A pooler by transaction, as PgBouncer 1.21 and newer are with `pool_mode=transaction` (read in
- * its `src/prepare.c`; no registry that tests use has one): each transaction of a client gets
- * another session of the real server; statements that a client has prepared are prepared anew where
- * they are missing; a name that is prepared twice, or was never, ends the client. Start-up options
- * are ignored, and the process id that a client is told is made up.
+ * A transaction pooler that behaves like PgBouncer 1.21 or newer with `pool_mode=transaction`
+ * (according to its `src/prepare.c`; PgBouncer is in no registry that tests use): each transaction
+ * of a client gets another session of the real server; a client's prepared statements are prepared
+ * again where they are missing; a name that is prepared twice, or never, closes the connection.
+ * Start-up options are ignored, and the process id that a client receives is invented.
  */
 export interface Pooler {
-  /** The same database behind the pooler. */
+  /** The same database through the pooler. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** How the pooler is like. */
+/** Behaviour of the pooler. */
 export interface PoolerOptions {
-  /** Whether it keeps prepared statements apart, as PgBouncer does from 1.21 on. */
+  /** Whether it keeps track of prepared statements, as PgBouncer does since 1.21. */
   readonly preparedStatements?: boolean;
 }
 
 /**
- * Sessions of the server for one user and database at most; at least two are idle whenever one is
- * chosen, so that it changes.
+ * Maximum server sessions per user and database; at least two are idle when one is chosen, so that
+ * consecutive transactions use different sessions.
  */
 const sessionsMax = 30;
 const idleMin = 2;
 
-/** Starts a pooler before the server of a URL, for each user and database that clients ask for. */
+/** Starts a pooler in front of a server, for any user and database that clients connect with. */
 export async function startPooler(
   serverUrl: string,
   { preparedStatements = true }: PoolerOptions = {},
@@ -61,10 +61,10 @@ export async function startPooler(
   };
 }
 
-/** One message of the protocol, its type first; the first of a client has none. */
+/** One message of the protocol, beginning with its type; a client's first message has none. */
 type Message = Buffer;
 
-/** Cuts a stream of bytes into messages. */
+/** Splits a stream of bytes into messages. */
 function messagesOf(socket: Socket, isUntyped: () => boolean, handle: (message: Message) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('error', () => socket.destroy());
@@ -100,7 +100,7 @@ const int32 = (...values: number[]): Buffer => {
   return bytes;
 };
 
-/** Texts that each end in a zero byte, from a place on. */
+/** Reads a zero-terminated string at a position. */
 const textAt = (bytes: Buffer, start: number): { text: string; end: number } => {
   const end = bytes.indexOf(0, start);
   return { text: bytes.toString('utf8', start, end), end: end + 1 };
@@ -111,11 +111,14 @@ function readParameters(startup: Buffer): Partial<Record<string, string>> {
   return Object.fromEntries(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1] ?? '']] : [])));
 }
 
-/** What a session still has to answer: a ParseComplete of ours is not passed on. */
+/**
+ * A message that the server has not responded to yet; the response to a Parse of ours is not
+ * forwarded.
+ */
 interface Outstanding {
   readonly type: string;
   readonly ours: boolean;
-  /** The statement that is prepared once this succeeded. */
+  /** The statement that is prepared if this succeeds. */
   readonly statement?: string;
 }
 
@@ -137,7 +140,9 @@ class ServerSession {
     this.socket.write(bytes);
   }
 
-  /** Notes what a message of the server answers; whether it is for the client. */
+  /**
+   * Matches a message of the server with the request it responds to; returns whether to forward it.
+   */
   settle(type: string): boolean {
     if (type === 'E') {
       const sync = this.outstanding.findIndex((each) => each.type === 'S' || each.type === 'Q');
@@ -164,7 +169,7 @@ class ServerSession {
   }
 }
 
-/** The sessions of one user and database; the one that was idle longest is taken next. */
+/** The sessions of one user and database; the one that was idle longest is used next. */
 class SessionPool {
   readonly #place: { host: string; port: number };
   readonly #startup: Buffer;
@@ -237,10 +242,7 @@ class SessionPool {
 
 let clientsMade = 0;
 
-/**
- * A client of the pooler, linked to a session of the server from the first message of a transaction
- * to its end.
- */
+/** A client of the pooler, linked to a server session for the length of a transaction. */
 class PooledClient {
   readonly #socket: Socket;
   readonly #id = ++clientsMade;
@@ -264,7 +266,7 @@ class PooledClient {
     socket.on('close', () => this.#leave());
   }
 
-  /** Passes on what the server says, and leaves its session at the end of a transaction. */
+  /** Forwards a message of the server, and releases the session at the end of a transaction. */
   receive(answer: Message, type: string): void {
     this.#socket.write(answer);
     const session = this.#session;
@@ -367,7 +369,7 @@ class PooledClient {
     session.send(renamed, { type, ours: false });
   }
 
-  /** The statement that a message names: what stands before the name, and where it ends. */
+  /** The statement name in a message, the bytes before it, and the offset after it. */
   #statementOf(type: string, request: Message): { name: string; before: Buffer; end: number } | undefined {
     const at = (start: number) => {
       const { text, end } = textAt(request, start);

@@ -10,7 +10,7 @@ import { type ProbedTenant, until } from './turn-activities.ts';
 const name = 'acme';
 
 /**
- * Opens an embedded store with one tenant of so many records, which it makes when the folder has
+ * Opens an embedded store with one tenant of `records` records, which it creates if the folder has
  * none.
  */
 export async function openProbedTenant(dataDir: string, records: number): Promise<ProbedTenant> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 
-/** A whole report as it arrived. */
+/** A received export. */
 export interface ReceivedExport {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
@@ -13,8 +13,8 @@ export interface ReceivedExport {
 }
 
 /**
- * Sends a GET on a connection of its own and gives the answer as soon as its headers are there,
- * with nothing of its body read.
+ * Sends a GET on a new connection and resolves when the headers have arrived, without reading the
+ * body.
  */
 export async function openExport(
   url: string,
@@ -23,14 +23,11 @@ export async function openExport(
 ): Promise<IncomingMessage> {
   const request = get(url, { agent: false, headers: { authorization: `Bearer ${token}`, ...headers } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  request.on('error', () => undefined); // a connection that breaks is told by the response
+  request.on('error', () => undefined); // the response reports a broken connection
   return response;
 }
 
-/**
- * Reads a report to its end, with a pause after each chunk; rejects when the connection breaks
- * before.
- */
+/** Reads an export to its end, pausing after each chunk; rejects if the connection breaks first. */
 export async function finishExport(
   response: IncomingMessage,
   pause: () => Promise<unknown> | undefined = () => undefined,

@@ -5,10 +5,10 @@ import { getHeapSnapshot } from 'node:v8';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createRepeatedRequests } from '../../src/http/listener/repeated-requests.ts';
 
-// Lets a request with a token be remembered, and prints whether the token and the response are in
-// the memory of this process: while the token lives, and after its end.
+// Caches the response of a request with a token, and prints whether the token and the response are
+// in this process's memory: while the token is valid, and after it has expired.
 
-/** A text that is in memory only while somebody keeps it. */
+/** A string that exists in memory only while it is referenced. */
 const textOf = (name: string): string => createHash('sha256').update(name).digest('hex');
 
 let now = 0;
@@ -37,7 +37,7 @@ async function isInMemory(name: string): Promise<boolean> {
 remember('first', 1);
 const living = { token: await isInMemory('token first'), response: await isInMemory('etag first') };
 now = 1;
-await sleep(2_100); // the map lets go of what expired by whole seconds
+await sleep(2_100); // the map evicts expired entries by whole seconds
 remember('second', 2);
 const ended = { token: await isInMemory('token first'), response: await isInMemory('etag first') };
 process.stdout.write(JSON.stringify({ living, ended }));

@@ -1,10 +1,7 @@
 import { formatInstant } from '../../src/contract/instant.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 
-/**
- * A row of the store with what matters to a test set and the rest made up; its record is like its
- * columns.
- */
+/** A row of the store with the given values and defaults; its record matches its columns. */
 export function subscriptionRow(given: Partial<SubscriptionRow> & { readonly id: string }): SubscriptionRow {
   const row = {
     createdDate: 1_700_000_000,
@@ -22,7 +19,7 @@ export function subscriptionRow(given: Partial<SubscriptionRow> & { readonly id:
   return { ...row, record: given.record ?? recordOf(row) };
 }
 
-/** The text of a record, in the order of the contract. */
+/** The JSON of a record, in the order of the contract. */
 function recordOf(row: Omit<SubscriptionRow, 'record'>): string {
   const { id, status, createdDate, activationDate, expirationDate, productId, planId, iccid, deviceId, autoRenew } =
     row;

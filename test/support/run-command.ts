@@ -6,7 +6,7 @@ import { eventually } from './eventually.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-/** What a command left. */
+/** The result of a command. */
 export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
@@ -17,25 +17,25 @@ export interface CommandResult {
 export interface RunningCommand {
   readonly child: ChildProcess;
   readonly stdout: () => string;
-  /** Resolves when it has ended. */
+  /** Resolves when it has exited. */
   readonly ended: Promise<CommandResult>;
 }
 
 /** How to run a command. */
 export interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Text for its standard input. */
+  /** Its standard input. */
   readonly input?: string;
   readonly cwd?: string;
-  /** User id to run under. */
+  /** User id to run as. */
   readonly uid?: number;
-  /** Program and first arguments, where it is not this Node with the sources. */
+  /** Program and first arguments, if not this Node and the sources. */
   readonly program?: readonly [string, ...string[]];
 }
 
 /**
- * The environment without settings of ours; services of several tests run at once, so none opens
- * the operator's listener unless told.
+ * The environment without settings of subreport. Services of several tests run concurrently, so
+ * none opens the management listener by default.
  */
 export const commandEnvironment = {
   PATH: process.env.PATH ?? '',
@@ -45,7 +45,7 @@ export const commandEnvironment = {
   ...compileCache,
 };
 
-/** Starts `subreport` with arguments in a process of its own. */
+/** Starts `subreport` with arguments in a child process. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const [program, ...first] = options.program ?? [process.execPath, main];
   const child = spawn(program, [...first, ...args], {
@@ -59,20 +59,17 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     child[name].on('data', (chunk) => {
       texts[name] += chunk;
     });
-  child.stdin.on('error', () => undefined); // it ended without reading all of its input
+  child.stdin.on('error', () => undefined); // it exited without reading all of its input
   child.stdin.end(options.input ?? '');
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...texts }));
   return { child, stdout: () => texts.stdout, ended };
 }
 
-/** Runs `subreport` with arguments to its end. */
+/** Runs `subreport` with arguments in a child process until it exits. */
 export const runCommand = (args: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
   startCommand(args, options).ended;
 
-/**
- * Waits until a running command has written a text to its standard output; fails with what it said
- * when it ends before.
- */
+/** Waits until a running command has printed a string; throws its output if it exits first. */
 export async function untilWritten(command: RunningCommand, text: string): Promise<void> {
   let result: CommandResult | undefined;
   void command.ended.then((ended) => {

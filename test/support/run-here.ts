@@ -2,8 +2,8 @@ import { runCommandLine } from '../../src/cli/command-line.ts';
 import { type CommandResult, commandEnvironment } from './run-command.ts';
 
 /**
- * Runs `subreport` with arguments in this process: some 10 ms, where a process of its own takes
- * 500 ms of CPU time to start. For commands that read no standard input and need no signals.
+ * Runs `subreport` with arguments in this process: some 10 ms, while a child process takes 500 ms
+ * of CPU time to start. For commands that read no standard input and need no signals.
  */
 export async function runHere(
   args: readonly string[],

@@ -10,13 +10,13 @@ import { freePort } from '../../tools/free-port.ts';
 import { engines, type TestStore } from './engines.ts';
 import { startCommand, untilWritten } from './run-command.ts';
 
-/** Credentials of a client made for a test. */
+/** Credentials of a test client. */
 export interface TestClient {
   readonly client_id: string;
   readonly client_secret: string;
 }
 
-/** A real service on a loopback port, over a store of one of the engines. */
+/** A real service on a loopback port, with a store of one of the engines. */
 export interface TestService {
   readonly url: string;
   readonly baseUrl: string;
@@ -32,17 +32,17 @@ export interface TestService {
   ): Promise<TestClient>;
   /** Sends a form to the token endpoint. */
   postToken(form: Record<string, string> | string, headers?: Record<string, string>): Promise<Response>;
-  /** An access token of a client. */
+  /** Requests an access token for a client. */
   accessToken(client: TestClient): Promise<string>;
   /** Sends a GET below the base URL with a token. */
   get(path: string, token: string, headers?: Record<string, string>): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** Limits of time that a slow machine would reach in tests of something else. */
+/** Time limits that a slow machine could otherwise reach in unrelated tests. */
 const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60' };
 
-/** Starts a service over a store; `environment` holds further settings. */
+/** Starts a service on a store; `environment` has further settings. */
 export async function startService(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
   const { store } = opened;
   const port = await freePort();
@@ -70,7 +70,7 @@ export async function startService(opened: TestStore, environment: Record<string
   });
 }
 
-/** Starts `subreport serve --workers 2` over a store; `environment` holds further settings. */
+/** Starts `subreport serve --workers 2` on a store; `environment` has further settings. */
 export async function startWorkers(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
   const port = await freePort();
   const command = startCommand(['serve', '--workers', '2'], {
@@ -88,7 +88,7 @@ export async function startWorkers(opened: TestStore, environment: Record<string
   });
 }
 
-/** The same service in this process, and with workers in processes of their own. */
+/** The same service in this process, and with worker processes. */
 export const services = [
   { service: 'this process', processes: 1, start: startService },
   { service: '--workers 2', processes: 2, start: startWorkers },
@@ -97,7 +97,7 @@ export const services = [
 /** Each of these services on each engine. */
 export const servicesOnEngines = engines.flatMap((engine) => services.map((service) => ({ ...engine, ...service })));
 
-/** What a test does with a service, wherever it runs. */
+/** The client side of a service, wherever it runs. */
 function serviceAt(port: number, store: Store, running: Pick<TestService, 'logText' | 'close'>): TestService {
   const url = `http://127.0.0.1:${port}`;
   const baseUrl = `${url}/connect-api`;

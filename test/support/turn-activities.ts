@@ -9,10 +9,10 @@ import type { MeteredService } from './metered-service.ts';
 import { finishExport, openExport } from './read-export.ts';
 import type { TestClient } from './service.ts';
 
-/** The moment that the synthetic records look back from: 2026-01-01T00:00:00Z. */
+/** The reference time of the synthetic records: 2026-01-01T00:00:00Z. */
 export const until = 1_767_225_600;
 
-/** The tenant that everything is asked of. */
+/** The tenant that all probe requests use. */
 export interface ProbedTenant {
   readonly name: string;
   readonly records: number;
@@ -26,18 +26,16 @@ export interface ActivityTurns {
   /** CPU milliseconds of the main thread in the longest turn of each round. */
   readonly longestMs: readonly number[];
   /**
-   * Responses of `/healthz` and of the token endpoint while it went on, and those of them that were
-   * no success.
+   * Responses of `/healthz` and of the token endpoint during the activity, and those that failed.
    */
   readonly answers: number;
   readonly failures: readonly string[];
 }
 
 /**
- * Measures each activity in some rounds, after one that is not measured; `/healthz` and the token
- * endpoint are asked meanwhile. The collector and the compiler make a long turn now and then, in
- * one round or another: what a statement costs is in all of them, so the least of `longestMs` tells
- * it.
+ * Measures each activity in several rounds, after a warm-up round, while requesting `/healthz` and
+ * the token endpoint. The garbage collector and the compiler occasionally cause a long turn in some
+ * round, but the cost of a statement is in every round, so the minimum of `longestMs` shows it.
  */
 export async function measureActivities(
   service: MeteredService,
@@ -72,7 +70,7 @@ interface Round {
 
 const manyStatuses = 'status=ACTIVE,DEPLETED,EXPIRED,PENDING';
 
-/** Each takes no response from a cache, as its query changes from round to round. */
+/** The query changes from round to round, so that no response comes from a cache. */
 const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
   'short pages': async (at) => {
     for (let page = 1; page <= 50; page += 1) await getPage(at, `size=50&page=${page}&created-to=${day(at.round)}`);
@@ -120,7 +118,7 @@ const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
   'a replacement of all records': (at) => load(at, '?replace=true', changedRecords(at)),
 };
 
-/** The tenant's records as they were loaded, every hundredth changed. */
+/** The tenant's records as loaded, every hundredth changed. */
 function* changedRecords({ tenant, round }: Round): Generator<SyntheticRow> {
   let index = 0;
   for (const row of syntheticRows({ count: tenant.records, seed: 1, until })) {
@@ -173,7 +171,7 @@ async function issueToken({ url }: MeteredService, { client }: ProbedTenant): Pr
   return token;
 }
 
-/** Asks `/healthz` and the token endpoint again and again until it is stopped. */
+/** Requests `/healthz` and the token endpoint repeatedly until it is stopped. */
 function watchAnswers(service: MeteredService, tenant: ProbedTenant) {
   const stopped = new AbortController();
   const failures: string[] = [];

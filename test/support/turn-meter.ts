@@ -1,7 +1,6 @@
-// Loaded before a service (`--import`): measures the turns of its event loop in CPU time of its
-// main thread and of no other, as a machine that is busy with other things makes a turn last longer
-// but not cost more. A timer cuts the time into turns: it runs once a turn, and turns of less than
-// a millisecond count together.
+// Loaded before a service (`--import`): measures the turns of its event loop in CPU time of the
+// main thread only, because a busy machine makes a turn take longer but not cost more. A timer
+// delimits the turns: it runs once per turn, and turns shorter than a millisecond count together.
 
 const sampleMs = 1;
 let [turns, longestMs] = [0, 0];
@@ -13,7 +12,10 @@ setInterval(() => {
   last = now;
 }, sampleMs).unref();
 
-/** What a service tells its parent: the turns since it was asked last, and the longest of them. */
+/**
+ * The message from a service to its parent: the turns since the last request, and the longest of
+ * them.
+ */
 export interface MeasuredTurns {
   readonly turns: number;
   readonly longestMs: number;
