@@ -56,3 +56,15 @@ test('docs/README.md lists every page of docs; decisions have an index of their 
   );
   expect(missing).toEqual([]);
 });
+
+test('every source file that a page names is there', () => {
+  const folders = 'auth|bench|cli|client|contract|http|import|report|src|storage|test|tools';
+  const named = pages.flatMap((page) =>
+    [...proseOf(page).matchAll(new RegExp(`\`((?:${folders})/[\\w./-]+\\.(?:ts|mjs|sql|md))\``, 'g'))].map(
+      ([, path = '']) => ({ page, path }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(30);
+  const isThere = (path: string): boolean => [path, `src/${path}`].some((each) => existsSync(join(root, each)));
+  expect(named.filter(({ path }) => !isThere(path))).toEqual([]);
+});
