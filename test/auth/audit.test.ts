@@ -18,7 +18,7 @@ describe.each(engines)('the audit trail of the token endpoint on $engine', ({ op
 
   const issue = { grant_type: 'client_credentials' };
   let requests = 0;
-  /** Sends a form, and gives its log lines and what came back. */
+  /** Sends a form, and returns its log lines and the response. */
   async function send(form: Record<string, string>, path = '/oauth2/token') {
     requests += 1;
     const headers = { 'x-correlation-id': `audit-${requests}` };

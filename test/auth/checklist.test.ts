@@ -12,8 +12,8 @@ import { expectTokenError } from '../support/expect-error.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 /**
- * Lengths of what was compared in constant time; the modules of the service see the counting
- * function too.
+ * Lengths of the values compared in constant time; the service's modules use the counting function
+ * too.
  */
 const compared = { lengths: [] as number[] };
 const { timingSafeEqual } = crypto;
@@ -134,7 +134,7 @@ describe.each(engines)('items of the checklist that stand alone, on $engine', ({
     expect(await cacheOf(`Bearer ${token}`)).toEqual([200, expect.stringMatching(/^private, no-(store|cache)$/)]);
   });
 
-  /** A token signed with the key of the service, as no request could get it. */
+  /** A token signed with the key of the service, which no request could obtain. */
   async function tokenWithScope(scope: string): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const cipher = createKeyCipher(undefined, undefined);

@@ -143,7 +143,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         expect(await introspect(first)).toEqual({ active: false });
         await refused(refresh(first));
         time = start + 2_799;
-        // the family is alive
+        // the family is active
         expect((await refresh(second)).session_state).toBe(first.session_state);
         time = start + 2_800;
         await refused(refresh(second));

@@ -183,7 +183,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
 });
 
 /**
- * What the store's own files hold of keys: the folder of SQLite, the table's file of PostgreSQL.
+ * What the store's own files contain of keys: the folder of SQLite, the table's file of PostgreSQL.
  */
 async function filesOf({ environment }: TestStore): Promise<string> {
   const { DATABASE_URL: url, DATA_DIR: folder = '' } = environment;

@@ -11,8 +11,8 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
   let opened: TestStore;
   let service: TestService;
   /**
-   * Its counts after so many calls, a minute of its clock between two; the service sees them within
-   * seconds.
+   * Returns its counts after this many calls, one minute of its clock apart; for the service,
+   * seconds pass.
    */
   const walk = async (client: TestClient, keeps: OldClientOptions['keeps'], calls: number) => {
     let nowMs = 0;

@@ -28,8 +28,8 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     return response.status;
   };
   /**
-   * Until a change by another process counts: at once on SQLite, with the notification on
-   * PostgreSQL.
+   * Waits until a change by another process is visible: at once on SQLite, after the notification
+   * on PostgreSQL.
    */
   const soon = async (token: TokenResponse, status: number) => {
     if (engine === 'sqlite') expect(await read(token)).toBe(status);
@@ -137,7 +137,7 @@ describe.each([...engines, pooledPostgres])('revocation always revokes, on $engi
     expect(await read(await issue(client))).toBe(200); // the secret stays valid
   });
 
-  /** A client with every grant of a tenant that was just made. */
+  /** Returns a client with every grant, of a new tenant. */
   async function clientOf(tenant: ReturnType<typeof start>): Promise<TestClient> {
     const owner = await tenant; // starts the service
     return service.createClient(owner);

@@ -15,9 +15,9 @@ import { OldClient, type OldClientOptions } from '../support/old-client.ts';
 
 /**
  * Runs a client of the published v1 against a real service, with tokens that live seconds instead
- * of minutes: in both settings of REFRESH_TOKEN_USE, one client that keeps its first refresh token
- * and one that keeps the newest. Ends with 1 when a report request failed, or a refresh that the
- * setting allows was refused.
+ * of minutes: for both settings of REFRESH_TOKEN_USE, one client that keeps its first refresh token
+ * and one that keeps the newest. Exits with 1 if a report request failed, or if a refresh that the
+ * setting allows was rejected.
  */
 const { values } = parseArgs({
   options: {

@@ -13,7 +13,7 @@ import type { TestClient } from '../support/service.ts';
 const now = (): number => Math.floor(Date.now() / 1000);
 const processes = 3;
 
-/** Services in processes of their own over one store, with one issuer. */
+/** Services in separate processes over one store, with one issuer. */
 interface Fleet {
   readonly urls: readonly string[];
   stop(): Promise<void>;
@@ -62,7 +62,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
   let fleet: Fleet;
   let tenant: TenantId;
   const makeClient = () => createClient(opened.store, now(), { tenant });
-  /** The same request at every process, `each` times, all at once. */
+  /** Sends the same request to every process, `each` times, all concurrently. */
   const everywhere = <T>(each: number, ask: (url: string) => Promise<T>): Promise<T[]> =>
     Promise.all(Array.from({ length: each }, () => fleet.urls.map(ask)).flat());
 

@@ -509,7 +509,7 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
   });
 });
 
-/** The status of a token request that leaves from a given address of this machine. */
+/** Returns the status of a token request sent from an address of this machine. */
 function statusFrom(service: TestService, form: Record<string, string>, localAddress: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -565,7 +565,7 @@ describe('time at the token endpoint', () => {
     await expectTokenError(refused, 'slow_down');
     const other = await service.createClient(await service.createTenant('globex'));
     expect((await service.postToken({ grant_type: 'client_credentials', ...other })).status).toBe(200);
-    // believed of nobody, or a guesser would name a new address each time
+    // trusted from nobody, or a guesser would send a new address each time
     const forwarded = { 'x-forwarded-for': '192.0.2.7' };
     const right = { grant_type: 'client_credentials', ...client };
     await expectTokenError(await service.postToken(right, forwarded), 'slow_down');

@@ -19,7 +19,7 @@ const rows = records.map((record, n) =>
 const decoders = { zstd: promisify(zstdDecompress), br: promisify(brotliDecompress), gzip: promisify(gunzip) };
 
 describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, openTestStore, processes, start }) => {
-  /** What must be looked at from within the process that answers. */
+  /** Some checks look inside the process that responds. */
   const isHere = processes === 1;
   let opened: TestStore;
   let service: TestService;
@@ -49,13 +49,13 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     token = await service.accessToken(await service.createClient(acme));
     await service.store.loadSubscriptions(acme, rows);
     if (isHere) await expect.poll(() => service.store.changeMark()).toBeDefined();
-    // another process's mark shows only by what it does: once its listener has a heartbeat
+    // another process's change mark cannot be read: wait until its listener has a heartbeat
     await settle(isHere ? 100 : 400);
   });
-  // Tests that look into this process get a service of their own; workers take long to start.
+  // Tests that look inside the process start a service each; workers take long to start.
   afterEach(() => (isHere ? stop() : undefined));
   afterAll(stop);
-  /** Until this process has heard of what was done before. */
+  /** Waits until this process was notified of earlier changes. */
   const settle = (ms = 100) => new Promise((resolve) => setTimeout(resolve, ms));
 
   test('a response has a strong ETag and must be revalidated each time', async () => {
@@ -69,7 +69,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     const first = await get('?size=50');
     const [headers, text] = [headersOf(first), await first.text()];
     expect(fromMemory(first)).toBe(false);
-    // Each process caches its own, and none while it does not hear from the store.
+    // Each process has its own cache, and uses none while it receives no notifications.
     await eventually(async () => {
       const again = await get('?size=50');
       expect([headersOf(again), await again.text()]).toEqual([headers, text]);
@@ -180,7 +180,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     async () => {
       await get('?size=1000');
       const mark = service.store.changeMark();
-      // as it says when no heartbeat came
+      // as if no heartbeat had arrived
       const spy = vi.spyOn(service.store, 'changeMark').mockReturnValue(undefined);
       await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'unheard', createdDate: 1_800_000_000 })]);
       expect((await get('?size=1000')).headers.get('x-total-count')).toBe('301');

@@ -18,7 +18,7 @@ const records = [...syntheticRows({ count: 40, seed: 6, until: 1_767_225_600 })]
 );
 const rows = records.map((record) => subscriptionRow({ id: record.id, record: JSON.stringify(record) }));
 
-/** Texts that no service gave as a token, percent-encoded. */
+/** Strings that no service issued as a change token, percent-encoded. */
 const notTokens = [
   '',
   '0',
@@ -275,7 +275,7 @@ describe.each(servicesOnEngines)('following over HTTP, $service on $engine', ({ 
     };
     const copy = new Map<string, string>();
     let since = '';
-    /** Takes one answer, on a connection of its own so that another process may give it. */
+    /** Reads one response, on a connection of its own so that another process may respond. */
     const follow = async (): Promise<void> => {
       const response = await service.get(`/v1/subscription/changes?size=6${since}`, token, { connection: 'close' });
       const { changes, next } = (await response.json()) as ChangesPage;

@@ -17,7 +17,7 @@ afterEach(async () => {
   await service.close();
 });
 
-/** Opens a connection and has one request answered over it. */
+/** Opens a connection and sends one request over it. */
 async function openConnection(): Promise<{ socket: Socket; head: string }> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   sockets.push(socket);

@@ -9,7 +9,7 @@ import { startService } from '../support/service.ts';
 
 const pageBytes = 4_096;
 
-/** Destroys every page of a database file that holds records, and nothing else. */
+/** Overwrites every page of a database file that holds records, and no other page. */
 function destroyRecords(file: string): void {
   const database = new DatabaseSync(file);
   database.exec('pragma wal_checkpoint(truncate)');

@@ -34,7 +34,7 @@ describe('a service whose PostgreSQL hangs', () => {
     const reads = [...pages, '/v1/subscription?all=true&format=ndjson'];
     for (const path of reads) expect((await service.get(path, token)).status).toBe(200);
     thaw = await freezePostgres(server);
-    // what no request may take, with a budget of one second
+    // longer than any request may take with a budget of one second
     const hang = AbortSignal.timeout(8_000);
     const headers = { authorization: `Bearer ${token}` };
     const asked = [...reads, ...pages, ...pages].map((path) =>

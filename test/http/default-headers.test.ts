@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([secure.close(), plain.close()]));
 
-/** Sends bytes that are no request, and reads what comes back. */
+/** Sends bytes that are not a request, and returns the headers of the response. */
 function sendRaw(url: string, bytes: string): Promise<Headers> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.end(bytes);
@@ -26,7 +26,7 @@ function sendRaw(url: string, bytes: string): Promise<Headers> {
   });
 }
 
-/** Responses of every kind: pages, errors, redirects, and what never reached a route. */
+/** Responses of every kind: pages, errors, redirects, and requests that never reached a route. */
 const kinds: Readonly<Record<string, () => Promise<Headers>>> = {
   'a report': () => headersOf(report),
   'a repeated report': () => headersOf(report),

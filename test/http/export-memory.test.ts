@@ -10,7 +10,7 @@ import { engines } from '../support/engines.ts';
 import { finishExport, openExport } from '../support/read-export.ts';
 import { startCommand, untilWritten } from '../support/run-command.ts';
 
-/** Most memory that a process has had, in MB. */
+/** Peak memory of a process in MB. */
 const peakMb = (pid: number | undefined): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
@@ -35,7 +35,7 @@ test.skipIf(process.platform !== 'linux').each(engines)(
         ...opened.environment,
         PORT: String(port),
         EXPORTS_PER_CLIENT_MAX: '3',
-        // to see what is held, not what the collector has not got to yet
+        // to measure live memory rather than garbage that is not collected yet
         NODE_OPTIONS: '--max-semi-space-size=2',
       },
     });
@@ -46,16 +46,16 @@ test.skipIf(process.platform !== 'linux').each(engines)(
       const answer = await fetch(`${url}/oauth2/token`, { method: 'POST', body: form });
       const { access_token: token } = (await answer.json()) as { access_token: string };
       const begin = (query: string) => openExport(`${url}/connect-api/v1/subscription?all=true&${query}`, token);
-      // what runs for the first time takes memory once
+      // the first run of code takes memory once
       await finishExport(await begin('format=csv&created-to=2023-06-01T00:00:00Z'));
       const before = peakMb(service.child.pid);
       const begun = await Promise.all(['csv', 'ndjson', 'ndjson'].map((format) => begin(`format=${format}`)));
-      // nobody reads: a service that does not wait for its readers has everything in memory now
+      // no client reads: a service without backpressure has everything in memory now
       await sleep(2_000);
       const received = await Promise.all(begun.map((response) => finishExport(response)));
       expect(received.map(({ trailers }) => trailers['x-export-rows'])).toEqual(Array(3).fill('100000'));
       expect(received[1]?.text.length).toBeGreaterThan(35_000_000);
-      // up to 82 were seen; 109 and more when readers are not waited for
+      // up to 82 were measured; 109 and more without backpressure
       expect(peakMb(service.child.pid) - before).toBeLessThan(95);
     } finally {
       service.child.kill();

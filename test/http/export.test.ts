@@ -36,10 +36,10 @@ async function load(store: Store, tenant: TenantId, rows: readonly SubscriptionR
     await store.loadSubscriptions(tenant, rows.slice(start, start + 5_000));
 }
 
-/** Twenty pieces of a report. */
+/** Twenty chunks of a report. */
 const many = [...syntheticRows({ count: 5_000, seed: 5, until })].map(rowOf);
 
-/** Some 40 MB of long records: more than the buffers between the two ends of a connection hold. */
+/** Some 40 MB of long records: more than the buffers of a connection hold. */
 const large = many.map((row, n) => ({
   ...row,
   id: `large-${n}`,
@@ -48,7 +48,7 @@ const large = many.map((row, n) => ({
     .replace(/"name":"[^"]*"/, `"name":"${'x'.repeat(8_000)}"`),
 }));
 
-/** Records with every text that a spreadsheet or a reader of CSV could take for something else. */
+/** Records with every string that a spreadsheet or a CSV parser could misread. */
 const hostileTexts = [
   '=1+1',
   '+1',
@@ -99,7 +99,7 @@ const idOf = (record: string): string => (JSON.parse(record) as Subscription).id
 describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
-  /** The same with a reader's longest pause of two seconds. */
+  /** The same service with an export stall limit of two seconds. */
   let impatient: TestService;
   let token: string;
   let smallToken: string;
@@ -120,7 +120,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   };
   const receive = async (query: string, as = smallToken) => finishExport(await begin(query, as));
 
-  /** Waits until every export of this test has ended and its slot and connection are free. */
+  /** Waits until every export of this test has ended and freed its slot and connection. */
   const untilNone = async (): Promise<void> => {
     await eventually(async () => {
       expect(exportLines().length - endedBefore).toBe(begun);
@@ -260,7 +260,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   test('CSV follows RFC 4180: CRLF after every line, equal numbers of cells, and no cell that starts like a formula', async () => {
     const { text } = await receive('all=true&format=csv');
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
-    // strict: fails when cells are missing
+    // strict: fails if cells are missing
     const cells = parse(text, { record_delimiter: '\r\n' }) as string[][];
     expect(cells).toHaveLength(hostileRows.length + 1);
     expect(cells.flat().filter((cell) => /^[=+\-@\t\r＝＋－＠]/.test(cell))).toEqual([]);
@@ -476,7 +476,7 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
       headers: { authorization: `Bearer ${smallToken}` },
     });
     expect(head.status).toBe(503);
-    // pages are answered all the while
+    // pages are served meanwhile
     expect((await service.get('/v1/subscription?size=1', token)).status).toBe(200);
     for (const response of [...first, third]) response.destroy();
     await untilNone();

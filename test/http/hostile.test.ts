@@ -15,15 +15,13 @@ const formHeader = `Content-Type: ${form}`;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const basic = (credentials: string): string => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
-/**
- * Values that are no whole number in plain digits, or are too small or too large, percent-encoded.
- */
+/** Values that are not decimal integers, or are too small or too large, percent-encoded. */
 const notWholeNumbers = `
   0 -1 -0 1.5 5.0 1e2 1E2 0x10 0b11 0o7 Infinity -Infinity NaN 1e400 05 00 %2B5 +5 %205 5%20 1_000 1,000 1%C2%A0000 null
   true %EF%BC%95 %D9%A3 5%00 5%E2%80%8B %27%20or%201=1-- 99999999999999999999 9007199254740993 9223372036854775808
 `;
 
-/** Values that are no date-time, percent-encoded. */
+/** Values that are not date-times, percent-encoded. */
 const notDates = `
   2024-02-30T00:00:00Z 2023-02-29T00:00:00Z 2024-04-31T00:00:00Z 2024-13-01T00:00:00Z 2024-00-01T00:00:00Z
   2024-05-00T00:00:00Z 2024-05-01T24:00:00Z 2024-05-01T12:60:00Z 2024-05-01T12:00:60Z 2024-05-01T12:00:61Z
@@ -39,10 +37,10 @@ const notDates = `
 `;
 
 /**
- * Wrong values of each parameter of the report, percent-encoded; the empty one is wrong for all of
- * them.
+ * Invalid values of each parameter of the report, percent-encoded; the empty one is invalid for
+ * all.
  */
-const wrongValues: Readonly<Record<string, string>> = {
+const invalidValues: Readonly<Record<string, string>> = {
   size: `${notWholeNumbers} 1001`,
   page: `${notWholeNumbers} 1000000001`,
   before: notDates,
@@ -72,19 +70,19 @@ const wrongValues: Readonly<Record<string, string>> = {
   cursor: `garbage eyJvIjoiMSJ9 W10 WzEsMSwxLCJhIiwyXQ bnVsbA %00 %F0%9F%98%80 a.b ../../etc/passwd ${'A'.repeat(513)} ${'A'.repeat(7_000)}`,
 };
 
-/** Values of `by` that name no groups, percent-encoded. */
-const wrongGroups = `
+/** Values of `by` that name no dimension, percent-encoded. */
+const invalidDimensions = `
   x Status STATUS status, ,status , status,,month status,%20month status;month status%20 %20status %00 status%00 status,status day,month,day
   product_id productId plan auto_renew week hour year days null true __proto__ constructor toString status%27%29-- ${'status,'.repeat(900)}
   created date %EF%BD%93tatus
 `;
 const dateParameters = ['before', 'after', 'created-from', 'created-to'];
-const wrongParameters = Object.entries(wrongValues).flatMap(([name, values]) =>
+const invalidParameters = Object.entries(invalidValues).flatMap(([name, values]) =>
   ['', ...values.trim().split(/\s+/)].map((value) => ({ name, value, shown: value.slice(0, 60) })),
 );
 
 /**
- * Asserts that one value of a parameter was refused with its rule, and that an e-mail is not shown.
+ * Asserts that a value of a parameter was rejected with its rule, and that an email is not echoed.
  */
 async function expectRule(response: Response, name: string, value: string): Promise<void> {
   const isDate = dateParameters.includes(name);
@@ -101,8 +99,8 @@ async function expectRule(response: Response, name: string, value: string): Prom
     expect(JSON.stringify({ ...problem, correlation_id: 'random' })).not.toMatch(/lovelace|eve@|aaa/);
 }
 
-/** A right value of each parameter. */
-const rightValues: Readonly<Record<string, string>> = {
+/** A valid value of each parameter. */
+const validValues: Readonly<Record<string, string>> = {
   iccid: '8944500102198304826',
   email: 'ada%40example.com',
   'product-id': 'product-1',
@@ -123,8 +121,8 @@ const rightValues: Readonly<Record<string, string>> = {
   all: 'false',
 };
 
-/** Splits the bytes of one answer; fails when there is none, or another one behind it. */
-function readAnswer(bytes: Buffer): Response {
+/** Parses the bytes of exactly one response; fails otherwise. */
+function readResponse(bytes: Buffer): Response {
   const text = bytes.toString('latin1');
   const [, statusText, fields] = /^HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n(.*?)\r\n\r\n/s.exec(text) ?? [];
   if (statusText === undefined || fields === undefined) throw new Error(`no answer but '${text}'`);
@@ -137,8 +135,7 @@ function readAnswer(bytes: Buffer): Response {
 }
 
 /**
- * Sends bytes over a connection of their own and reads what comes until the service closes it;
- * fails when it never does.
+ * Sends bytes over a new connection and reads until the service closes it; fails if it never does.
  */
 function exchange(url: string, bytes: string | Buffer): Promise<Response> {
   const { hostname, port } = new URL(url);
@@ -153,9 +150,9 @@ function exchange(url: string, bytes: string | Buffer): Promise<Response> {
     });
     socket.on('close', () => {
       try {
-        // a reset behind an answer is no fault
+        // a reset after a response is fine
         if (failure !== undefined && chunks.length === 0) throw failure;
-        resolve(readAnswer(Buffer.concat(chunks)));
+        resolve(readResponse(Buffer.concat(chunks)));
       } catch (error) {
         reject(error);
       }
@@ -173,12 +170,12 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
   let token: string;
   let refreshToken: string;
   let cursor: string;
-  /** What was sent and must not be in the log. */
+  /** Secrets and personal data that were sent and must not be logged. */
   const sent = new Set<string>();
 
   /**
-   * Sends a request whose start line and headers are to the letter; `Host` and a good token unless
-   * told otherwise.
+   * Sends a request with this exact start line and headers; adds `Host` and a valid token by
+   * default.
    */
   const send = (
     start: string,
@@ -222,11 +219,11 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
   afterAll(() => service.close());
 
   describe('parameters of the report', () => {
-    test.each(wrongParameters)('$name=$shown is rejected with its rule', async ({ name, value }) => {
+    test.each(invalidParameters)('$name=$shown is rejected with its rule', async ({ name, value }) => {
       await expectRule(await get(`${name}=${value}`), name, value);
     });
 
-    test.each(Object.keys(wrongValues))('%s without a value and without = is rejected', async (name) => {
+    test.each(Object.keys(invalidValues))('%s without a value and without = is rejected', async (name) => {
       const response = await get(name);
       const problem = (await response.clone().json()) as { type: ErrorCode };
       expect(['INVALID_HTTP_MESSAGE', 'INVALID_REQUEST_PARAMS']).toContain(problem.type);
@@ -284,7 +281,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       else if (name !== 'size ') expect(problem.messages[0]).not.toContain('did you mean');
     });
 
-    test.each(Object.entries(rightValues))(
+    test.each(Object.entries(validValues))(
       '%s given twice is rejected, even with equal values',
       async (name, value) => {
         const { errors } = await expectProblem(
@@ -341,7 +338,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       const query =
         'size=0&page=x&before=yesterday&after=2024-02-30T00:00:00Z&iccid=1&status=active&email=&product-id=%00&sort=x&date-field=x&cursor=x&device-id=&plan-id=&auto-renew=1&created-from=x&created-to=x&expires-within=x&format=x&all=x&foo=1&SIZE=1&%ZZ=1';
       const problem = await expectProblem(await get(query), 'INVALID_HTTP_MESSAGE');
-      const parameters = Object.keys(wrongValues);
+      const parameters = Object.keys(invalidValues);
       expect(problem.errors.map(({ parameter }) => parameter).sort()).toEqual(
         [...parameters, 'foo', 'SIZE', '%ZZ'].sort(),
       );
@@ -369,13 +366,13 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
   describe('parameters of the summary', () => {
     const count = (query: string) => send(`GET ${report}/summary?${query} HTTP/1.1`);
     const strangers = ['size', 'page', 'sort', 'cursor', 'format', 'all'];
-    const wrong = wrongParameters.filter(({ name }) => !strangers.includes(name));
+    const wrong = invalidParameters.filter(({ name }) => !strangers.includes(name));
 
     test.each(wrong)('$name=$shown is rejected with its rule', async ({ name, value }) => {
       await expectRule(await count(`${name}=${value}`), name, value);
     });
 
-    test.each(wrongGroups.trim().split(/\s+/))('by=%s is rejected with its rule', async (value) => {
+    test.each(invalidDimensions.trim().split(/\s+/))('by=%s is rejected with its rule', async (value) => {
       await expectRule(await count(`by=${value}`), 'by', value);
     });
     test('by without a value is rejected', () =>
@@ -958,7 +955,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       const hidden = `0\r\n\r\nGET ${report} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
       const headers = ['Content-Length: 5', 'Transfer-Encoding: chunked'];
       const bytes = [`POST /oauth2/token HTTP/1.1`, 'Host: localhost', formHeader, ...headers, '', hidden].join('\r\n');
-      // `readAnswer` allows one answer only
+      // `readResponse` accepts one response only
       await expectProblem(await exchange(service.url, bytes), 'INVALID_HTTP_MESSAGE');
     });
   });

@@ -34,7 +34,7 @@ describe.each(servicesOnEngines)(
         return { ids: stored.map(({ id }) => id), problems: (await checkCounts(reader)).problems };
       });
     const idsOf = (values: readonly SyntheticRow[]) => values.map(({ id }) => id).toSorted();
-    /** A tenant of its own, with a client that may write. */
+    /** Creates a tenant with a client that may write. */
     const begin = async (): Promise<void> => {
       tenants += 1;
       tenant = await service.createTenant(`tenant-${tenants}`);
@@ -156,7 +156,7 @@ describe.each(servicesOnEngines)(
       expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS, PUT']);
     });
 
-    /** Begins a load, sends some records and waits for more. */
+    /** Starts a load, sends some records and leaves the body open. */
     const beginLoad = async (query: string) => {
       const sending = httpRequest(`${management}${pathOf(tenant)}${query}`, {
         method: 'PUT',

@@ -44,7 +44,7 @@ describe.each(engines)('refusals on $engine', ({ openTestStore }) => {
       const restore = exhaustDescriptors();
       try {
         const response = await read();
-        // SQLite reuses the reader of before
+        // SQLite reuses an open reader
         if (response.status !== 200) await expectProblem(response, 'UNAVAILABLE');
         if (service.store.engine === 'postgres') expect(response.status).toBe(503);
       } finally {
@@ -72,7 +72,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-/** Opens files until no more can be; gives the function that closes them. */
+/** Opens files until the limit is reached; returns the function that closes them. */
 function exhaustDescriptors(): () => void {
   const opened: number[] = [];
   try {

@@ -6,7 +6,7 @@ import { startMeteredService } from '../support/metered-service.ts';
 import { openProbedTenant } from '../support/probed-tenant.ts';
 import { measureActivities } from '../support/turn-activities.ts';
 
-/** More of them take longer; a million are measured by `npm run probe:turns`. */
+/** More records take longer; `npm run probe:turns` measures a million. */
 const records = 20_000;
 /** CPU milliseconds of a turn. */
 const turnMsMax = 20;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { discardBody, readBody } from './read-body.ts';
 
 let server: Server;
-/** What the next request is done with; the answer is what it says. */
+/** Handles the next request; the response is what it returns. */
 let handle: (incoming: IncomingMessage) => Promise<string>;
 
 beforeAll(async () => {
@@ -76,7 +76,7 @@ test('a body that is discarded is received for a while, then the connection is c
   endless.on('error', () => undefined);
   endless.write(`PUT / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(1_000)}`);
   const dripping = setInterval(() => endless.write('x'), 20);
-  // to the end of the connection
+  // until the connection is closed
   const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString();
   clearInterval(dripping);
   expect(received).toContain('refused');

@@ -48,7 +48,7 @@ test.each([
     const type = 'content-type: application/x-ndjson';
     endless.write(`${line} HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: 1000000\r\n\r\n`);
     const dripping = setInterval(() => endless.write('x'), 20);
-    // to the end of the connection
+    // until the connection is closed
     const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString();
     clearInterval(dripping);
     expect(received).toContain(`HTTP/1.1 ${status}`);
@@ -64,7 +64,7 @@ test('a connection whose requests were complete stays open', async () => {
   for (let n = 1; n <= 2; n += 1) {
     socket.write('PUT /elsewhere HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody');
     await expect.poll(() => received.match(/HTTP\/1.1 404/g)?.length).toBe(n);
-    // longer than the rest of a body may take
+    // longer than the rest of a body may take to arrive
     await new Promise((resolve) => setTimeout(resolve, 400));
   }
   socket.destroy();

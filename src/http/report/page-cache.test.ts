@@ -13,7 +13,7 @@ describe('the page cache', () => {
 
   test('the page cache stays within its bytes by evicting the least recently used pages', () => {
     const cache = createPageCache(90_000);
-    // some 10,500 each with what an entry costs
+    // some 10,500 bytes each, with the overhead of an entry
     for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) cache.set(key, page(10_000));
     expect(cache.get('a')).toBeDefined();
     cache.set('i', page(10_000));

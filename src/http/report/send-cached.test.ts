@@ -4,7 +4,7 @@ import type { TenantId } from '../../storage/store.ts';
 import type { RepeatableResponse } from '../listener/repeated-requests.ts';
 import { createCachedSender } from './send-cached.ts';
 
-/** A service whose every request is one of a tenant. */
+/** A service whose requests all belong to one tenant. */
 function serviceOf(tenant: string): FastifyInstance {
   const app = fastify();
   app.decorateRequest('access', null);

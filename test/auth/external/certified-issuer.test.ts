@@ -202,7 +202,7 @@ describe.each(engines)('tokens of oidc-provider, a strict RFC 9068 issuer, on $e
       expect((await get(await sign(foreign, header, good()))).status).toBe(401);
       expect((await get(await sign(issuer.keys.ES256, header, good()))).status).toBe(200);
     }
-    expect(trap.asked).toEqual([]);
+    expect(trap.requested).toEqual([]);
     await trap.close();
   });
 

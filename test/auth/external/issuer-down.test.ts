@@ -90,7 +90,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     expect(service.logText()).toContain(
       `Cannot use the discovery document of the external issuer: its issuer must be '${issuer.url}', OIDC_ISSUER to the letter: current value is '${issuer.url}/'`,
     );
-    expect(issuer.asked).not.toContain('/keys');
+    expect(issuer.requested).not.toContain('/keys');
   });
 
   test('56 (RFC 8725 §3.8): tokens of unknown issuers get 401 while the known issuer is down', async () => {

@@ -7,7 +7,7 @@ import { type IssuerKey, makeKey, type ScriptedIssuer, sign, startScriptedIssuer
 
 const start = 1_800_000_000;
 const audience = 'https://reports.example/connect-api';
-/** Time for what happens in the background, on a machine with other work. */
+/** Time limit for background work on a busy machine. */
 const keysPath = '/keys';
 const openidPath = '/.well-known/openid-configuration';
 const oauthPath = '/.well-known/oauth-authorization-server';
@@ -18,10 +18,10 @@ describe('the keys of an external issuer', () => {
   let server: ScriptedIssuer;
   let issuer: ExternalIssuer;
   let time = start;
-  /** Seconds that the clock was set back by. */
+  /** Seconds by which the clock was set back. */
   let setBack = 0;
   let faults: IssuerError[];
-  const reads = (): number => server.asked.filter((path) => path === keysPath).length;
+  const reads = (): number => server.requested.filter((path) => path === keysPath).length;
 
   const open = (given: Partial<ExternalSettings> = {}): ExternalIssuer => {
     const told = faults; // a reading that outlives its test must not tell the next one
@@ -42,7 +42,7 @@ describe('the keys of an external issuer', () => {
   };
   const key = (index: number): IssuerKey => keys[index] as IssuerKey;
   let serial = 0;
-  /** A good token, never the same twice. */
+  /** A valid token, different each time. */
   const token = (signer = key(0), more: Record<string, unknown> = {}, header = {}) =>
     sign(signer, header, {
       iss: server.url,
@@ -66,7 +66,7 @@ describe('the keys of an external issuer', () => {
         if (error instanceof IssuerError) return 'UNAVAILABLE';
         throw error;
       });
-  /** Answers with a status and nothing else. */
+  /** Responds with a status and nothing else. */
   const fail = (status: number) => (_path: string, response: ServerResponse) => {
     response.writeHead(status).end();
     return undefined;
@@ -91,7 +91,7 @@ describe('the keys of an external issuer', () => {
 
   test('61: the keys are fetched once for concurrent tokens, and cached', async () => {
     expect(await Promise.all(Array.from({ length: 20 }, () => verdict()))).toEqual(Array(20).fill('accepted'));
-    expect(server.asked).toEqual([openidPath, keysPath]);
+    expect(server.requested).toEqual([openidPath, keysPath]);
   });
 
   test('61: an unknown key causes one immediate fetch for all concurrent tokens', async () => {
@@ -157,7 +157,7 @@ describe('the keys of an external issuer', () => {
     const begun = performance.now();
     for (let sent = 0; sent < 10; sent += 1) expect(await verdict()).toBe('accepted');
     expect(performance.now() - begun).toBeLessThan(1_000);
-    expect(server.asked.filter((path) => path === openidPath)).toHaveLength(2);
+    expect(server.requested.filter((path) => path === openidPath)).toHaveLength(2);
   });
 
   test.each([
@@ -181,7 +181,7 @@ describe('the keys of an external issuer', () => {
         await expect.poll(() => faults.length).toBe(failures);
         expect(await verdict()).toBe('accepted');
       }
-      // The key of this token may be a new one: that cannot be known now.
+      // The key of this token may be a new one, which cannot be determined now.
       expect(await verdict(key(1))).toBe('UNAVAILABLE');
       expect(await verdict(key(1))).toBe('UNAVAILABLE');
       if (how === 'close') server = await startScriptedIssuer([]); // for afterEach
@@ -225,7 +225,7 @@ describe('the keys of an external issuer', () => {
     test('61: while an issuer is down, its tokens get 503 rather than 401, and it is retried after 5 seconds', async () => {
       server.script = fail(500);
       for (let sent = 0; sent < 10; sent += 1) expect(await verdict()).toBe('UNAVAILABLE');
-      expect(server.asked).toHaveLength(1);
+      expect(server.requested).toHaveLength(1);
       publish(key(0));
       time = start + 4;
       expect(await verdict()).toBe('UNAVAILABLE');
@@ -315,7 +315,7 @@ describe('the keys of an external issuer', () => {
         return undefined;
       };
       expect(await verdict()).toBe(expected);
-      expect(elsewhere.asked).toEqual([]);
+      expect(elsewhere.requested).toEqual([]);
       expect(reads()).toBeLessThan(5);
       await elsewhere.close();
     });
@@ -331,13 +331,13 @@ describe('the keys of an external issuer', () => {
         const other = await startScriptedIssuer([key(0)], path);
         issuer = open({ issuer: other.url });
         expect(await verdict(key(0), { iss: other.url })).toBe('accepted');
-        expect(other.asked).toEqual([first, keysPath]);
+        expect(other.requested).toEqual([first, keysPath]);
         const right = other.script;
         other.script = (asked, response) => (asked === first ? fail(404)(asked, response) : right(asked, response));
-        other.asked.length = 0;
+        other.requested.length = 0;
         issuer = open({ issuer: other.url });
         expect(await verdict(key(0), { iss: other.url })).toBe('accepted');
-        expect(other.asked).toEqual([first, second, keysPath]);
+        expect(other.requested).toEqual([first, second, keysPath]);
         await other.close();
       },
     );

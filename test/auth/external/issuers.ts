@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWK, type JWTHeaderParameters, type JW
 import { type MutableToken, OAuth2Server } from 'oauth2-mock-server';
 import { freePort } from '../../../tools/free-port.ts';
 
-/** A key of an issuer, with which tests sign what the issuer itself would not. */
+/** A key of an issuer; tests sign with it what the issuer itself would not. */
 export interface IssuerKey {
   readonly kid: string;
   readonly alg: string;
@@ -14,7 +14,7 @@ export interface IssuerKey {
   readonly publicJwk: JWK;
 }
 
-/** Makes a key of an issuer. */
+/** Creates a key of an issuer. */
 export async function makeKey(alg: string, kid = `${alg}-1`): Promise<IssuerKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   const more = { kid, alg, use: 'sig' };
@@ -27,7 +27,7 @@ export async function makeKey(alg: string, kid = `${alg}-1`): Promise<IssuerKey>
   };
 }
 
-/** Signs any header and claims with a key; what is `undefined` is left out. */
+/** Signs any header and claims with a key; `undefined` members are left out. */
 export function sign(
   key: IssuerKey,
   header: Record<string, unknown>,
@@ -67,9 +67,7 @@ async function close(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/**
- * oidc-provider, the certified OpenID Provider, as a strict issuer of access tokens by RFC 9068.
- */
+/** oidc-provider, the certified OpenID Provider, as a strict issuer of RFC 9068 access tokens. */
 export interface CertifiedIssuer {
   readonly url: string;
   /** Its keys by algorithm. */
@@ -133,22 +131,22 @@ export async function startCertifiedIssuer(clientIds: readonly string[]): Promis
   };
 }
 
-/** oauth2-mock-server with tokens in the shape of Keycloak's service accounts. */
+/** oauth2-mock-server with tokens like those of Keycloak's service accounts. */
 export interface KeycloakShapedIssuer {
   readonly url: string;
   readonly server: OAuth2Server;
-  /** An access token by client credentials, after `edit` changed what Keycloak would say. */
+  /** Returns an access token by client credentials; `edit` may change the claims. */
   token(clientId: string, audience: string, edit?: (token: MutableToken) => void): Promise<string>;
   /** The ID token of a user who signed in at a client. */
   idToken(clientId: string): Promise<string>;
-  /** Begins to sign with a new key; the old ones stay in the key set. */
+  /** Starts signing with a new key; the old ones stay in the key set. */
   rotateKey(kid: string): Promise<void>;
-  /** Stops to answer, and starts again at the same place. */
+  /** Stops responding; starts again at the same port. */
   stop(): Promise<void>;
   restart(): Promise<void>;
 }
 
-/** Starts oauth2-mock-server; its issuer ends in a slash when asked to. */
+/** Starts oauth2-mock-server; with `slash`, its issuer ends with a slash. */
 export async function startKeycloakShapedIssuer(slash = false): Promise<KeycloakShapedIssuer> {
   const server = new OAuth2Server(undefined, undefined, { shouldIssuerUrlBeSuffixedWithATralingSlash: slash });
   await server.issuer.keys.generate('RS256', { kid: 'kc-1' });
@@ -177,7 +175,7 @@ export async function startKeycloakShapedIssuer(slash = false): Promise<Keycloak
         });
         edit?.(token);
       });
-      // it takes turns
+      // the server uses its keys in turn
       for (const key of server.issuer.keys.toJSON()) if (key.kid !== kid) server.issuer.keys.get(key.kid);
       const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
       return (await postToken(`http://127.0.0.1:${port}/token`, form)).access_token ?? '';
@@ -198,33 +196,36 @@ export async function startKeycloakShapedIssuer(slash = false): Promise<Keycloak
 }
 
 /**
- * What a scripted issuer answers at a path: a body of JSON, or a whole answer of its own;
- * `undefined` never answers.
+ * The response of a scripted issuer at a path: a JSON body, or `response` used directly;
+ * `undefined` never responds.
  */
 export type Script = (path: string, response: ServerResponse) => object | undefined;
 
-/** An issuer that behaves as a test says, and counts what it is asked. */
+/** An issuer whose responses the test controls, and which records its requests. */
 export interface ScriptedIssuer {
   readonly url: string;
-  /** Paths that were asked for, in their order. */
-  readonly asked: string[];
+  /** Requested paths in order. */
+  readonly requested: string[];
   script: Script;
   close(): Promise<void>;
 }
 
-/** Starts an issuer whose discovery document and key set are right, until its script is another. */
+/**
+ * Starts an issuer whose discovery document and key set are valid until the test changes its
+ * script.
+ */
 export async function startScriptedIssuer(keys: readonly IssuerKey[], path = ''): Promise<ScriptedIssuer> {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const { server, url } = await listen((request, response) => {
-    asked.push(request.url ?? '');
+    requested.push(request.url ?? '');
     const body = issuer.script(request.url ?? '', response);
     if (body !== undefined && !response.writableEnded) response.end(JSON.stringify(body));
   });
   const issuer: ScriptedIssuer = {
     url: url + path,
-    asked,
-    script: (asked) =>
-      asked === '/keys'
+    requested,
+    script: (target) =>
+      target === '/keys'
         ? { keys: keys.map(({ publicJwk }) => publicJwk) }
         : { issuer: url + path, jwks_uri: `${url}/keys` },
     close: () => close(server),

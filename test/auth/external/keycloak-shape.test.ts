@@ -21,7 +21,7 @@ const type =
   ({ header }) =>
     void Object.assign(header, { typ });
 
-/** What a user's token has not, beside what a service account's has. */
+/** Claims that differ between a user's token and that of a service account. */
 const ofUser = { client_id: undefined, clientHost: undefined, sid: '7a1e', acr: '1' };
 
 // Titles carry the number of the rule in docs/token-checklist.md and the section of the standard.

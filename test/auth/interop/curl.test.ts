@@ -7,7 +7,7 @@ import type { TestClient } from '../../support/service.ts';
 
 const [sqlite] = engines;
 
-/** Runs curl and gives status and JSON body of the answer. */
+/** Runs curl and returns status and JSON body of the response. */
 async function curl<T>(...args: string[]): Promise<{ status: number; body: T }> {
   const { code, stdout, stderr } = await runCommand(['-sS', '-w', '\n%{http_code}', ...args], { program: ['curl'] });
   expect([code, stderr]).toEqual([0, '']);
@@ -16,8 +16,8 @@ async function curl<T>(...args: string[]): Promise<{ status: number; body: T }> 
 }
 
 /**
- * curl joins the halves of `-u` as they are: who has other characters than ours encodes them first
- * (RFC 6749 §2.3.1).
+ * curl joins the halves of `-u` unencoded: credentials with other characters than ours must be
+ * encoded first (RFC 6749 §2.3.1).
  */
 const encode = (text: string): string => encodeURIComponent(text).replaceAll('%20', '+');
 const inBasic = ({ client_id, client_secret }: TestClient): string[] => [

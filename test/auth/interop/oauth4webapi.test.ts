@@ -110,7 +110,7 @@ describe('oauth4webapi', () => {
   });
 
   describe('as another API that trusts our access tokens (RFC 9068 §4)', () => {
-    /** What that API made of the last request. */
+    /** How that API judged the last request. */
     let verdict: JWTAccessTokenClaims | Error;
     let api: Server;
     let apiUrl: string;

@@ -1,5 +1,4 @@
-// The library comes without types; this is the part of it that the test uses, as its README
-// describes it.
+// The library has no types; these are the ones that the test uses, as its README describes them.
 declare module 'simple-oauth2' {
   export interface ModuleOptions {
     readonly client: { readonly id: string; readonly secret: string };
@@ -15,7 +14,7 @@ declare module 'simple-oauth2' {
       readonly expires_in: number;
       readonly expires_at: Date;
     };
-    /** Whether the token ends within so many seconds. */
+    /** Whether the token expires within this many seconds. */
     expired(windowSeconds?: number): boolean;
     refresh(): Promise<AccessToken>;
   }
