@@ -15,8 +15,8 @@ export interface ChangeToken {
    */
   readonly cleanRevision?: number;
   /**
-   * `historyFingerprint` of the tenant and the key: another tenant's token, another store's or a damaged
-   * one does not fit.
+   * `historyFingerprint` of the tenant and the key: another tenant's token, another store's or a
+   * damaged one does not fit.
    */
   readonly fingerprint: string;
 }
@@ -53,9 +53,9 @@ export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'finge
   cleanRevision ?? key.revision - 1;
 
 /**
- * A short fingerprint of a position in the history of one tenant of one store (32 bits): tells tokens
- * apart by accident, not by intent, as a client can read with any of them what is its own tenant's
- * and nothing else.
+ * A short fingerprint of a position in the history of one tenant of one store (32 bits): tells
+ * tokens apart by accident, not by intent, as a client can read with any of them what is its own
+ * tenant's and nothing else.
  */
 export function historyFingerprint(
   tenant: string,

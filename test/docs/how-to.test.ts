@@ -63,7 +63,8 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
     });
 
     test('with the client library in JavaScript', async () => {
-      symlinkSync(root, join(folder, 'dist')); // the sources stand for what npm run build makes of them
+      // the sources stand for what npm run build makes of them
+      symlinkSync(root, join(folder, 'dist'));
       writeFileSync(join(folder, 'read.mjs'), js.replace('index.js', 'index.ts'));
       expectAll(await bash('node read.mjs'));
     });

@@ -20,7 +20,10 @@ const subjects = [...differences.matchAll(/^\| (?!subject|-)([^|]+) \|/gm)].map(
 const hasTools = ['curl', 'jq'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 const run = promisify(execFile);
 
-/** Records as the old service has them: a boolean auto_renew, no status, a period of 0, ICCIDs of 16 digits. */
+/**
+ * Records as the old service has them: a boolean auto_renew, no status, a period of 0, ICCIDs of 16
+ * digits.
+ */
 const oldRecords = Array.from({ length: 7 }, (_, n) => ({
   id: `b2xkLTAwMD${n}`,
   ...(n !== 3 && { status: n % 2 === 0 ? 'ACTIVE' : 'DEPLETED' }),
@@ -34,7 +37,10 @@ const oldRecords = Array.from({ length: 7 }, (_, n) => ({
 }));
 const secret = 'q7Z2kVb9XcN4mRt8LwPyD3sGfHjA6uEe'; // as Keycloak generates them
 
-/** A service with the interface of the published Connect API v1: pages of 3 records, linked by X-Next-Page. */
+/**
+ * A service with the interface of the published Connect API v1: pages of 3 records, linked by
+ * X-Next-Page.
+ */
 function startOldService(): Server {
   return createServer((request, response) => {
     const url = new URL(request.url ?? '', `http://${request.headers.host}`);

@@ -66,7 +66,10 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
     return text;
   };
   const get = (path: string, headers = {}) => send(`${service.baseUrl}/v1/subscription${path}`, { headers });
-  /** Twice: the other header keeps the second one from being a repetition, so that it asks the page cache. */
+  /**
+   * Twice: the other header keeps the second one from being a repetition, so that it asks the page
+   * cache.
+   */
   const getTwice = async (path: string): Promise<void> => {
     await get(path);
     await get(path, { 'x-again': '1' });
@@ -116,7 +119,8 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
 async function runEach(service: TestService, trace: FileTrace, requests: Record<string, () => Promise<unknown>>) {
   const ran = new Map<string, string[]>();
   for (const [walk, request] of Object.entries(requests)) {
-    await service.createTenant(`before-${ran.size}`); // empties the caches that a change of the store empties
+    // empties the caches that a change of the store empties
+    await service.createTenant(`before-${ran.size}`);
     ran.set(
       walk,
       (await trace.during(request)).filter((file) => !isVocabulary(file)),

@@ -59,7 +59,7 @@ export const wholeSeries = 'all';
 const productPrefix = 'product=';
 
 /** The series of one product. */
-export const seriesOfProduct = (productId: string): string => `${productPrefix}${productId}`;
+const seriesOfProduct = (productId: string): string => `${productPrefix}${productId}`;
 
 /** The product that a series counts, or `undefined` if it counts all rows. */
 export const productOfSeries = (series: string): string | undefined =>
