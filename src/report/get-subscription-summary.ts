@@ -4,6 +4,7 @@ import { readRevision } from '../storage/tables/tenant.ts';
 import { formatSummary } from './format-summary.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { planSummary } from './plan-summary.ts';
+import { startStages } from './stage-timer.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
 /**
@@ -23,15 +24,15 @@ export async function getSubscriptionSummary(
   tenant: TenantId,
   query: SummaryQuery,
 ): Promise<TimedReport> {
-  const started = performance.now();
+  const stages = startStages();
   const plan = planSummary(query);
-  const planned = performance.now();
+  stages.end('plan');
   const { revision, counts } = await store.readTenant(tenant, async (reader) => ({
     revision: await readRevision(reader),
     counts: await summarise(reader, plan),
   }));
-  const ran = performance.now();
+  stages.end('run');
   const summary = formatSummary(query, counts);
-  const timings = { plan: planned - started, run: ran - planned, format: performance.now() - ran };
-  return { ...summary, revision, timings };
+  stages.end('format');
+  return { ...summary, revision, timings: stages.timings };
 }

@@ -14,13 +14,13 @@ import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
 import { formatChanges } from './format-changes.ts';
 import type { ReportContext } from './report-context.ts';
+import { startStages, type Timings } from './stage-timer.ts';
 
 /** Some changes as they go on the wire, with how long each stage after the parsing took. */
 interface TimedChanges extends FormattedReport {
   /** The tenant's revision that they lead to. */
   readonly revision: number;
-  /** Milliseconds by stage, in their order. */
-  readonly timings: Readonly<Record<'run' | 'format', number>>;
+  readonly timings: Timings;
 }
 
 /**
@@ -42,14 +42,14 @@ export async function listChanges(
   tenant: TenantId,
   query: ChangesQuery,
 ): Promise<TimedChanges> {
-  const started = performance.now();
+  const stages = startStages();
   const from = query.since?.key ?? firstChangeKey;
   const [history, read] = await store.readTenant(
     tenant,
     (reader) => Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),
     { isBounded: true },
   );
-  const ran = performance.now();
+  stages.end('run');
   if (query.since !== undefined) requireOwnToken(query.since, tenant, history);
   const hasMore = read.length > query.size;
   const changes = read.slice(0, query.size);
@@ -57,8 +57,8 @@ export async function listChanges(
   const key = hasMore ? { revision, id } : keyBehind(history.revision);
   const next = writeToken(tenant, history, key, query.since);
   const report = formatChanges(query, { changes, next, hasMore }, reportUrl);
-  const timings = { run: ran - started, format: performance.now() - ran };
-  return { ...report, revision: history.revision, timings };
+  stages.end('format');
+  return { ...report, revision: history.revision, timings: stages.timings };
 }
 
 /**

@@ -4,13 +4,13 @@ import { planReport } from './plan.ts';
 import type { ReportContext } from './report-context.ts';
 import type { ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
+import { startStages, type Timings } from './stage-timer.ts';
 
 /** A report page with how long each stage after the parsing took. */
 export interface TimedReport extends FormattedReport {
   /** The tenant's revision that it shows. */
   readonly revision: number;
-  /** Milliseconds by stage, in their order. */
-  readonly timings: Readonly<Record<'plan' | 'run' | 'format', number>>;
+  readonly timings: Timings;
 }
 
 /**
@@ -32,12 +32,12 @@ export async function listSubscriptions(
   query: ReportQuery,
 ): Promise<TimedReport> {
   const { limits, reportUrl } = context;
-  const started = performance.now();
+  const stages = startStages();
   const plan = planReport(query, limits.firstPage);
-  const planned = performance.now();
+  stages.end('plan');
   const page = await runReport(context, tenant, plan);
-  const ran = performance.now();
+  stages.end('run');
   const report = formatReport(query, page, reportUrl, limits);
-  const timings = { plan: planned - started, run: ran - planned, format: performance.now() - ran };
-  return { ...report, revision: page.revision, timings };
+  stages.end('format');
+  return { ...report, revision: page.revision, timings: stages.timings };
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { startStages, type Timings } from '../../report/stage-timer.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { accessOf } from '../listener/access.ts';
 import type { RepeatedRequests } from '../listener/repeated-requests.ts';
@@ -13,7 +14,7 @@ interface RevisionedResponse {
   /** The tenant's revision in the snapshot that it shows. */
   readonly revision: number;
   /** Milliseconds by stage. */
-  readonly timings?: Readonly<Record<string, number>>;
+  readonly timings?: Timings;
 }
 
 /** A response that may already be cached. */
@@ -81,7 +82,7 @@ export function createCachedSender(
   };
 
   return async (request, reply, response) => {
-    const started = performance.now();
+    const stages = startStages();
     const { tenant } = accessOf(request);
     const key = JSON.stringify([tenant, ...response.key]);
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
@@ -98,13 +99,13 @@ export function createCachedSender(
       const tag = page?.headers.etag ?? entityTag([revision, key]);
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag);
     }
-    const timings: Record<string, number> = {};
+    let timings: Timings = stages.timings;
     const isKnown = page !== undefined;
     if (page === undefined) {
       const loaded = await response.load();
-      Object.assign(timings, loaded.timings);
+      timings = loaded.timings ?? {};
       page = finish(key, loaded);
-    } else timings.cache = performance.now() - started;
+    } else stages.end('cache');
     const { etag = '' } = page.headers;
     if (matchesAny(ifNoneMatch) || matchesTag(ifNoneMatch, etag)) return notModified(etag);
     const coding = preferredCoding(request.headers['accept-encoding']);
@@ -124,7 +125,7 @@ const noBody = (): Buffer => noBytes;
 
 const codedKey = (key: string, coding: ContentCoding | undefined): string => `${key} ${coding}`;
 
-const serverTiming = (timings: Readonly<Record<string, number>>): string =>
+const serverTiming = (timings: Timings): string =>
   Object.entries(timings)
     .map(([stage, ms]) => `${stage};dur=${ms.toFixed(3)}`)
     .join(', ');

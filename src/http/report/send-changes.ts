@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ChangesQuery } from '../../report/changes-query.ts';
 import { changesKey, listChanges } from '../../report/list-changes.ts';
+import { startStages } from '../../report/stage-timer.ts';
 import { accessOf } from '../listener/access.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ReportSending } from './send-report.ts';
@@ -8,15 +9,15 @@ import type { ReportSending } from './send-report.ts';
 /** Makes the function that sends the changes after a token, for the query that `parse` returns. */
 export function createChangesSender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
   return async (request: FastifyRequest, reply: FastifyReply, parse: () => ChangesQuery): Promise<FastifyReply> => {
-    const started = performance.now();
+    const stages = startStages();
     const query = parse();
-    const parsed = performance.now() - started;
+    stages.end('parse');
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: changesKey(report, query),
       load: async () => {
         const { timings, ...response } = await listChanges(withinRequest(report, request), tenant, query);
-        return { ...response, timings: { parse: parsed, ...timings } };
+        return { ...response, timings: { ...stages.timings, ...timings } };
       },
     });
   };

@@ -4,6 +4,7 @@ import { exportSubscriptions } from '../../report/export-subscriptions.ts';
 import { listSubscriptions, pageKey } from '../../report/list-subscriptions.ts';
 import type { ReportContext } from '../../report/report-context.ts';
 import type { ReportQuery } from '../../report/report-query.ts';
+import { startStages, type Timings } from '../../report/stage-timer.ts';
 import { accessOf } from '../listener/access.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
@@ -25,14 +26,14 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   const takeSlot = createSlots(exports, 'export', ', or read page by page');
 
   /** Sends one page of a report. */
-  const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parse: number) => {
+  const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parsing: Timings) => {
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: pageKey(report, query),
       dependsOnNow: query.expiresWithinSeconds !== undefined,
       load: async () => {
         const { timings, ...page } = await listSubscriptions(withinRequest(report, request), tenant, query);
-        return { ...page, timings: { parse, ...timings } };
+        return { ...page, timings: { ...parsing, ...timings } };
       },
     });
   };
@@ -58,8 +59,9 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   };
 
   return async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
-    const started = performance.now();
+    const stages = startStages();
     const query = parse();
-    return query.all ? sendAll(request, reply, query) : sendPage(request, reply, query, performance.now() - started);
+    stages.end('parse');
+    return query.all ? sendAll(request, reply, query) : sendPage(request, reply, query, stages.timings);
   };
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
+import { startStages } from '../../report/stage-timer.ts';
 import type { SummaryQuery } from '../../report/summary-query.ts';
 import { accessOf } from '../listener/access.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
@@ -8,9 +9,9 @@ import type { ReportSending } from './send-report.ts';
 /** Makes the function that sends a summary for the query that `parse` returns. */
 export function createSummarySender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
   return (request: FastifyRequest, reply: FastifyReply, parse: () => SummaryQuery) => {
-    const started = performance.now();
+    const stages = startStages();
     const query = parse();
-    const parsed = performance.now() - started;
+    stages.end('parse');
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: summaryKey(query),
@@ -21,7 +22,7 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
           tenant,
           query,
         );
-        return { ...summary, timings: { parse: parsed, ...timings } };
+        return { ...summary, timings: { ...stages.timings, ...timings } };
       },
     });
   };
