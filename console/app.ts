@@ -8,7 +8,10 @@ import {
   TokenRequestError,
 } from '../src/client/index.ts';
 
-/** Returns the element with this id; throws if the page does not have it. */
+/**
+ * Returns the element with this id, which exists because the page and this script are deployed
+ * together.
+ */
 function element<T extends HTMLElement>(id: string, kind: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof kind)) throw new TypeError(`Cannot start the console: the page must have an element '${id}'`);
@@ -23,7 +26,7 @@ const previous = element('previous', HTMLButtonElement);
 const next = element('next', HTMLButtonElement);
 const signOut = element('sign-out', HTMLButtonElement);
 
-/** Credentials are held only in this variable, never in storage or a cookie. */
+/** The client holds the credentials in memory only: no storage, no cookies. */
 let client: SubreportClient | undefined;
 let shown: SubscriptionPage | undefined;
 
@@ -60,7 +63,7 @@ filters.addEventListener('reset', () => setTimeout(() => filters.requestSubmit()
 previous.addEventListener('click', () => void show(shown?.previousPage));
 next.addEventListener('click', () => void show(shown?.nextPage));
 
-/** Fetches a page by query or link and shows it, or the error. */
+/** Reads a page, by query or by link, and shows it or the error. */
 async function show(page: SubscriptionQuery | string | undefined): Promise<void> {
   if (client === undefined || page === undefined) return;
   say('Loading …');
@@ -119,8 +122,8 @@ function showSignedIn(signedIn: boolean): void {
 }
 
 /**
- * The filters with a value. The e-mail is left out of the page's own address, which other people
- * may see.
+ * Returns the non-empty filters. The email is omitted from the address of the page, which may be
+ * shared or logged.
  */
 function queryOfFilters(): Record<string, string> {
   const entries = [...new FormData(filters)].map(([name, value]) => [name, String(value).trim()] as const);

@@ -130,7 +130,7 @@ function readCredentials({ authorization, clientId, clientSecret }: ClientCreden
   if (clientSecret !== undefined) {
     throw new TokenError(
       'invalid_request',
-      'Cannot authenticate the client: one way must be used, either HTTP Basic or client_secret in the body',
+      'Cannot authenticate the client: only one method must be used, either HTTP Basic or client_secret in the body',
     );
   }
   const claims = readBasic(authorization);

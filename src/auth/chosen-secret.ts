@@ -94,7 +94,7 @@ async function inTurn<T>(clientId: string, check: () => Promise<T>): Promise<T> 
 }
 
 const overloaded = () =>
-  new TokenError('temporarily_unavailable', 'Cannot check the client secret now: try again in a second', 1);
+  new TokenError('temporarily_unavailable', 'Cannot verify the client secret now: try again in a second', 1);
 
 /**
  * Parses a PHC string, or the format of earlier versions: `argon2id$<salt>$<hash>` with fixed

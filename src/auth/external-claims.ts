@@ -86,7 +86,7 @@ export function readExternalClaims(
     settings.clientIdClaim === undefined ? rules.clientIdClaims : [settings.clientIdClaim],
   );
   if (settings.profile === 'keycloak' && !isOfClientItself(clientId, payload)) {
-    throw refusedToken('it must have been issued to the client itself by client credentials, not to a user of it');
+    throw refusedToken('it must have been issued to the client itself by client credentials, not to a user');
   }
   const { requiredScope = rules.requiredScope } = settings;
   const allowed = requiredScope === anyScope || readScopes(payload[settings.scopeClaim]).includes(requiredScope);
@@ -119,7 +119,7 @@ function requireAccessToken(
   if (payload.events !== undefined) throw refusedToken('it must be an access token, not a logout or event token');
   if (profile === 'rfc9068') {
     if (typeof payload.sub !== 'string' || payload.sub === '')
-      throw refusedToken('its sub must be there (RFC 9068 section 2.2)');
+      throw refusedToken('its sub must be present (RFC 9068 section 2.2)');
     return;
   }
   // If the header's `typ` does not tell, claims that only an ID token has, or Keycloak's own claim

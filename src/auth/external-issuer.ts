@@ -50,7 +50,7 @@ export function createExternalIssuer(
     requiredClaims: ['exp', 'iat'],
   };
   const verify = async (token: string): Promise<TokenClaims> => {
-    if (!isCanonical(token)) throw refusedToken('it must be spelled as base64url writes it');
+    if (!isCanonical(token)) throw refusedToken('it must be canonical base64url');
     try {
       const currentDate = new Date(now() * 1000);
       const { payload, protectedHeader } = await jwtVerify(token, keys.find, { ...options, currentDate });
@@ -105,7 +105,7 @@ function ruleBroken(error: Error, { audience, tokenSecondsMax }: ExternalSetting
   if (!(error instanceof errors.JWTClaimValidationFailed)) return 'it must be signed by the key of its issuer';
   const rules: Readonly<Record<string, string>> = {
     aud: `its aud must contain '${audience}'`,
-    nbf: 'its nbf must not lie in the future',
+    nbf: 'its nbf must not be in the future',
   };
-  return rules[error.claim] ?? `its claim ${error.claim} must be there and right`;
+  return rules[error.claim] ?? `its claim ${error.claim} must be present and valid`;
 }

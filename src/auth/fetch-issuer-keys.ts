@@ -23,7 +23,7 @@ export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
   const metadata = await fetchMetadata(issuer, signal);
   if (metadata.issuer !== issuer) {
     throw new IssuerError(
-      `Cannot use the discovery document of the external issuer: its issuer must be '${issuer}', OIDC_ISSUER to the letter: current value is '${metadata.issuer}'`,
+      `Cannot use the discovery document of the external issuer: its issuer must be exactly OIDC_ISSUER, '${issuer}': current value is '${metadata.issuer}'`,
     );
   }
   const { jwks_uri: keysUrl } = metadata;
@@ -34,9 +34,7 @@ export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
   }
   const { body, headers } = await fetchJson(keysUrl, signal);
   if (!isKeySet(body)) {
-    throw new IssuerError(
-      `Cannot use the key set of the external issuer: ${keysUrl} must answer with at least one key`,
-    );
+    throw new IssuerError(`Cannot use the key set of the external issuer: ${keysUrl} must return at least one key`);
   }
   return { keys: body, maxAgeSeconds: readMaxAge(headers.get('cache-control')) };
 }
@@ -78,10 +76,12 @@ async function fetchJson(
       if (target.origin === new URL(url).origin) return await fetchJson(target.href, signal, redirects + 1);
     }
     const Kind = response.status >= 400 && response.status < 500 ? NotThere : IssuerError;
-    throw new Kind(`Cannot read ${url}: it must answer 200 itself: current value is ${response.status}`);
+    throw new Kind(
+      `Cannot read ${url}: its status must be 200, without redirects: current value is ${response.status}`,
+    );
   } catch (error) {
     if (error instanceof IssuerError) throw error;
-    throw new IssuerError(`Cannot read ${url}: it must answer in time with a JSON object: ${String(error)}`, {
+    throw new IssuerError(`Cannot read ${url}: it must return a JSON object in time: ${String(error)}`, {
       cause: error,
     });
   }
@@ -96,7 +96,7 @@ async function readObject(response: Response, url: string): Promise<Record<strin
     chunks.push(chunk);
   }
   const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  if (typeof parsed !== 'object' || parsed === null) throw new SyntaxError('it is no object');
+  if (typeof parsed !== 'object' || parsed === null) throw new SyntaxError('it is not an object');
   return parsed as Record<string, unknown>;
 }
 

@@ -44,7 +44,7 @@ export function createKeyCipher(secret: string | undefined, secretBefore: string
         const jwk = key === undefined ? undefined : await decrypt(stored, key);
         if (jwk !== undefined) return { jwk, storedAs: key === current ? 'current' : 'previous' };
       }
-      const given = current === undefined ? 'it is not set' : 'it is another one';
+      const given = current === undefined ? 'it is not set' : 'it is a different one';
       throw new KeyError(
         `Cannot read the keys of the service: KEY_ENCRYPTION_SECRET must be the secret that they were encrypted with: ${given}; to replace it, set the old one as KEY_ENCRYPTION_SECRET_BEFORE`,
       );

@@ -85,7 +85,7 @@ export async function rotateClientSecret(
   if (client === undefined) throw unknownClient(clientId);
   if (isExternalClient(client)) {
     throw new ClientError(
-      `Cannot give the client a secret: it must not be one that an external issuer knows: current value is '${clientId}'`,
+      `Cannot create a secret for the client: it must not be a client of the external issuer: current value is '${clientId}'`,
     );
   }
   const { secret, hash } = await chooseSecret(options.secret, [clientId, client.tenant]);
@@ -105,7 +105,7 @@ export async function disableClientById(store: Store, nowSeconds: number, client
 function requireClientId(clientId: string): void {
   if (clientIdPattern.test(clientId)) return;
   throw new ClientError(
-    `Cannot create the client: its id must be 1 to 255 printable characters without blanks, such as acme-reporting: current value is '${clientId}'`,
+    `Cannot create the client: its id must be 1 to 255 printable characters without spaces, such as acme-reporting: current value is '${clientId}'`,
   );
 }
 
@@ -133,7 +133,7 @@ async function insertNew(
 
 export const unknownClient = (clientId: string) =>
   new ClientError(
-    `Cannot find the client: its id must be one that 'subreport client list' shows: current value is '${clientId}'`,
+    `Cannot find the client: its id must be listed by 'subreport client list': current value is '${clientId}'`,
   );
 
 /** Returns the given secret if it fulfils the rule, or a generated one, with its hash. */

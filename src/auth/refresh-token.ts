@@ -89,7 +89,7 @@ export const isOver = ({ revokedAt, expiresAt, startedAt }: RefreshFamily, clien
 const refused = (reusedFamily?: string) =>
   new TokenError(
     'invalid_grant',
-    'Cannot refresh: refresh_token must be the newest one of this client, unused and not expired; ask for a new one with grant_type=client_credentials',
+    'Cannot refresh: refresh_token must be the latest one of this client, unused and not expired; request a new one with grant_type=client_credentials',
     undefined,
     reusedFamily,
   );

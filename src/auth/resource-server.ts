@@ -53,7 +53,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
       if (client === undefined) {
         throw new AccessError(
           'INVALID_TOKEN',
-          'Cannot accept the access token: its client must be active and one of its issuer, and it must not have been revoked',
+          'Cannot accept the access token: its client must be active and belong to its issuer, and it must not have been revoked',
           undefined,
           claims.clientId,
         );
@@ -62,7 +62,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
         const { scopeName = scope } = claims;
         throw new AccessError(
           'INSUFFICIENT_SCOPE',
-          `Cannot do this with the access token: its scope must include '${scopeName}'`,
+          `Cannot use the access token for this operation: its scope must include '${scopeName}'`,
           scopeName,
           client.clientId,
         );
@@ -85,14 +85,14 @@ function readBearer(header: string | undefined): string {
   if (scheme?.toLowerCase() !== 'bearer') {
     throw new AccessError(
       'MISSING_TOKEN',
-      "Cannot answer without an access token: send the header 'Authorization: Bearer <ACCESS_TOKEN>'",
+      "Cannot respond without an access token: send the header 'Authorization: Bearer <ACCESS_TOKEN>'",
     );
   }
   const token = /^ +([A-Za-z0-9._~+/-]+=*)$/.exec(rest ?? '')?.[1];
   if (token === undefined) {
     throw new AccessError(
       'MALFORMED',
-      "Cannot read the Authorization header: it must be 'Bearer', one blank and one token",
+      "Cannot read the Authorization header: it must be 'Bearer', one space and one token",
     );
   }
   return token;

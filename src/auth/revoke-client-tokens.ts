@@ -60,7 +60,7 @@ export async function revokeSession(store: Store, nowSeconds: number, clientId: 
   await requireClient(store, clientId);
   if (await revokeRefreshFamily(store, clientId, id, nowSeconds)) return;
   throw new ClientError(
-    `Cannot revoke the session: its id must be one that 'subreport client sessions --client-id ${clientId}' shows: current value is '${id}'`,
+    `Cannot revoke the session: its id must be listed by 'subreport client sessions --client-id ${clientId}': current value is '${id}'`,
   );
 }
 

@@ -41,7 +41,7 @@ async function familyOf(
   if (claims.family === undefined) {
     throw new TokenError(
       'unsupported_token_type',
-      'Cannot revoke: an access token of a client without refresh tokens ends by itself within minutes',
+      'Cannot revoke the token: it must belong to a client with refresh tokens; it expires within minutes',
     );
   }
   return claims.family;

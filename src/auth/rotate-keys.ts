@@ -55,20 +55,20 @@ export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, m
   const waiting = scheduled.find(({ state }) => state === 'next');
   if (mode === 'soon' && waiting !== undefined) {
     throw new KeyError(
-      `Cannot rotate the ${purpose} key: no other new key may be waiting: ${waiting.key.kid} takes over in ${waiting.key.activatesAt - now()} seconds`,
+      `Cannot rotate the ${purpose} key: no other new key may be waiting: ${waiting.key.kid} becomes active in ${waiting.key.activatesAt - now()} seconds`,
     );
   }
   const activatesAt = mode === 'soon' ? now() + keyLeadSeconds : now();
   const made = await makeKey(options, purpose, { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt });
   if (!(await insertAuthKey(store, made))) {
     throw new KeyError(
-      `Cannot rotate the ${purpose} key: nobody else may do so at the same time; see subreport keys list`,
+      `Cannot rotate the ${purpose} key: no other process may rotate it at the same time; see subreport keys list`,
     );
   }
   const old = scheduled.filter(({ state }) => mode === 'compromised' || state === 'dead').map(({ key }) => key);
   if (old.length > 0) await deleteAuthKeys(store, old);
   const info = (await listKeys(options)).find(({ kid }) => kid === made.kid);
   if (info === undefined)
-    throw new TypeError('Cannot tell of the new key: it must be in the store once it was inserted');
+    throw new TypeError('Cannot return the new key: it must be in the store after it was inserted');
   return info;
 }

@@ -13,7 +13,7 @@ export function chooseScopes(requested: string | undefined, allowed: readonly st
   if (refused.length > 0 || scopes.length === 0) {
     throw new TokenError(
       'invalid_scope',
-      `Cannot issue a token: scope must be among those of the client, separated by single blanks: ${allowed.join(' ')}`,
+      `Cannot issue a token: scope must contain only scopes of the client, separated by single spaces: ${allowed.join(' ')}`,
     );
   }
   return scopes;

@@ -22,7 +22,7 @@ test.each([
     ...['0123456789abcdef', 'abcdefghijklmnopqrstuvwxyz', 'subreport-client-secret', 'adminxyzadminxyz!!!!!!!!'],
   ].map((secret) => [
     secret,
-    'it must have at least 8 characters beside common words, numbers in a row and repetitions',
+    'it must have at least 8 characters that are not part of common words, digit sequences and repetitions',
   ]),
 ])('the secret %j is refused: %s (A 6.2.4, 6.2.11)', (secret, fault) => {
   expect(secretFault(secret as string, context)).toBe(fault);

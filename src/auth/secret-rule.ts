@@ -19,7 +19,7 @@ export function secretFault(secret: string, context: readonly string[]): string 
   const words = context.map((word) => word.toLowerCase()).filter(({ length }) => length >= contextLengthMin);
   if (words.some((word) => lower.includes(word))) return 'it must not contain the id or the tenant of its client';
   if (withoutCommon(lower).length < charactersMin.own) {
-    return `it must have at least ${charactersMin.own} characters beside common words, numbers in a row and repetitions`;
+    return `it must have at least ${charactersMin.own} characters that are not part of common words, digit sequences and repetitions`;
   }
   return undefined;
 }

@@ -13,7 +13,7 @@ const secretLike = /^(?:[\w-]{43}$|eyJ|[\w-]{22}\.\d)/;
  */
 export function describeClaimedId(clientId: string | undefined): string | null {
   if (clientId === undefined) return null;
-  return secretLike.test(clientId) ? '(left out: it looks like a secret)' : clientId.slice(0, idLengthMax);
+  return secretLike.test(clientId) ? '(omitted: it looks like a secret)' : clientId.slice(0, idLengthMax);
 }
 
 /**

@@ -15,6 +15,7 @@ interface BackupOptions {
   readonly json?: boolean;
 }
 
+/** Summary of a backup. */
 interface BackupResult {
   readonly file: string;
   readonly bytes: number;
@@ -76,7 +77,7 @@ async function writeBackup(config: Config, file: string, force: boolean, output:
 }
 
 /**
- * Throws `CommandError` unless a backup may be written there; called before the store is copied.
+ * Throws `CommandError` unless a backup may be written there; checked before the store is copied.
  */
 function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void {
   const folder = dirname(file);
@@ -90,12 +91,12 @@ function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void 
   if (!force && existsSync(file)) throw fileExists(file);
 }
 
-/** Gives the finished file its final name in one atomic step. */
+/** Gives the complete file its name atomically. */
 function publish(staged: string, file: string, force: boolean): void {
   if (force) renameSync(staged, file);
   else {
     try {
-      linkSync(staged, file); // fails if the file was created meanwhile
+      linkSync(staged, file); // fails if another process has created the file in the meantime
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EEXIST' || existsSync(file)) throw fileExists(file);

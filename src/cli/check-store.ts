@@ -7,15 +7,18 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { checkLine, type ReportedCheck } from './examine-store.ts';
 
-/** Delay of the first check in milliseconds: a service that is restarted often is checked too. */
+/**
+ * Milliseconds from the start to the first check, so that a service that is restarted often is
+ * checked too.
+ */
 const firstCheckMs = 600_000;
-/** The lowest priority (nice 19): the check uses only idle processor time. */
+/** The lowest priority (nice 19): the check only uses idle CPU time. */
 const lowestPriority = 19;
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /**
- * Checks the embedded store regularly, because SQLite does not notice a flipped byte by itself
+ * Checks the SQLite database periodically, because SQLite itself does not detect flipped bits
  * (docs/decisions/flipped-bytes.md).
  */
 export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, logger: Logger): void {
@@ -28,9 +31,7 @@ export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, 
   setInterval(check, CHECK_HOURS * 3_600_000).unref();
 }
 
-/**
- * Runs `subreport doctor` in a child process and logs the result; an error line for each problem.
- */
+/** Runs `subreport doctor` in a child process and logs the result, as an error if a check fails. */
 async function checkStore(folder: string, logger: Logger): Promise<void> {
   const child = spawn(process.execPath, [main, 'doctor', '--json'], {
     env: { DATA_DIR: folder },

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { UsageError } from './error.ts';
 
 /**
- * Throws `UsageError` if clients on other machines would send their secrets over plain HTTP and the
+ * Throws `UsageError` if clients on other machines would send secrets over plain http and the
  * operator has not allowed it.
  */
 export function requireSecureTransport({ publicUrl, ALLOW_HTTP }: Config): void {
@@ -13,7 +13,7 @@ export function requireSecureTransport({ publicUrl, ALLOW_HTTP }: Config): void 
   );
 }
 
-/** Logs a warning for each listener that other machines reach over plain HTTP. */
+/** Logs a warning for each listener that other machines can reach over plain http. */
 export function warnOfOpenTransport({ publicUrl, MANAGEMENT_HOST, MANAGEMENT_PORT }: Config, logger: Logger): void {
   if (isOpenHttp(publicUrl)) {
     logger.warn(
@@ -29,7 +29,7 @@ export function warnOfOpenTransport({ publicUrl, MANAGEMENT_HOST, MANAGEMENT_POR
   }
 }
 
-/** Whether a URL points to this machine. */
+/** Whether a URL refers to this machine. */
 export const isLoopback = (url: string): boolean => isLoopbackHost(new URL(url).hostname);
 
 const isLoopbackHost = (host: string): boolean => ['127.0.0.1', 'localhost', '::1', '[::1]'].includes(host);

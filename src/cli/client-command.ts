@@ -191,7 +191,6 @@ function addRotate(client: Command, output: Output): void {
             overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
             ...(secret !== undefined && { secret }),
           });
-          // by the clock after the old secret has expired
           if (options.revokeTokens === true) await revokeTokens(store, nowSeconds(), options.clientId);
           return { credentials, disabled: (await findClient(store, options.clientId))?.disabledAt !== null };
         });

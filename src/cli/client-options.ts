@@ -8,22 +8,22 @@ import { requireTenant, withStore } from './store-session.ts';
 export const clientIdOption = () => new Option('--client-id <id>', 'id of the client');
 export const jsonOption = () => new Option('--json', 'print JSON');
 
-/** Adds a command about one client, whose options are at least those of `ClientChoice`. */
+/** Adds a command for one client, with at least the options of `ClientChoice`. */
 export const addOneClientCommand = (client: Command, name: string): Command =>
   client
     .command(name)
     .addOption(clientIdOption().makeOptionMandatory())
     .addOption(new Option('--tenant <tenant>', 'require that the client belongs to this tenant'));
 
-/** The client of a command, and the tenant that it must belong to. */
+/** The client of a command, and the tenant that it must belong to, if given. */
 export interface ClientChoice {
   readonly clientId: string;
   readonly tenant?: string;
 }
 
 /**
- * Runs the work of a command about one client with an open store. Throws `UsageError` when the
- * client does not belong to the tenant given with it.
+ * Runs a command for one client with an open store. Throws `UsageError` if the client does not
+ * belong to the given tenant.
  */
 export function withOwnClient<T>(choice: ClientChoice, work: (store: Store) => Promise<T>): Promise<T> {
   return withStore(readConfig(), async (store) => {

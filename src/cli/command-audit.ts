@@ -11,7 +11,7 @@ const notAudited = [
   ...['client list', 'client show', 'client sessions'],
 ];
 
-/** A command as recorded in the audit file. */
+/** A command as it appears in the audit file. */
 interface AuditedCommand {
   readonly command: string;
   readonly arguments: readonly string[];
@@ -19,8 +19,8 @@ interface AuditedCommand {
 }
 
 /**
- * Writes a line to `AUDIT_FILE` for each command that may have changed something: the user, the
- * command and its exit code. No secret is an argument of a command.
+ * Appends a line to `AUDIT_FILE` for each command that may have changed something, with its user
+ * and result. Secrets are never command arguments.
  */
 export class CommandAudit {
   readonly #output: Output;
@@ -40,15 +40,15 @@ export class CommandAudit {
     if (!changesNothing) this.#command = { command: name, arguments: command.args, options };
   }
 
-  /** Records the client that a command created or changed; the command may have chosen its id. */
+  /** Records the client that a command created or changed; its id may have been generated. */
   noteResult(result: unknown): void {
     const { client_id: clientId } = (result ?? {}) as { client_id?: unknown };
     if (typeof clientId === 'string') this.#clientId = clientId;
   }
 
   /**
-   * Writes the line, unless the command was used incorrectly and did nothing. If the file cannot be
-   * written, prints an error and changes nothing else.
+   * Writes the line, unless the usage was invalid and nothing was done. If the file cannot be
+   * written, prints an error and continues.
    */
   end(exitCode: number): void {
     if (this.#command === undefined || exitCode === 2) return;
@@ -66,7 +66,7 @@ export class CommandAudit {
     try {
       appendLine(`${JSON.stringify(line)}\n`);
     } catch (error) {
-      if (exitCode !== 0) return; // the command itself has printed an error
+      if (exitCode !== 0) return; // the command has already printed its error
       const { code, message } = error as NodeJS.ErrnoException;
       this.#output.stderr.write(
         `Cannot write the audit line: AUDIT_FILE must be a file that this user can write: ${code ?? message}; the command itself has succeeded\n`,
@@ -85,7 +85,7 @@ function appendLine(line: string): void {
 const nameOf = (command: Command): string =>
   command.parent === null ? '' : `${nameOf(command.parent)} ${command.name()}`.trim();
 
-/** The name of the user that runs the command, or its uid if it has no name. */
+/** Returns the name of the current user, or its numeric id if it has no name. */
 function userOf(): string {
   try {
     return userInfo().username;

@@ -3,13 +3,13 @@ import { createWindowCounter } from '../auth/window-counter.ts';
 import { type RequestCounter, windowSeconds } from '../http/listener/rate-limit.ts';
 import type { Config } from './config.ts';
 
-/** The counters behind limits: in this process, or in the primary process for all its workers. */
+/** Counters of the limits, in this process or in the first process for all workers. */
 export interface Counters {
   readonly failures: FailureBudget;
   readonly requests: RequestCounter;
 }
 
-/** Creates the configured counters in this process. */
+/** Creates the counters for the settings, in this process. */
 export function createCounters({ TOKEN_FAILURES_PER_MINUTE }: Config): Counters {
   return {
     failures: createFailureBudget(TOKEN_FAILURES_PER_MINUTE),

@@ -1,4 +1,7 @@
-/** A warning if the database is reached over a network insecurely; `undefined` otherwise. */
+/**
+ * Returns a warning if the database is reached over a network without verified TLS, otherwise
+ * `undefined`.
+ */
 export function databaseWarning(databaseUrl: string | undefined): string | undefined {
   if (databaseUrl === undefined) return undefined;
   const { hostname, searchParams } = new URL(databaseUrl);

@@ -11,7 +11,7 @@ import type { Config } from './config.ts';
 import { ndjsonOf } from './generate-command.ts';
 import { nowSeconds } from './store-session.ts';
 
-/** The contents of `demo-client.json`, for scripts to read. */
+/** Content of `demo-client.json`, for scripts. */
 export interface DemoClient {
   readonly base_url: string;
   readonly token_url: string;
@@ -24,8 +24,8 @@ const demoTenant = 'demo';
 const demoRows = { count: 2_000, seed: 2026 };
 
 /**
- * Creates one tenant with synthetic subscriptions and one client, unless they exist, and writes
- * `demo-client.json` into the data folder.
+ * Creates a tenant with synthetic subscriptions and a client, unless they exist, and writes
+ * `demo-client.json` to the data directory.
  */
 export async function prepareDemo(config: Config, store: Store): Promise<DemoClient> {
   const tenant = await prepareTenant(store);
@@ -39,10 +39,10 @@ export async function prepareDemo(config: Config, store: Store): Promise<DemoCli
     ...credentials,
     tenant,
   };
-  // on PostgreSQL nothing else has created it
+  // with PostgreSQL, nothing else creates it
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   writeFileSync(file, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(file, 0o600); // the mode above applies only to a new file
+  chmodSync(file, 0o600); // the mode above only applies to a new file
   return demo;
 }
 
@@ -60,7 +60,7 @@ async function prepareTenant(store: Store): Promise<TenantId> {
   return found.tenant;
 }
 
-/** The client of an earlier start, if its file and the store still agree. */
+/** Returns the client of an earlier start if the file and the store still agree. */
 async function readCredentials(
   store: Store,
   file: string,
@@ -78,6 +78,6 @@ function parseDemoClient(text: string): Partial<DemoClient> {
   try {
     return JSON.parse(text) as Partial<DemoClient>;
   } catch {
-    return {}; // a truncated or edited file: a new client replaces it
+    return {}; // truncated or edited: replaced with a new client
   }
 }

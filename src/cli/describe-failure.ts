@@ -7,8 +7,7 @@ import { CommandError, UsageError } from './error.ts';
 const mendable = [UsageError, CommandError, StorageError, ImportError, ClientError, KeyError];
 
 /**
- * The output for an error that aborts a command: the message if the user can fix it, otherwise the
- * stack.
+ * Describes an error that stops a command: its message if the user can fix it, otherwise its stack.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -29,7 +29,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
         dataDir: config.DATA_DIR,
         poolSize: config.DATABASE_POOL_SIZE,
         operationMs: countingMs,
-        onConnectionError: () => undefined, // the running statement fails by itself
+        onConnectionError: () => undefined, // the current statement fails by itself
       });
       try {
         const checks = await examineStore(store, repair);
@@ -42,5 +42,5 @@ export function addDoctorCommand(program: Command, output: Output): void {
     });
 }
 
-/** Timeout of counting one tenant's records in milliseconds: every key is read. */
+/** Time limit for counting the records of one tenant, in milliseconds: every key is read. */
 const countingMs = 3_600_000;

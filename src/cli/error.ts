@@ -1,12 +1,9 @@
-/**
- * A command that was used incorrectly: invalid arguments or settings. The process prints its
- * message and exits with 2.
- */
+/** Invalid arguments or settings. The process prints the message and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A failure that the user can fix. The process prints its message and exits with 1. */
+/** A failure that the user can fix. The process prints the message and exits with 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -3,28 +3,28 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { RejectedRow } from '../import/read-valid-rows.ts';
 import { CommandError } from './error.ts';
 
-/** The file into which `--errors` writes rejected rows. */
+/** The file of `--errors`. */
 interface ErrorsFile {
-  /** On resume, keeps the first `rows` rows and discards later ones. */
+  /** Keeps the first `rows` rows and truncates the rest, for an import that is resumed. */
   truncate(rows: number): Promise<void>;
-  /** Resolves once the row is written to the operating system. */
+  /** Resolves when the row has been written. */
   write(row: RejectedRow): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Identifies a file whatever its name. */
+/** Identifies a file independent of its path. */
 export type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
 
 /**
  * Opens the file for rejected rows; a resumed import appends to it. Throws `CommandError` if it
- * cannot be written, or if it is the source of the import.
+ * cannot be written, or if it is the file that is imported.
  */
 export async function openErrorsFile(
   file: string,
   resume: boolean,
   source: FileIdentity | undefined,
 ): Promise<ErrorsFile> {
-  // mode 0600, because rejected rows may contain e-mail addresses
+  // mode 0600, because rejected rows may contain email addresses
   const handle = await open(file, 'a', 0o600).catch(cannotWrite(file));
   const { dev, ino, ...stats } = await handle.stat({ bigint: true });
   if (dev === source?.dev && ino === source.ino) {

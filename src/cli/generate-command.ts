@@ -61,7 +61,7 @@ export function addGenerateCommand(program: Command, output: Output): void {
     });
 }
 
-/** Rows as the bytes of an NDJSON source, some hundred at a time. */
+/** Converts rows to NDJSON, in chunks of some hundred rows. */
 export async function* ndjsonOf(rows: Iterable<unknown>): AsyncGenerator<Buffer> {
   let lines: string[] = [];
   for (const row of rows) {

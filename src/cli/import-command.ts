@@ -27,7 +27,9 @@ interface CommandOptions {
   readonly json?: boolean;
 }
 
-/** Maximum rejected rows on the screen or in the JSON summary; `--errors FILE` gets all of them. */
+/**
+ * Maximum number of rejected rows on the screen or in the JSON summary; `--errors FILE` has all.
+ */
 const shownMax = 20;
 
 /** `subreport import`. */
@@ -108,7 +110,8 @@ async function runImport(
   };
   const decompressedBytesMax = options.unpackedMaxGib * 2 ** 30;
   const dryRun = options.dryRun === true;
-  const strict = options.strict === true && options.replace !== true; // --replace is always strict
+  // `--replace` is always strict
+  const strict = options.strict === true && options.replace !== true;
   const { format } = source;
   const read = (work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<ReplaceSummary>) =>
     readSource(source, work, output);
@@ -201,7 +204,7 @@ interface Told {
   readonly seconds: number;
   /** Number of rejected rows that were printed. */
   readonly shown: number;
-  /** Rows that an earlier import had finished. */
+  /** Number of rows that an earlier import had completed. */
   readonly resumedFrom: number;
 }
 

@@ -7,27 +7,27 @@ import type { FileIdentity } from './errors-file.ts';
 
 /** The source of an import: a file, or standard input. */
 export interface ImportSource {
-  /** Name for people. */
+  /** Name for messages. */
   readonly name: string;
-  /** Size in bytes of a file that can be read again; `undefined` for standard input and pipes. */
+  /** Size in bytes of a regular file; `undefined` for standard input and pipes. */
   readonly bytes: number | undefined;
   readonly format: ImportFormat;
-  /** The file that the rows are read from. */
+  /** Identity of the source file. */
   readonly identity: FileIdentity | undefined;
   /**
-   * Opens it from the beginning and reports each chunk's size; standard input and pipes open only
-   * once unless they were stored.
+   * Opens the source from the start and reports the size of each chunk. Standard input and pipes
+   * can be opened once, unless they were buffered.
    */
   open(onBytes?: (bytes: number) => void): AsyncIterable<Buffer>;
-  /** Removes the stored copy. */
+  /** Deletes the buffered source. */
   dispose(): Promise<void>;
 }
 
 const extensions: Readonly<Record<string, ImportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
 
 /**
- * Finds a source and its format, which is `format` or derived from the file name. With `twice`, a
- * source that can be read only once, such as standard input or a pipe, is stored in the spool.
+ * Opens a source and determines its format, from the option or from the extension. With `twice`, a
+ * source that can be read only once (standard input or a pipe) is buffered in the spool.
  */
 export async function openImportSource(
   file: string,

@@ -5,7 +5,9 @@ import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { nowSeconds } from './store-session.ts';
 
-/** The key settings, shared by the service and by the commands that manage its keys. */
+/**
+ * Options of the key ring from the settings, for the service and for the commands that manage keys.
+ */
 export function keyRingOptions(config: Config, store: Store, logger?: Logger): KeyRingOptions {
   return {
     store,

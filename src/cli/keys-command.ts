@@ -65,7 +65,7 @@ export function addKeysCommand(program: Command, output: Output): void {
     });
 }
 
-/** Runs work with the keys of the store, once they exist and can be decrypted. */
+/** Runs work after ensuring that the keys of the store exist and can be read. */
 function withKeys<T>(config: Config, work: (options: ReturnType<typeof keyRingOptions>) => Promise<T>): Promise<T> {
   return withStore(config, async (store) => {
     const options = keyRingOptions(config, store);

@@ -2,8 +2,7 @@ import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
 /**
- * Converts an error of listening to a `CommandError` with a remedy; an error that does not concern
- * the address is returned unchanged.
+ * Converts an error of listening to a `CommandError` with a remedy; returns other errors unchanged.
  */
 export function listenFailure(error: unknown, config: Config, prefix: '' | 'MANAGEMENT_' = ''): unknown {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;

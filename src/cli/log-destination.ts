@@ -1,24 +1,23 @@
 import { writeSync } from 'node:fs';
 
-/** Maximum bytes of lines waiting to be written: some 4,000 lines. */
+/** Maximum bytes of buffered lines: about 4,000 lines. */
 const waitingBytesMax = 1_048_576;
-/** Time between two attempts to write waiting lines, in milliseconds. */
+/** Milliseconds between attempts while lines are buffered. */
 const retryMs = 100;
-/** How long the process waits at exit to write the remaining lines, in milliseconds. */
+/** Maximum wait for buffered lines when the process exits, in milliseconds. */
 const lastWaitMs = 500;
 
 /** Limits of a destination. */
 interface LogDestinationOptions {
   readonly waitingBytesMax: number;
-  /** Formats the line that reports how many lines were dropped. */
+  /** Formats the line that reports dropped lines. */
   readonly describeDropped: (count: number) => string;
 }
 
 /**
- * Writes log lines to a file descriptor and never waits for it. Lines that a full disk or an unread
- * pipe does not accept wait in memory up to a limit; later ones are dropped and counted, and the
- * count is written once there is room. The descriptor of a pipe must be non-blocking
- * (`O_NONBLOCK`).
+ * Writes log lines to a file descriptor without ever blocking. While a disk is full or a pipe is
+ * not read, lines are buffered up to a limit; further lines are dropped and counted, and the count
+ * is written as soon as possible. A pipe must be non-blocking (`O_NONBLOCK`).
  */
 export class LogDestination {
   readonly #fd: number;
@@ -33,7 +32,7 @@ export class LogDestination {
     this.#options = { waitingBytesMax, ...options };
   }
 
-  /** Writes one line, which ends with a line feed. */
+  /** Writes a line, including its line feed. */
   write(line: string): void {
     const bytes = Buffer.from(line);
     if (this.#waitingBytes + bytes.length > this.#options.waitingBytesMax) {

@@ -2,17 +2,17 @@
 export interface Output {
   readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
-  /** Called with the result of a command, in addition to printing it. */
+  /** Called with the result of a command, in addition to writing it. */
   readonly onResult?: (result: unknown) => void;
 }
 
-/** Writes the result of a command: one line of JSON for machines, or text for people. */
+/** Writes the result of a command: one line of JSON, or text. */
 export function writeResult(output: Output, json: boolean, value: unknown, human: string): void {
   output.onResult?.(value);
   output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${human}\n`);
 }
 
-/** Formats rows as columns, each as wide as its widest cell. */
+/** Formats rows as a table whose columns are as wide as their widest cell. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createProgressBar } from './progress-bar.ts';
 
-/** The escape sequence that clears a line. */
+/** Clears the line. */
 const cleared = '\r\x1b[K';
 
 function terminal(isTTY: boolean) {

@@ -3,7 +3,7 @@ import type { Output } from './output.ts';
 /** Shows the progress of a long command. */
 interface ProgressBar {
   update(doneBytes: number, rows: number): void;
-  /** Updates the bar by bytes if rows are not counted. */
+  /** Like `update`, for bytes instead of rows. */
   updateBytes(doneBytes: number, totalBytes?: number): void;
   /** Clears the bar. */
   end(): void;
@@ -12,7 +12,7 @@ interface ProgressBar {
 const width = 30;
 const redrawMs = 100;
 
-/** Creates a bar on a terminal; elsewhere it prints nothing. `totalBytes` may be unknown. */
+/** Shows a bar on a terminal and nothing otherwise; `totalBytes` may be unknown. */
 export function createProgressBar({ stderr }: Output, totalBytes?: number): ProgressBar {
   if (stderr.isTTY !== true) return { update: () => undefined, updateBytes: () => undefined, end: () => undefined };
   const started = performance.now();

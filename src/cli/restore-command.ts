@@ -69,7 +69,7 @@ interface RestoreResult {
   readonly file: string;
   readonly tenants: number;
   readonly records: number;
-  /** Where the replaced store was saved, if there was one. */
+  /** Path of the replaced database, if there was one. */
   readonly replaced?: string;
 }
 
@@ -105,7 +105,7 @@ function replace(file: string, staged: string, aside: string | undefined): { rea
 }
 
 /**
- * Restores into an empty database only; existing data is never removed, so `--yes` has no effect.
+ * Restores into an empty database only. Existing data is never removed, so `--yes` has no effect.
  */
 async function restoreDatabase(config: Config, backup: string, output: Output): Promise<RestoreResult> {
   requireBackup(backup);
@@ -121,7 +121,7 @@ async function restoreDatabase(config: Config, backup: string, output: Output): 
   });
 }
 
-/** Copies a backup, checks the copy, migrates it and begins a new history. */
+/** Copies a backup, checks and migrates the copy, and gives it a new history. */
 async function stage(staged: StagedStore, backup: string, newest: number): Promise<Restored> {
   copyFileSync(backup, staged.file, constants.COPYFILE_FICLONE);
   chmodSync(staged.file, 0o600);
@@ -160,9 +160,7 @@ async function renewHistory(config: Config): Promise<void> {
   await beginHistory(store, nowSeconds()).finally(() => store.close());
 }
 
-/**
- * Throws `CommandError` unless the file looks like a backup; its integrity is checked on the copy.
- */
+/** Throws `CommandError` unless the file can be a backup; the copy is checked for damage later. */
 function requireBackup(file: string): void {
   if (!existsSync(file)) throw new CommandError(`Cannot restore: the file must exist: current value is '${file}'`);
   const wal = `${file}-wal`;

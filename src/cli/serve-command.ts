@@ -77,9 +77,10 @@ interface Run {
   readonly workers: number;
 }
 
-/** Serves in this process. Resolves once it listens; a stop signal closes the store. */
+/** Serves in this process. Returns when it is listening; a stop signal closes the store. */
 async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
-  // imported only here: other commands start in three quarters of the time without the HTTP server
+  // only this command needs the HTTP server; the other commands start in three quarters of the time
+  // without it
   const { serve } = await import('./serve.ts');
   const service = await serve(config, store, logger);
   onServing();
@@ -92,9 +93,9 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
   );
 }
 
-/** Serves in worker processes and supervises them. Resolves when they have exited. */
+/** Serves in worker processes and supervises them. Returns when all have exited. */
 async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
-  // faults of the keys are reported once, and the first keys are created here
+  // reports problems of the keys only once, and generates the first keys
   await openKeyRing(keyRingOptions(config, store, logger));
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
@@ -149,14 +150,11 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
   else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
 }
 
-/**
- * Whether the service has real clients: it is reachable from other machines or uses a database
- * server.
- */
+/** Whether the service has real clients: on other machines, or with a database server. */
 const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
   DATABASE_URL !== undefined || !isLoopback(publicUrl);
 
-/** A quick start for newcomers, with a command to paste. */
+/** The text for newcomers, with a command to paste. */
 function demoText(
   { client_id, client_secret, tenant }: DemoClient,
   places: Readonly<Record<string, string | undefined>>,
@@ -178,7 +176,7 @@ Paste this to read a report:
 `;
 }
 
-/** Removes expired rows now and regularly; a failed attempt is repeated the next time. */
+/** Deletes expired data now and periodically. After an error, the next run tries again. */
 function sweepRegularly(store: Store, config: Config, logger: Logger): void {
   const { TOMBSTONE_DAYS: days } = config;
   const attempt = (sweep: Promise<unknown>, left: string) =>

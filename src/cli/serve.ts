@@ -22,17 +22,17 @@ import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
 /**
- * Longest wait for the next bytes of a load over HTTP, in milliseconds; the client may itself read
- * from a slow source.
+ * Maximum pause within a request body of records, in milliseconds; the client may read them from a
+ * slow source.
  */
 const bodyStallMs = 60_000;
 
-/** A service that listens. */
+/** A running service. */
 export interface RunningService {
   readonly app: FastifyInstance;
-  /** The management listener, if it is configured. */
+  /** The operator API, unless it is disabled. */
   readonly management: FastifyInstance | undefined;
-  /** Makes `/readyz` and all responses announce that this process is stopping. */
+  /** Makes `/readyz` return 503 and closes connections after their response, before a shutdown. */
   readonly drain: () => void;
 }
 
@@ -44,8 +44,8 @@ interface ServeOptions {
 }
 
 /**
- * Builds the service from its settings and an open store, and listens. All wiring is in this
- * function.
+ * Builds the service from its settings and an open store, and starts listening. All wiring is in
+ * this function.
  */
 export async function serve(
   config: Config,
@@ -152,7 +152,7 @@ async function listen(
   reusePort: boolean,
 ): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
-  const place = { host, port, reusePort }; // an option of Node that Fastify's types do not declare
+  const place = { host, port, reusePort }; // an option of Node.js that Fastify's types lack
   await app
     .listen({ ...place, listenTextResolver: (address) => `${message} at ${address}` })
     .catch((error: unknown) => {
@@ -161,8 +161,8 @@ async function listen(
 }
 
 /**
- * The configured external issuer. Its keys are fetched in the background, so that the start does
- * not depend on other servers.
+ * Creates the external issuer. Its keys are loaded in the background; the start does not wait for
+ * them.
  */
 function openExternalIssuer({ external }: Config, logger: Logger): ExternalIssuer | undefined {
   if (external === undefined) return undefined;

@@ -7,23 +7,24 @@ import { CommandError } from './error.ts';
 import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
 
 /**
- * An embedded store in a staging folder, which becomes a backup or the live store after it has been
- * checked.
+ * A SQLite database in a staging directory, which becomes a backup or the live database after it
+ * was checked.
  */
 export interface StagedStore {
-  /** The folder; initially empty. */
+  /** The directory, initially empty. */
   readonly folder: string;
-  /** The database file in it. */
+  /** The database file in the directory. */
   readonly file: string;
   /**
-   * Runs work with the store open, then closes it so that the file is complete without side files.
+   * Runs work with the store open, then closes it so that the file is complete without its
+   * write-ahead log.
    */
   withStore<T>(work: (store: Store) => Promise<T>): Promise<T>;
 }
 
 /**
- * Runs work with a staging folder (mode 0700) that is removed afterwards. One process at a time
- * uses a staging folder; leftovers of a killed process are removed first.
+ * Runs work with a staging directory (mode 0700) that is deleted afterwards. One process at a time
+ * uses a given directory; leftovers of a killed process are deleted first.
  */
 export async function withStagedStore<T>(folder: string, work: (staged: StagedStore) => Promise<T>): Promise<T> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -45,7 +46,7 @@ export async function withStagedStore<T>(folder: string, work: (staged: StagedSt
   }
 }
 
-/** Timeout of one check in milliseconds: every record is read. */
+/** Time limit of one check, in milliseconds: every record is read. */
 const checkingMs = 3_600_000;
 
 async function withOpenStore<T>(folder: string, file: string, work: (store: Store) => Promise<T>): Promise<T> {

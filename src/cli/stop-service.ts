@@ -6,23 +6,22 @@ import type { Config } from './config.ts';
 import type { RunningService } from './serve.ts';
 
 /**
- * How long a stop may take after its delay, in milliseconds; requests still running then are
- * aborted.
+ * Time limit of a shutdown after its delay, in milliseconds; unfinished requests are then aborted.
  */
 export const stopMsMax = 15_000;
 /**
- * Minimum time in milliseconds for requests that were sent before the signal but not read yet:
- * closing a listener at once would reset their connections.
+ * Minimum time, in milliseconds, for requests that were sent before the signal: closing the
+ * listener immediately would reset their connections.
  */
 const settleMs = 250;
 
-/** Longest wait for incoming connections, in milliseconds. */
+/** Maximum wait for incoming connections, in milliseconds. */
 const acceptMsMax = 5_000;
 
-/** Interval between two sweeps of idle keep-alive connections, in milliseconds. */
+/** Milliseconds between checks for idle keep-alive connections. */
 const idleMs = 100;
 
-/** The service to stop and its store. */
+/** The service to stop. */
 interface ServedStore {
   readonly service: RunningService;
   readonly store: Store;
@@ -30,13 +29,13 @@ interface ServedStore {
   readonly logger: Logger;
 }
 
-/** How long new requests are still accepted after the stop signal, in milliseconds. */
+/** Delay before a shutdown, in milliseconds. */
 export const stopDelayMs = ({ SHUTDOWN_DELAY_SECONDS }: Config): number =>
   Math.max(settleMs, SHUTDOWN_DELAY_SECONDS * 1000);
 
 /**
- * Finishes running requests, then closes the service and its store; exits the process if that takes
- * too long.
+ * Finishes the requests in progress, then closes the service and its store. Exits the process if
+ * this takes too long.
  */
 export async function stopService({ service, store, config, logger }: ServedStore): Promise<void> {
   service.drain();
@@ -58,9 +57,9 @@ export async function stopService({ service, store, config, logger }: ServedStor
 }
 
 /**
- * Waits until no more connections arrive: under load they wait in the kernel's backlog, each turn
- * of the event loop accepts some of them, and closing the listener resets the rest. The wait is
- * bounded, because there may be no load balancer that directs new connections elsewhere.
+ * Waits until the backlog is empty. Under load, connections wait in the kernel, each turn of the
+ * event loop accepts some of them, and closing the listener would reset the others. The wait is
+ * limited because there may be no load balancer to divert new connections.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   let accepted = true;
@@ -70,15 +69,15 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.on('connection', count);
   for (const deadline = performance.now() + acceptMsMax; accepted && performance.now() < deadline; ) {
     accepted = false;
-    await turn(); // the event loop accepts new connections before each turn
+    await turn(); // the event loop polls for new connections before each
     await turn();
   }
   server.off('connection', count);
 }
 
 /**
- * Calls `stop` on the first SIGTERM, SIGINT or SIGHUP (the terminal was closed), and `endNow` on a
- * second one.
+ * Calls `stop` on the first SIGTERM, SIGINT or SIGHUP (terminal closed), and `endNow` on the second
+ * one.
  */
 export function onStopSignal(stop: (signal: NodeJS.Signals) => void, endNow: () => never): void {
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;

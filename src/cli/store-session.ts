@@ -6,7 +6,7 @@ import { findTenant, listTenants } from '../storage/tables/tenant.ts';
 import type { Config } from './config.ts';
 import { CommandError } from './error.ts';
 
-/** Opens the configured store and migrates its schema unless `MIGRATE_ON_START` disables that. */
+/** Opens the store of the settings and migrates its schema unless `MIGRATE_ON_START=false`. */
 export async function openReadyStore(
   config: Config,
   ...[onConnectionError, onPooler = () => undefined]: StoreEvents
@@ -32,7 +32,7 @@ export async function openReadyStore(
 /** Callbacks for broken connections and for a pooler. */
 type StoreEvents = [onConnectionError: (error: Error) => void, onPooler?: () => void];
 
-/** Logs connection events of the store. */
+/** Logs events of the store. */
 export const logStoreEvents = (logger: Logger): StoreEvents => [
   (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
   () =>
@@ -41,9 +41,9 @@ export const logStoreEvents = (logger: Logger): StoreEvents => [
     ),
 ];
 
-/** Runs the work of a command with an open store, and always closes it. */
+/** Runs a command with an open store and always closes it. */
 export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  // the running statement fails by itself
+  // the current statement fails by itself
   const store = await openReadyStore(config, () => undefined);
   try {
     return await work(store);
@@ -53,7 +53,7 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
 }
 
 /**
- * The tenant with this name. If it does not exist, throws an error that lists the existing ones.
+ * Returns the tenant with this name. Throws an error that suggests similar names if there is none.
  */
 export async function requireTenant(store: Store, name: string): Promise<TenantId> {
   const found = await findTenant(store, name);
@@ -70,5 +70,5 @@ export async function requireTenant(store: Store, name: string): Promise<TenantI
   );
 }
 
-/** The current time in whole UTC epoch seconds. */
+/** The current time in UTC epoch seconds. */
 export const nowSeconds = (): number => Math.floor(Date.now() / 1000);

@@ -56,7 +56,9 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
 const idRule = ruleOf(SubscriptionId);
 const isId = (text: string): boolean => fitsText(SubscriptionId, text);
 
-/** Reads a file of ids completely before any id is used: an invalid line indicates a wrong file. */
+/**
+ * Reads a file of ids completely before using any of them: an invalid line indicates a wrong file.
+ */
 async function readIds(file: string): Promise<string[]> {
   const ids: string[] = [];
   let line = 0;

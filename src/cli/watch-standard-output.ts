@@ -1,13 +1,13 @@
 import { fstatSync, writeSync } from 'node:fs';
 
-/** Commands that write continuously and have nothing left to do once nothing reads their output. */
+/** Commands that stream their output and stop when nobody reads it. */
 const streaming = ['generate'];
 
 /**
- * Prevents an error of standard output from crashing the process before the command has finished. A
- * closed pipe (`EPIPE`, as with `| head`) is no failure: the command exits with its own code. After
- * any other error the result is lost: prints a message and exits with 1 instead of 0. `serve`
- * handles its log itself.
+ * Prevents an error of standard output from stopping the process before the command has finished.
+ * If the reader closes the pipe (`EPIPE`, as with `| head`), the command keeps its exit code. For
+ * any other error, the result is lost: prints a message and exits with 1 instead of 0. `serve`
+ * writes its log separately.
  */
 export function watchStandardOutput(command: string | undefined): void {
   if (command === 'serve') {
@@ -27,8 +27,8 @@ export function watchStandardOutput(command: string | undefined): void {
 }
 
 /**
- * Standard output for commands: writes a string completely or reports an error. Node's own stream
- * treats a partial write to a full disk as complete.
+ * Standard output for commands: writes all of the string or throws. Node's own stream treats a
+ * partial write to a full disk as complete.
  */
 export const standardOutput = {
   write(text: string): boolean {
@@ -48,6 +48,6 @@ function tell(sentence: string): void {
   try {
     writeSync(2, sentence);
   } catch {
-    // nothing can be printed any more
+    // standard error is closed as well
   }
 }

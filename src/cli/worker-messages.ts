@@ -1,14 +1,14 @@
 import type { Attempt } from '../auth/failure-budget.ts';
 import type { Counters } from './counters.ts';
 
-/** A message from a worker to the primary process. */
+/** Messages from a worker to the first process. */
 export type WorkerMessage =
   | { readonly kind: 'serving' }
   | { readonly kind: 'alive' }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'call'; readonly id: number; readonly operation: Operation; readonly argument: never };
 
-/** A message from the primary process to a worker. */
+/** Messages from the first process to a worker. */
 export type PrimaryMessage =
   | { readonly kind: 'drain' }
   | { readonly kind: 'alive?' }
@@ -31,7 +31,7 @@ export async function runForWorker(
   return { kind: 'result', id, value: await operations[operation](counters, argument) };
 }
 
-/** A worker's connection to the primary process. */
+/** The channel of a worker to the first process. */
 export interface PrimaryChannel {
   send(message: WorkerMessage): void;
   on(event: 'message', listener: (message: PrimaryMessage) => void): unknown;

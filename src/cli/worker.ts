@@ -12,14 +12,14 @@ import {
   type WorkerMessage,
 } from './worker-messages.ts';
 
-// One worker process of `subreport serve --workers N`, started by the primary process
-// (`workers.ts`), which has migrated the store and reports errors. When the primary process exits,
-// its IPC channel closes and Node exits this process.
+// One process of `subreport serve --workers N`, started by the first process (`workers.ts`), which
+// has migrated the store and reports its problems. If the first process exits, the channel closes
+// and Node.js stops this process.
 
 /**
- * With SO_REUSEPORT the kernel distributes connections over the workers, and a busy worker does not
- * delay the others' connections. Where it does not exist (macOS, Windows), the primary process
- * accepts all connections and passes them on one at a time.
+ * With SO_REUSEPORT, the kernel distributes connections over the workers, and a busy worker delays
+ * no connection of another. Without it (macOS, Windows), the first process accepts all connections
+ * and hands them over one at a time.
  */
 const canReusePort = process.platform === 'linux';
 const poolSize = Number(process.argv[2]);
@@ -27,7 +27,7 @@ const channel: PrimaryChannel = {
   send: (message: WorkerMessage) => void process.send?.(message),
   on: (event, listener) => process.on(event, (message) => listener(message as PrimaryMessage)),
 };
-let stop = (): void => process.exit(0); // stopped before it serves: no request is running
+let stop = (): void => process.exit(0); // stopped before it serves: no requests in progress
 channel.on('message', ({ kind }) => {
   if (kind === 'drain') stop();
   if (kind === 'alive?') channel.send({ kind: 'alive' });
@@ -36,7 +36,7 @@ try {
   await serveAsWorker();
   channel.send({ kind: 'serving' });
 } catch (error) {
-  // the primary process stops this one after it has received the reason
+  // the first process stops this one after it has received the reason
   channel.send({ kind: 'failed', message: describeFailure(error) });
 }
 
@@ -54,7 +54,7 @@ async function serveAsWorker(): Promise<void> {
     stopping = true;
     void stopService({ service, store, config, logger }).then(() => process.exit(0));
   };
-  // Workers receive signals too: from a terminal or a service manager that signals all processes,
-  // or from an operator who wants this one replaced.
+  // Workers receive signals too: from a terminal or a service manager that sends them to all
+  // processes, or to replace this worker.
   onStopSignal(stop, () => process.exit(1));
 }

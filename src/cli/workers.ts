@@ -13,27 +13,19 @@ import { listenFailure } from './listen-failure.ts';
 import { stopDelayMs, stopMsMax } from './stop-service.ts';
 import { type PrimaryMessage, runForWorker, type WorkerMessage } from './worker-messages.ts';
 
-/**
- * Waits before a worker is replaced, in milliseconds: doubled each time from the first to the last.
- */
+/** Delay before a worker is replaced, in milliseconds: doubled after each failure up to `last`. */
 const replaceMs = { first: 100, last: 10_000 };
-/**
- * Consecutive failed starts of one worker after which the service stops if no worker serves: some
- * six seconds in all.
- */
+/** Consecutive failed starts of one worker while no worker serves, about six seconds in total. */
 const failuresMax = 5;
-/**
- * After a worker has served for this long, in milliseconds, its replacement waits only the first
- * wait again.
- */
+/** A worker that served for this long, in milliseconds, resets the delay. */
 const steadyMs = 30_000;
-/** Time in milliseconds that a worker has to exit after its own stop limit. */
+/** Additional milliseconds for a worker to exit after its own time limit. */
 const overtimeMs = 2_000;
 
-/** A worker that serves requests. */
+/** A running worker. */
 interface Serving {
   readonly worker: Worker;
-  /** Resolves when its process has exited, with its exit code or signal. */
+  /** Resolves with the exit code or the signal when the process has exited. */
   readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
 }
 
@@ -46,7 +38,7 @@ export class Workers {
   readonly #silenceMs: number;
   #serving = 0;
 
-  /** @param silenceMs a worker whose event loop is blocked for this long is killed and replaced */
+  /** A worker whose event loop is blocked for `silenceMs` milliseconds is killed and replaced. */
   constructor(config: Config, logger: Logger, silenceMs = silenceMsMax) {
     this.#config = config;
     this.#logger = logger;
@@ -55,13 +47,13 @@ export class Workers {
   }
 
   /**
-   * Starts `count` workers and resolves when all of them serve. If one cannot, stops all and throws
-   * `CommandError` with the reason. `ended` resolves after `stop` when all have exited, with
-   * whether all exited cleanly; it rejects with `CommandError` if no worker serves and none can be
+   * Starts `count` workers and resolves when all of them serve. If one cannot start, stops all and
+   * throws `CommandError` with the reason. `ended` resolves when all have exited after `stop`, with
+   * whether all exited normally. It rejects with `CommandError` if no worker serves and none can be
    * started.
    */
   async start(count: number): Promise<{ readonly ended: Promise<boolean> }> {
-    // The pool size of the settings is shared by all workers, but each needs one connection.
+    // The limit applies to all workers together, but each worker needs one connection.
     const poolSize = Math.max(1, Math.floor(this.#config.DATABASE_POOL_SIZE / count));
     cluster.setupPrimary({ exec: fileURLToPath(new URL('./worker.ts', import.meta.url)), args: [String(poolSize)] });
     await requireFreePort(this.#config, '');
@@ -76,20 +68,20 @@ export class Workers {
     }
   }
 
-  /** Lets each worker finish its running requests and exit; one that takes too long is killed. */
+  /** Lets each worker finish its requests and exit; one that takes too long is killed. */
   stop(): void {
     this.#stopping.abort();
     for (const worker of living()) send(worker, { kind: 'drain' });
     setTimeout(() => this.kill(), stopDelayMs(this.#config) + stopMsMax + overtimeMs).unref();
   }
 
-  /** Kills all workers at once. */
+  /** Kills all workers. */
   kill(): void {
     this.#stopping.abort();
     for (const worker of living()) worker.process.kill('SIGKILL');
   }
 
-  /** Starts one worker and resolves when it serves; throws `CommandError`. */
+  /** Starts a worker and resolves when it serves. Throws `CommandError`. */
   async #startOne(): Promise<Serving> {
     const worker = cluster.fork();
     const ended = once(worker, 'exit') as unknown as Serving['ended'];
@@ -99,7 +91,7 @@ export class Workers {
       );
     });
     const serving = new Promise<void>((resolve, reject) => {
-      worker.on('error', reject); // the process could not be started or reached
+      worker.on('error', reject); // it could not be started or not receive a message
       worker.on('message', (message: WorkerMessage) => {
         if (message.kind === 'serving') resolve();
         else if (message.kind === 'failed') reject(new CommandError(message.message));
@@ -132,8 +124,8 @@ export class Workers {
   }
 
   /**
-   * Replaces a worker whenever it exits, until all must stop; returns whether the last one exited
-   * cleanly.
+   * Replaces a worker whenever it exits, until all are stopped; returns whether the last one exited
+   * normally.
    */
   async #supervise(first: Serving): Promise<boolean> {
     let waitMs = replaceMs.first;
@@ -155,8 +147,8 @@ export class Workers {
   }
 
   /**
-   * While any worker serves, the service keeps trying; otherwise it exits after some failures, so
-   * that its supervisor can act.
+   * Continues while any worker serves. Otherwise gives up after a while, so that the supervisor can
+   * act.
    */
   #tryAgain(error: unknown, failures: number): undefined {
     if (this.#isStopping) return undefined;
@@ -170,8 +162,8 @@ export class Workers {
 }
 
 /**
- * Workers share their port, and would share it with another subreport service too: nothing may
- * listen on it yet.
+ * Ensures that no process is listening on the port yet, because workers would share it with another
+ * command.
  */
 async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
@@ -185,6 +177,6 @@ async function requireFreePort(config: Config, prefix: '' | 'MANAGEMENT_'): Prom
 const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
 function send(worker: Worker, message: PrimaryMessage): void {
-  // the worker may have exited by now: then the message is dropped
+  // it may have exited already
   if (worker.isConnected()) worker.process.send(message, () => undefined);
 }

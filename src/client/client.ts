@@ -8,29 +8,29 @@ import { ApiError, ConnectionError } from './error.ts';
 import { send, sleep, type Transport } from './send.ts';
 import { TokenSource } from './token-source.ts';
 
-/** Who the client is and where the service is. */
+/** Credentials and URLs of a client. */
 export interface SubreportClientOptions {
-  /** Base URL of the API, with `/connect-api` at its end. */
+  /** Base URL of the API, including `/connect-api`. */
   readonly baseUrl: string;
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Longest wait for one answer, in milliseconds (30,000 when left out). */
+  /** Timeout of each request in milliseconds (default 30,000). */
   readonly timeoutMs?: number;
-  /** Tries of each request in all (3 when left out). */
+  /** Maximum number of attempts per request (default 3). */
   readonly triesMax?: number;
   readonly fetch?: typeof fetch;
 }
 
 /**
- * The filters, order and position of a report, by the names of its query parameters; dates may be
- * `Date`s, words of truth booleans.
+ * The filters, sort order and position of a report, by the names of the query parameters. Dates may
+ * be `Date`s, and `true` and `false` may be booleans.
  */
 export type SubscriptionQuery = {
   readonly [Name in Exclude<ReportParameter, 'format' | 'all'>]?: string | number | boolean | Date;
 };
 
-/** The filters of a summary, by the names of its query parameters, and what to count by. */
+/** The filters and dimensions of a summary, by the names of the query parameters. */
 export type SummaryQuery = {
   readonly [Name in Exclude<SummaryParameter, 'by'>]?: string | boolean | Date;
 } & { readonly by?: SummaryGroup | readonly SummaryGroup[] };
@@ -41,28 +41,28 @@ export interface SubscriptionPage {
   readonly totalCount: number;
   readonly totalPages: number;
   readonly currentPage: number;
-  /** URL of the next page, when there is one. */
+  /** URL of the next page; `undefined` on the last page. */
   readonly nextPage: string | undefined;
   readonly previousPage: string | undefined;
 }
 
-/** Some changes, in the order to apply them, and the token to go on from. */
+/** A page of changes, in the order in which to apply them. */
 export interface ChangesPage {
   readonly changes: readonly SubscriptionChange[];
-  /** Keep it together with what was applied: it is the `since` of the next time. */
+  /** Store it together with the applied changes: it is `since` of the next call. */
   readonly next: string;
-  /** Whether more is there already. */
+  /** Whether more changes are available now. */
   readonly hasMore: boolean;
 }
 
-/** How changes are read. */
+/** Options for reading changes. */
 export interface ChangesOptions {
-  /** Changes in one page, at most. */
+  /** Maximum number of changes per page. */
   readonly size?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Reads the report: keeps its tokens fresh, repeats what failed on the way, follows the pages. */
+/** Client of the report: renews its tokens, retries failed requests and follows pages. */
 export class SubreportClient {
   readonly #baseUrl: string;
   readonly #transport: Transport;
@@ -89,7 +89,7 @@ export class SubreportClient {
   }
 
   /**
-   * Every record of a report, page after page as they are needed. Fails with `ApiError`,
+   * Yields every record of a report and requests pages as needed. Throws `ApiError`,
    * `TokenRequestError` or `ConnectionError`.
    *
    * @example
@@ -101,7 +101,7 @@ export class SubreportClient {
     for await (const page of this.listPages(query, signal)) yield* page.records;
   }
 
-  /** The pages of a report, one after the other. */
+  /** Yields the pages of a report. */
   async *listPages(query: SubscriptionQuery = {}, signal?: AbortSignal): AsyncGenerator<SubscriptionPage> {
     for (let url: string | undefined = this.#reportUrl(query); url !== undefined; ) {
       const page: SubscriptionPage = await this.getPage(url, signal);
@@ -110,7 +110,7 @@ export class SubreportClient {
     }
   }
 
-  /** One page of a report: of a query, or of a link that another page gave. */
+  /** Returns one page of a report, by query or by a link of another page. */
   async getPage(query: SubscriptionQuery | string, signal?: AbortSignal): Promise<SubscriptionPage> {
     const response = await this.#get(typeof query === 'string' ? query : this.#reportUrl(query), signal);
     const number = (name: string): number => Number(response.headers.get(name));
@@ -124,15 +124,15 @@ export class SubreportClient {
     };
   }
 
-  /** One record by its id. Fails with `ApiError` `NOT_FOUND` when it is not one of your own. */
+  /** Returns one record by its id. Throws `ApiError` `NOT_FOUND` if you have no such record. */
   async getSubscription(id: string, signal?: AbortSignal): Promise<Subscription> {
     const path = operations.getSubscription.path.replace('{id}', encodeURIComponent(id));
     return (await (await this.#get(this.#url(path), signal)).json()) as Subscription;
   }
 
   /**
-   * How many records there are, in all and by what `by` names; all counts are of one moment. Fails
-   * with `ApiError`, `TokenRequestError` or `ConnectionError`.
+   * Returns counts of records, in total and by the dimensions in `by`, all from one snapshot.
+   * Throws `ApiError`, `TokenRequestError` or `ConnectionError`.
    *
    * @example
    * const query = { 'plan-id': 'cGxhbi1ldXJvcGU', by: ['status', 'month'] };
@@ -144,11 +144,11 @@ export class SubreportClient {
   }
 
   /**
-   * What changed after a token (`listSubscriptionChanges`), page after page until you have caught
-   * up; without a token everything, from the beginning. There is always a page, without changes
-   * when nothing changed. Keep each page's `next` together with its changes: it is the token to go
-   * on from, half-way too. Fails with `ApiError` `RESYNC_REQUIRED` when the service has other
-   * records than those of the token: read everything anew, without a token, into an empty copy.
+   * Yields pages of changes after a change token until the copy is up to date; without a token, all
+   * changes from the beginning. There is always at least one page, which is empty if nothing
+   * changed. Store `next` of each page together with its changes: it is the token to continue from,
+   * even after an interruption. Throws `ApiError` `RESYNC_REQUIRED` if the token does not match the
+   * records of the service: then read everything again, without a token, into an empty copy.
    *
    * @example
    * for await (const { changes, next } of client.listSubscriptionChanges(token)) {
@@ -172,7 +172,7 @@ export class SubreportClient {
     return this.#queryUrl(operations.listSubscriptions.path, query);
   }
 
-  /** Dates as their text, lists with commas. */
+  /** Builds a URL; dates become ISO strings, arrays comma-separated lists. */
   #queryUrl(path: string, query: object): string {
     const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
     const text = new URLSearchParams(
@@ -185,7 +185,7 @@ export class SubreportClient {
     return this.#baseUrl + path.slice(apiPath.length);
   }
 
-  /** Sends a GET with a token; a token that is refused is replaced once. */
+  /** Sends a GET request with a token; after a 401, retries once with a new token. */
   async #get(url: string, signal?: AbortSignal): Promise<Response> {
     if (!url.startsWith(`${this.#baseUrl}/`)) {
       throw new TypeError(
@@ -212,12 +212,12 @@ async function requireOk(response: Response): Promise<Response> {
   );
 }
 
-/** Whether a subscription renews itself: the word on the wire as a boolean. */
+/** Whether a subscription renews automatically, as a boolean. */
 export function autoRenews(subscription: Pick<Subscription, 'auto_renew'>): boolean {
   return subscription.auto_renew.toLowerCase() === 'true';
 }
 
-/** Whether a change is a tombstone, of a record that was removed. */
+/** Whether a change is the tombstone of a removed record. */
 export function isRemoved(change: SubscriptionChange): change is RemovedSubscription {
   return 'removed' in change;
 }

@@ -3,8 +3,8 @@ import type { Problem } from '../contract/problem.ts';
 import type { TokenErrorCode } from '../contract/token.ts';
 
 /**
- * The service refused a request (RFC 9457). `code` narrows in a `switch`; `problem` is the whole
- * answer.
+ * The service rejected a request (RFC 9457). `code` narrows in a `switch`; `problem` is the
+ * complete response body.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -21,8 +21,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The token endpoint refused the client's credentials or the request (RFC 6749 §5.2); trying again
- * does not help.
+ * The token endpoint rejected the credentials or the request (RFC 6749 §5.2). Retrying does not
+ * help.
  */
 export class TokenRequestError extends Error {
   override readonly name = 'TokenRequestError';
@@ -34,10 +34,7 @@ export class TokenRequestError extends Error {
   }
 }
 
-/**
- * No answer that can be used came in time, however often it was tried; `cause` is the last thing
- * that went wrong.
- */
+/** No usable response arrived in time, after all attempts; `cause` is the last error. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }

@@ -1,13 +1,13 @@
 import { ConnectionError } from './error.ts';
 
-/** How requests are sent; tests and other runtimes give their own. */
+/** Transport of requests; replaceable for tests and other runtimes. */
 export interface Transport {
   readonly fetch: typeof fetch;
-  /** Longest wait for one answer, in milliseconds. */
+  /** Timeout of each attempt in milliseconds. */
   readonly timeoutMs: number;
-  /** Tries in all, at least 1. */
+  /** Maximum number of attempts, at least 1. */
   readonly triesMax: number;
-  /** Waits so many milliseconds; fails when the signal fires. */
+  /** Waits for `ms` milliseconds; rejects when the signal is aborted. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
@@ -16,9 +16,9 @@ const firstWaitMs = 250;
 const waitMsMax = 30_000;
 
 /**
- * Sends a request that may be repeated, and gives its answer. A lost connection and the statuses
- * 408, 429, 502, 503 and 504 are tried again, after `Retry-After` or a growing wait with full
- * jitter. Redirects are refused, as they would carry secrets elsewhere.
+ * Sends an idempotent request and returns its response. Lost connections and the statuses 408, 429,
+ * 502, 503 and 504 are retried, after `Retry-After` or with exponential backoff and full jitter.
+ * Redirects are rejected, because they could send secrets elsewhere.
  */
 export async function send(
   transport: Transport,
@@ -55,7 +55,7 @@ async function sendOnce(
     return await fetchIt(url, {
       ...init,
       redirect: 'error',
-      credentials: 'omit', // a browser would ask its user for the password of a Basic challenge
+      credentials: 'omit', // prevents browsers from showing a password prompt for a Basic challenge
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
   } catch (failure) {
@@ -64,7 +64,7 @@ async function sendOnce(
   }
 }
 
-/** `Retry-After` in milliseconds: a number of seconds, or a date (RFC 9110 §10.2.3). */
+/** Parses `Retry-After` to milliseconds: a number of seconds, or a date (RFC 9110 §10.2.3). */
 function retryAfterMs(response: Response): number | undefined {
   const value = response.headers.get('retry-after');
   if (value === null) return undefined;
@@ -72,7 +72,7 @@ function retryAfterMs(response: Response): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), waitMsMax);
 }
 
-/** Waits, unless the signal fires first. */
+/** Waits; rejects when the signal is aborted first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(done, ms);

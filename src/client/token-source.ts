@@ -2,38 +2,36 @@ import type { TokenErrorBody, TokenResponse } from '../contract/token.ts';
 import { ConnectionError, TokenRequestError } from './error.ts';
 import { send, type Transport } from './send.ts';
 
-/** Where tokens come from, and who asks for them. */
+/** Token endpoint and credentials. */
 interface TokenSourceOptions {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly transport: Transport;
-  /** A clock that only goes forward, in milliseconds. */
+  /** A monotonic clock in milliseconds. */
   readonly now: () => number;
 }
 
 interface HeldToken {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
-  /**
-   * On the clock of `now`: when to refresh, when the access token ends, when the refresh token
-   * ends.
-   */
+  /** Times on the clock of `now`: when to refresh, and when the tokens expire. */
   readonly refreshAt: number;
   readonly expiresAt: number;
   readonly refreshExpiresAt: number;
 }
 
 /**
- * A share of the lifetime, not a fixed time: with a fixed one, short tokens would be stale at once.
+ * A fraction of the lifetime rather than a fixed time, so that tokens with a short lifetime are not
+ * refreshed immediately.
  */
 const refreshShare = 0.2;
 const refreshEarlyMsMax = 60_000;
 
 /**
- * Keeps one access token fresh (`spec.md` "Authentication" item 8). Whoever asks while a token
- * request is under way waits for that one; near its end the token is refreshed while it still
- * serves; when the refresh token is no longer good, the credentials are used once.
+ * Provides a valid access token (`spec.md` "Authentication" item 8). Concurrent callers share one
+ * token request. Shortly before it expires, the token is refreshed in the background; if the
+ * refresh token is no longer valid, the credentials are used once.
  */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
@@ -44,17 +42,17 @@ export class TokenSource {
     this.#options = options;
   }
 
-  /** An access token that is good now. Fails with `TokenRequestError` or `ConnectionError`. */
+  /** Returns a valid access token. Throws `TokenRequestError` or `ConnectionError`. */
   async accessToken(): Promise<string> {
     const now = this.#options.now();
     const held = this.#held;
     if (held === undefined || now >= held.expiresAt) return (await this.#renew()).accessToken;
-    // it still serves; whoever needs the next one sees the failure
+    // the token is still valid; the caller that needs the next one sees the error
     if (now >= held.refreshAt) this.#renew().catch(() => undefined);
     return held.accessToken;
   }
 
-  /** Lets go of an access token that the service refused, unless it was replaced already. */
+  /** Discards an access token that the service rejected, unless it was already replaced. */
   invalidate(accessToken: string): void {
     if (this.#held?.accessToken === accessToken) this.#held = { ...this.#held, expiresAt: Number.NEGATIVE_INFINITY };
   }
@@ -80,7 +78,7 @@ export class TokenSource {
 
   async #post(grant: Record<string, string>): Promise<HeldToken> {
     const { tokenUrl, clientId, clientSecret, transport, now } = this.#options;
-    const sentAt = now(); // lifetimes count from before the answer was on its way
+    const sentAt = now(); // lifetimes start before the request was sent
     const response = await send(transport, tokenUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
@@ -95,7 +93,7 @@ export class TokenSource {
 
 function hold(token: TokenResponse, sentAt: number): HeldToken {
   const lifetimeMs = token.expires_in * 1000;
-  // clients that started together drift apart
+  // spreads clients that started at the same time
   const early = Math.min(lifetimeMs * refreshShare, refreshEarlyMsMax) * (0.9 + Math.random() * 0.2);
   return {
     accessToken: token.access_token,

@@ -176,7 +176,7 @@ function findFaults(
       for (const name of additionalProperties) {
         add(
           dotted([...path, shorten(name, shownMax)]),
-          `left out: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${didYouMean(name, known)}`,
+          `absent: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${didYouMean(name, known)}`,
           undefined,
         );
       }
@@ -188,7 +188,7 @@ function findFaults(
     Object.keys(Product.properties).map((name) => `product.${name}`),
   )) {
     const value = valueAt(candidate, path.split('.'));
-    if (!isWellFormedValue(value)) add(path, 'well-formed Unicode, without half of a surrogate pair', value);
+    if (!isWellFormedValue(value)) add(path, 'well-formed Unicode, without unpaired surrogates', value);
   }
   if (badEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
   return [...faults.values()];

@@ -46,7 +46,7 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     const bytes = await pack(Buffer.from(text));
     await expect(decompressed(chunksOf(bytes.subarray(0, -missing)))).rejects.toMatchObject({
       code: 'UNREADABLE',
-      message: expect.stringMatching(/^Cannot import past \d+ decompressed bytes: the \w+ source must be whole/),
+      message: expect.stringMatching(/^Cannot import past \d+ decompressed bytes: the \w+ source must be complete/),
     });
   });
 

@@ -87,7 +87,7 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
     if (!isDamage(error)) throw error;
     throw new ImportError(
       'UNREADABLE',
-      `Cannot import past ${bytes} decompressed bytes: the ${compression.name} source must be whole: ${(error as Error).message}`,
+      `Cannot import past ${bytes} decompressed bytes: the ${compression.name} source must be complete: ${(error as Error).message}`,
     );
   }
 }
@@ -120,7 +120,7 @@ async function* decompressSealed({ create, seal }: Compression, source: AsyncIte
       if (end > 0) yield bytes.subarray(0, end);
     }
     if (!last.equals(seal.content) || decompressed.bytesWritten !== fed)
-      throw Object.assign(new Error('bytes follow that are no whole part of it'), { code: 'Z_DATA_ERROR' });
+      throw Object.assign(new Error('it is followed by other bytes'), { code: 'Z_DATA_ERROR' });
   } finally {
     compressed.destroy();
     decompressed.destroy();

@@ -52,6 +52,6 @@ export function requireHeld(lock: ImportLock, advice: string): void {
   if (lock.isHeld()) return;
   throw new StorageError(
     'UNAVAILABLE',
-    `Cannot go on: the connection that keeps others out of the tenant must stay open; ${advice}`,
+    `Cannot continue: the connection that holds the import lock of the tenant must stay open; ${advice}`,
   );
 }

@@ -33,7 +33,7 @@ export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): Asyn
 const notWhole = (line: number, expected: number, found: number): ImportError =>
   new ImportError(
     'UNREADABLE',
-    `Cannot import past line ${line}: the report that it ends must be whole and unchanged: it had ${expected} rows, ${found} are here, ${expected === found ? 'but not the same bytes' : 'the rest is missing'}; get it again`,
+    `Cannot import past line ${line}: the exported report must be complete and unchanged: it had ${expected} rows, ${found} are present, ${expected === found ? 'but their bytes differ' : 'the rest is missing'}; export it again`,
   );
 
 /** One line of a source. */

@@ -100,7 +100,7 @@ export async function* readValidRows(
 const tooManyRejected = (line: number, max: number): ImportError =>
   new ImportError(
     'BAD_ROWS',
-    `Cannot go on past line ${line}: at most ${max} rows may be rejected; mend the source first`,
+    `Cannot continue past line ${line}: at most ${max} rows may be rejected; correct the source first`,
   );
 
 /** The decompressed bytes of a source. */

@@ -91,7 +91,7 @@ function refusalOf({ read, rejected }: Tally, allowEmpty: boolean): ImportError 
   if (read === 0 && !allowEmpty) {
     return new ImportError(
       'EMPTY',
-      'Cannot replace the records by none: the source must have rows, or it must be said that all records are to be removed (allow-empty); nothing was changed',
+      'Cannot replace all records with none: the source must have rows, or allow-empty must confirm that all records are to be removed; nothing was changed',
     );
   }
   return undefined;

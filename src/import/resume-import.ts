@@ -42,5 +42,5 @@ export function createResumption(
 const otherSource = (difference: string): ImportError =>
   new ImportError(
     'OTHER_SOURCE',
-    `Cannot resume the import: the source must begin as the one whose import did not finish: ${difference}; import it without --resume to begin anew`,
+    `Cannot resume the import: the source must start with the rows of the unfinished import: ${difference}; import it without --resume to start again`,
   );

@@ -54,7 +54,7 @@ export class Spool {
         size += chunk.length;
         this.#bytes += chunk.length;
         if (size > this.#bytesMax) throw tooLarge(this.#bytesMax);
-        if (this.#bytes > this.#bytesMax) throw noRoom('other sources are kept now');
+        if (this.#bytes > this.#bytesMax) throw noRoom('other sources use the space');
         await handle.writeFile(chunk).catch(failOnFullDisk);
       }
     } catch (error) {
@@ -73,7 +73,7 @@ export class Spool {
       return handle;
     } catch (error) {
       throw noRoom(
-        `'${this.#folder}' is no folder that this user can write (${(error as NodeJS.ErrnoException).code})`,
+        `'${this.#folder}' is not a directory that this user can write (${(error as NodeJS.ErrnoException).code})`,
       );
     }
   }
@@ -95,11 +95,11 @@ function failOnFullDisk(error: NodeJS.ErrnoException): never {
 const tooLarge = (bytesMax: number): ImportError =>
   new ImportError(
     'TOO_LARGE',
-    `Cannot keep the source to read it twice: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); import it without strict`,
+    `Cannot buffer the source: it must have at most ${bytesMax} bytes (SPOOL_MAX_MIB); import it without strict`,
   );
 
 const noRoom = (reason: string): ImportError =>
   new ImportError(
     'NO_ROOM',
-    `Cannot keep the source to read it twice: DATA_DIR must have room for it: ${reason}; import it without strict, or later`,
+    `Cannot buffer the source: DATA_DIR must have space for it: ${reason}; import it without strict, or later`,
   );

@@ -32,10 +32,13 @@ export function findFilterContradictions(filters: Filters): Fault[] {
 export function findUnstreamable(pairs: readonly FormPair[], format: ReportFormat | undefined): Fault[] {
   const faults: Fault[] = pairs
     .filter(({ name }) => name === 'size' || name === 'page' || name === 'cursor')
-    .map(({ name }) => ({ parameter: name, value: null, rule: 'left out beside all=true, which is the whole report' }));
+    .map(({ name }) => ({
+      parameter: name,
+      value: null,
+      rule: 'absent with all=true, which returns the whole report',
+    }));
   if (format === 'json') {
-    const rule =
-      'used with format=csv or format=ndjson, or with such an Accept header; a JSON array is read page by page';
+    const rule = 'used with format=csv or format=ndjson, or with such an Accept header; read a JSON array page by page';
     faults.push({ parameter: 'all', value: 'true', rule });
   }
   return faults;
@@ -47,7 +50,7 @@ function emptyRanges({ before, after, createdFrom, createdTo, dateField }: Filte
   const requireLater = (later: [string, Instant | undefined], earlier: [string, Instant | undefined]): void => {
     const [[name, end], [otherName, start]] = [later, earlier];
     if (start === undefined || end === undefined || compareInstants(end, start) > 0) return;
-    const rule = `later than '${otherName}', which is ${formatExactInstant(start)}: both together mean the time between`;
+    const rule = `later than '${otherName}', which is ${formatExactInstant(start)}: together they select the time in between`;
     faults.push({ parameter: name, value: formatExactInstant(end), rule });
   };
   requireLater(['before', before], ['after', after]);
@@ -66,17 +69,17 @@ function emptyRanges({ before, after, createdFrom, createdTo, dateField }: Filte
 function boundTwice({ expiresWithinSeconds, before, after, dateField }: Filters): Fault[] {
   if (expiresWithinSeconds === undefined || dateField !== 'expiration') return [];
   if (before === undefined && after === undefined) return [];
-  const rule = 'left out beside before and after of date-field=expiration, which bound the same date';
+  const rule = 'absent if before or after is used with date-field=expiration, which limits the same date';
   return [{ parameter: 'expires-within', value: formatDuration(expiresWithinSeconds), rule }];
 }
 
 function strayCursor({ cursor, page, fingerprint }: Position): Fault[] {
   if (cursor === undefined) return [];
   if (cursor.query !== fingerprint) {
-    const rule = 'used with the filters, order and size it came from; leave it out to begin a new report';
+    const rule = 'used with the filters, order and size that it came from; omit it to start a new report';
     return [{ parameter: 'cursor', value: null, rule }];
   }
   if (page === undefined || page === cursor.page) return [];
-  const rule = `${cursor.page}, the page of the cursor; leave cursor out to jump to another page`;
+  const rule = `${cursor.page}, the page of the cursor; omit cursor to jump to another page`;
   return [{ parameter: 'page', value: String(page), rule }];
 }

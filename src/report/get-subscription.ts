@@ -28,7 +28,9 @@ export async function getSubscription(
       })
     : [undefined, 0];
   if (record === undefined) {
-    throw new ReportError('NOT_FOUND', ['Cannot find the subscription: its id must be one of your own subscriptions']);
+    throw new ReportError('NOT_FOUND', [
+      'Cannot find the subscription: its id must be that of one of your subscriptions',
+    ]);
   }
   return { record, revision };
 }

@@ -39,5 +39,5 @@ export function parseChanges(
 
 const noFormFits = (): ReportError =>
   new ReportError('UNACCEPTABLE', [
-    `Cannot answer in this form: the header 'accept' must allow ${changeFormats.map((word) => reportFormats[word].mediaType).join(' or ')}`,
+    `Cannot respond in the requested format: the header 'accept' must allow ${changeFormats.map((word) => reportFormats[word].mediaType).join(' or ')}`,
   ]);

@@ -60,7 +60,7 @@ function readGroups(text: string): SummaryGroup[] | undefined {
 const strangerFault = (parameter: string): Fault => ({
   parameter,
   value: null,
-  rule: 'left out: a summary is one JSON object about all records that its filters let through, without pages, order or other forms',
+  rule: 'absent: a summary is one JSON object about all records that match its filters, without pages, order or other formats',
 });
 
 /**
@@ -75,7 +75,7 @@ function tooManyDays(query: SummaryQuery): Fault[] {
   const { afterSeconds = Number.NEGATIVE_INFINITY, beforeSeconds = Number.POSITIVE_INFINITY } = bounds ?? {};
   if (beforeSeconds - afterSeconds - 1 <= summaryDaysMax * daySeconds) return [];
   const names = boundNames[query.dateField];
-  const rule = `used beside bounds of its date at most ${summaryDaysMax} days apart: date-field is ${query.dateField}, so ${names}; or count by month`;
+  const rule = `combined with bounds of its date at most ${summaryDaysMax} days apart: date-field is ${query.dateField}, so use ${names}; or count by month`;
   return [{ parameter: 'by', value: query.by.join(','), rule }];
 }
 

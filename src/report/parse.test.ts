@@ -145,7 +145,8 @@ describe('parseReport', () => {
     ['format=ndjson', undefined, 'ndjson'],
     ['format=json', 'csv', 'json'],
   ])('of %j for a client that takes %s the form is %j', (query, accepted, format) => {
-    if (format === '') expect(() => parseReport(query, context, accepted)).toThrow(/Cannot answer in this form/);
+    if (format === '')
+      expect(() => parseReport(query, context, accepted)).toThrow(/Cannot respond in the requested format/);
     else expect(parseReport(query, context, accepted).format).toBe(format);
   });
 

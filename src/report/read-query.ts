@@ -59,5 +59,5 @@ const positionParameters: ReadonlySet<string> = new Set(['size', 'page', 'cursor
 
 const noFormatFits = (): ReportError =>
   new ReportError('UNACCEPTABLE', [
-    `Cannot answer in this form: the header 'accept' must allow ${formatWords.map((word) => reportFormats[word].mediaType).join(', ')}, or format must name one`,
+    `Cannot respond in the requested format: the header 'accept' must allow ${formatWords.map((word) => reportFormats[word].mediaType).join(', ')}, or format must be one of their names`,
   ]);

@@ -10,7 +10,7 @@ export const changeMsMax = 60_000;
 
 /** The error of an operation whose deadline has passed. */
 export const overdue = (): StorageError =>
-  new StorageError('UNAVAILABLE', 'Cannot finish the operation: the store must answer before the deadline');
+  new StorageError('UNAVAILABLE', 'Cannot finish the operation: the database must respond before the deadline');
 
 /**
  * Settles as `work` does, unless the deadline, a time of `performance.now()`, passes first: then it

@@ -48,7 +48,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
     const guesses = await Promise.all(Array.from({ length: 40 }, () => guessAt(guessed)));
     expect(guesses.map(({ status }) => status)).toEqual(expect.arrayContaining([401, 503, 429]));
     await expectTokenError(await tokenOf(guessed), 'slow_down');
-    const lines = service.log.filter(({ msg }) => msg === 'too many client secrets wait to be checked');
+    const lines = service.log.filter(({ msg }) => msg === 'too many client secrets are waiting for verification');
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThanOrEqual(1 + (performance.now() - started) / 1_000);
     expect(service.log.filter(({ msg }) => msg === 'token request failed')).toEqual([]);

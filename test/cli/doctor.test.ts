@@ -206,7 +206,7 @@ test('doctor finds row-level security that was switched off, and a superuser wit
   const checks = async (): Promise<Report['checks']> =>
     JSON.parse((await runHere(['doctor', '--json'], opened.environment)).stdout).checks;
   expect((await checks()).every(({ ok }) => ok)).toBe(true);
-  expect((await checks()).find(({ check }) => check === 'role')?.message).toContain('step down to subreport_tenant');
+  expect((await checks()).find(({ check }) => check === 'role')?.message).toContain('switch to subreport_tenant');
   await tamper(opened, 'alter table subscription_span no force row level security');
   expect((await checks()).find(({ check }) => check === 'row-level security')).toMatchObject({
     ok: false,

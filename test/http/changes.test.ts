@@ -237,7 +237,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
       for (const headers of [{}, { 'if-none-match': '*' }] as const) {
         const problem = await expectProblem(await get(`?since=${since}`, headers), 'RESYNC_REQUIRED');
         expect(problem.errors).toMatchObject([{ parameter: 'since', value: null }]);
-        expect(problem.messages[0]).toContain('read everything anew, without since, into an empty copy');
+        expect(problem.messages[0]).toContain('read everything again, without since, into an empty copy');
       }
     }
   });

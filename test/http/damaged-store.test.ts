@@ -45,7 +45,9 @@ test('a report that finds the store damaged turns /readyz to 503, and the log sa
     );
   expect(answers).toContain(500);
   const { messages } = await expectProblem(await fetch(`${service.url}/readyz`), 'UNAVAILABLE');
-  expect(messages).toEqual(['Cannot answer reports now: its operator must repair the store; the log says how']);
+  expect(messages).toEqual([
+    'Cannot serve reports now: the operator must repair the database; the log contains instructions',
+  ]);
   expect((await fetch(`${service.url}/healthz`)).status).toBe(200);
   expect(service.logText()).toContain('restore a backup');
 });

@@ -50,7 +50,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
     expect(open.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
     const fourth = await service.get(path, two);
     expect(fourth.headers.get('retry-after')).toBe('10');
-    expect((await expectProblem(fourth, 'TOO_MANY_REQUESTS')).messages[0]).toContain('of a tenant together');
+    expect((await expectProblem(fourth, 'TOO_MANY_REQUESTS')).messages[0]).toContain('all clients of a tenant');
     expect((await finishExport(await begin(tokenOfOther))).trailers['x-export-rows']).toBe('1');
     for (const response of open) response.destroy();
     await eventually(() => expect(ended()).toHaveLength(4));
@@ -66,7 +66,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
       bytes += (response.read(524_288) as Buffer | null)?.length ?? 0;
     expect(bytes).toBeLessThan(rows.length * 800);
     expect(response.complete).toBe(false);
-    expect(service.logText()).toContain('its reader must take 1024000000 bytes a second');
+    expect(service.logText()).toContain('the client must read 1024000000 bytes per second');
   });
 
   test('hundreds of concurrent exports each get a report or 429 (O1)', async () => {

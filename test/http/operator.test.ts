@@ -208,7 +208,7 @@ describe.each(servicesOnEngines)(
         const response = await put(cut, query);
         expect([response.status, await response.text()]).toEqual([
           400,
-          expect.stringMatching(/must be whole: unexpected end of file"/),
+          expect.stringMatching(/must be complete: unexpected end of file"/),
         ]);
       }
       expect((await stateOf()).ids).toEqual([]);

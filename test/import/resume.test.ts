@@ -105,7 +105,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     if (tenant === undefined) throw new Error('no tenant');
     const cut = join(folder, 'cut.ndjson.gz');
     writeFileSync(cut, gzipSync(ndjson).subarray(0, -2_000));
-    expect((await finish('other', 'cut.ndjson.gz')).stderr).toContain('must be whole');
+    expect((await finish('other', 'cut.ndjson.gz')).stderr).toContain('must be complete');
     const resumePoint = await readResumePoint(opened.store, tenant);
     expect(resumePoint?.read).toBeGreaterThan(5_000);
     const errors = join(folder, 'kept.ndjson');
@@ -137,7 +137,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     const start = part(text(0, 1_500)) + text(1_500, 4_000);
     const args = ['import', '-', '--format', 'ndjson', '--tenant', 'whole', '--json'];
     const damaged = `${start}{"summary":{"rows":1,"sha256":"${'0'.repeat(64)}"}}\n`;
-    expect((await runCommand(args, { ...opened, input: damaged })).stderr).toContain('must be whole');
+    expect((await runCommand(args, { ...opened, input: damaged })).stderr).toContain('must be complete');
     const good = part(text(0, 1_500)) + part(text(1_500, 4_000));
     const { code, stdout } = await runCommand([...args, '--resume'], { ...opened, input: good });
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ read: 4_000, inserted: 4_000 })]);

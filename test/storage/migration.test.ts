@@ -265,7 +265,7 @@ describe('the folder of the embedded store', () => {
     const foreign = join(folder, 'foreign');
     mkdirSync(foreign, { mode: 0o755 });
     writeFileSync(join(foreign, 'letter.txt'), 'mine');
-    expect(() => open({ DATA_DIR: foreign })).toThrow(/must be readable by its owner alone/);
+    expect(() => open({ DATA_DIR: foreign })).toThrow(/must be readable by its owner only/);
     expect(mode(foreign)).toBe('755');
     rmSync(folder, { recursive: true });
   });
@@ -273,7 +273,9 @@ describe('the folder of the embedded store', () => {
   test('is a sentence when it cannot be a folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
     writeFileSync(join(folder, 'file'), '');
-    expect(() => open({ DATA_DIR: join(folder, 'file', 'below') })).toThrow(/^Cannot use the data folder .*DATA_DIR/);
+    expect(() => open({ DATA_DIR: join(folder, 'file', 'below') })).toThrow(
+      /^Cannot use the data directory .*DATA_DIR/,
+    );
     rmSync(folder, { recursive: true });
   });
 });

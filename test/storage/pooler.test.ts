@@ -124,7 +124,7 @@ test('a pooler that mixes up prepared statements is refused with a sentence that
   expect(failures[0]).toMatchObject({
     name: 'StorageError',
     code: 'UNUSABLE',
-    message: expect.stringContaining('use PgBouncer 1.21 or newer with max_prepared_statements above 0'),
+    message: expect.stringContaining('use PgBouncer 1.21 or later with max_prepared_statements above 0'),
   });
   await opened.close();
 });

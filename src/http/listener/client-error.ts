@@ -21,7 +21,7 @@ type Refusal = readonly [ErrorCode, string];
 const codes: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: [
     'HEADERS_TOO_LARGE',
-    'Cannot read the request: its headers must have at most 16384 bytes together',
+    'Cannot read the request: its headers must have at most 16384 bytes in total',
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     'REQUEST_TIMEOUT',
@@ -29,7 +29,7 @@ const codes: Readonly<Record<string, Refusal>> = {
   ],
   TOO_MANY_CONNECTIONS: [
     'TOO_MANY_REQUESTS',
-    'Cannot take another connection: an address must have no more open than CONNECTIONS_PER_ADDRESS_MAX; reuse those that are open',
+    'Cannot accept another connection: an address must have at most CONNECTIONS_PER_ADDRESS_MAX open connections; reuse open ones',
   ],
 };
 const otherwise: Refusal = ['INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1'];
@@ -77,5 +77,5 @@ function describeHeader({ code = '', rawPacket, bytesParsed = 0 }: ClientError):
   const read = rawPacket.toString('latin1', 0, bytesParsed);
   const name = /\n([A-Za-z0-9_-]{1,64}):[^\n]*$/.exec(read)?.[1];
   if (name === undefined) return undefined;
-  return ['INVALID_HTTP_MESSAGE', `Cannot read the request: the header '${name}' must have no control character`];
+  return ['INVALID_HTTP_MESSAGE', `Cannot read the request: the header '${name}' must not contain control characters`];
 }

@@ -13,7 +13,7 @@ export function addForwardedWarning(app: FastifyInstance): void {
     warned = true;
     request.log.warn(
       { peer },
-      'X-Forwarded-For is not believed: its sender must be one of TRUSTED_PROXIES; if it is a proxy of yours, set that, or all its clients count as one address',
+      'X-Forwarded-For is ignored: its sender must be one of TRUSTED_PROXIES; if it is your proxy, add its address, because otherwise all its clients count as one address',
     );
   });
 }

@@ -21,7 +21,7 @@ export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
   if (!url.startsWith('/')) {
     throw new RequestError(
       'INVALID_HTTP_MESSAGE',
-      "Cannot read the request: its target must be a path that begins with '/'",
+      "Cannot read the request: its target must be a path that starts with '/'",
     );
   }
   if (url.length > urlLengthMax) {
@@ -43,7 +43,7 @@ export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
   if ((raw.httpVersion === '1.1' && host === undefined) || !hostPattern.test(host ?? '')) {
     throw new RequestError(
       'INVALID_HTTP_MESSAGE',
-      "Cannot read the request: it must carry the header 'host', a name with an optional port, such as reports.example:8080",
+      "Cannot read the request: it must have the header 'host', a name with an optional port, such as reports.example:8080",
     );
   }
 }

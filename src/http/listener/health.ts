@@ -34,10 +34,10 @@ export function addHealthRoutes(app: FastifyInstance, { isDraining, checkReady }
 
 const storeRule = (error: unknown): string =>
   error instanceof StorageError && error.code === 'UNUSABLE'
-    ? 'its operator must repair the store; the log says how'
-    : 'its store must be reachable and up to date';
+    ? 'the operator must repair the database; the log contains instructions'
+    : 'the database must be reachable and its schema up to date';
 
 const notReady = (reason: string) =>
-  new RequestError('UNAVAILABLE', `Cannot answer reports now: ${reason}`, {
+  new RequestError('UNAVAILABLE', `Cannot serve reports now: ${reason}`, {
     headers: { 'retry-after': retryAfterSeconds },
   });

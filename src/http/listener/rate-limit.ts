@@ -26,7 +26,7 @@ export function rateLimitOptions(perMinute: number, requests: RequestCounter): R
     errorResponseBuilder: (_request, { max, ttl }) =>
       new RequestError(
         'TOO_MANY_REQUESTS',
-        `Cannot answer now: a client must send at most ${max} requests a minute; wait as long as Retry-After says`,
+        `Cannot respond now: a client must send at most ${max} requests per minute; wait for Retry-After seconds`,
         { headers: { 'retry-after': String(Math.ceil(ttl / 1000)) } },
       ),
   };

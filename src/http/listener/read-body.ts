@@ -21,7 +21,7 @@ export async function* readBody(request: IncomingMessage, stallMs: number): Asyn
     if (error instanceof RequestError) throw error;
     throw new RequestError(
       'INVALID_HTTP_MESSAGE',
-      'Cannot read the body: it must arrive whole: the connection was closed',
+      'Cannot read the body: it must be complete: the connection was closed',
     );
   } finally {
     if (!isWaiting) await chunks.return?.(); // while it waits, it ends with the connection
@@ -43,11 +43,9 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(
-        new RequestError(
-          'REQUEST_TIMEOUT',
-          `Cannot wait for the body any longer: its next bytes must arrive within ${ms / 1000} s`,
-          { headers: { connection: 'close' } },
-        ),
+        new RequestError('REQUEST_TIMEOUT', `Cannot read the body: its next bytes must arrive within ${ms / 1000} s`, {
+          headers: { connection: 'close' },
+        }),
       );
     }, ms);
     work.then(resolve, reject).finally(() => clearTimeout(timer));

@@ -24,7 +24,8 @@ export function addRequestDeadline(app: FastifyInstance, requestMs: number): voi
     request.deadline = performance.now() + requestMs;
     const timer = setTimeout(() => {
       const isOpen = !reply.sent && !reply.raw.headersSent && Number.isFinite(request.deadline);
-      if (isOpen) reply.send(new StorageError('UNAVAILABLE', 'Cannot answer: the response must begin by the deadline'));
+      if (isOpen)
+        reply.send(new StorageError('UNAVAILABLE', 'Cannot respond: the response must begin before the deadline'));
     }, requestMs + graceMs);
     reply.raw.once('close', () => clearTimeout(timer));
     done();

@@ -13,7 +13,7 @@ interface ErrorResponse {
 }
 
 /** The message of 404 for an unknown path. */
-export const unknownPath = 'Cannot find anything here: the path must be one of those in /openapi.json';
+export const unknownPath = 'Cannot find the resource: the path must be one of those in /openapi.json';
 
 /** Seconds after which a client may retry if the store is unavailable. */
 export const retryAfterSeconds = '2';
@@ -58,9 +58,9 @@ function describeError(error: unknown): ErrorResponse {
   return describeFrameworkError(error);
 }
 
-const storeAway = 'Cannot answer now: the store must be reachable; try again shortly';
+const storeAway = 'Cannot respond now: the database must be reachable; try again shortly';
 const storeFull =
-  'Cannot keep anything now: the disk of the store must have room left; try again once the operator has made room';
+  'Cannot write now: the disk of the database must have free space; try again after the operator has freed some';
 
 const issuerUnavailable =
   'Cannot check the access token now: the keys of the identity provider must be readable; try again shortly';
@@ -74,7 +74,7 @@ function describeFrameworkError(error: unknown): ErrorResponse {
   return {
     report: {
       code: 'INTERNAL_ERROR',
-      messages: ['Cannot answer: the service failed; report the correlation_id to its operator'],
+      messages: ['Cannot respond: an internal error occurred; report the correlation_id to the operator'],
     },
     headers: {},
   };
@@ -94,10 +94,10 @@ const frameworkCodes: Readonly<Record<number, ErrorCode>> = {
 const frameworkMessages: Partial<Record<ErrorCode, string>> = {
   NOT_FOUND: unknownPath,
   INVALID_HTTP_MESSAGE:
-    'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must be as long as it says',
+    'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must match its Content-Length',
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
   UNSUPPORTED_MEDIA_TYPE:
-    'Cannot read the request: its body must be of a media type that this operation takes, application/json for a search, application/x-ndjson to load records',
+    'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson to load records',
 };
 
 const accessCodes: Readonly<Record<AccessErrorCode, ErrorCode>> = {

@@ -48,16 +48,16 @@ export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice 
   };
   const requireFree = (key: string, keyMax: number, code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', rule: string): void => {
     if ((taken.get(key) ?? 0) < keyMax) return;
-    throw new RequestError(code, `Cannot ${verb} now: ${rule}; wait as long as Retry-After says${advice}`, {
+    throw new RequestError(code, `Cannot ${verb} now: ${rule}; wait for Retry-After seconds${advice}`, {
       headers: { 'retry-after': retryAfterSeconds },
     });
   };
   return (clientId, tenant) => {
     const [ofClient, ofTenant, ofAll] = [`client ${clientId}`, `tenant ${tenant}`, 'all'];
-    const rule = (who: string, n: number): string => `${who} must have at most ${n} ${verb}s under way`;
+    const rule = (who: string, n: number): string => `${who} must have at most ${n} ${verb}s in progress`;
     requireFree(ofClient, perClientMax, 'TOO_MANY_REQUESTS', rule('a client', perClientMax));
-    requireFree(ofTenant, perTenantMax, 'TOO_MANY_REQUESTS', rule('all clients of a tenant together', perTenantMax));
-    requireFree(ofAll, max, 'UNAVAILABLE', `all ${verb}s of this service are under way already`);
+    requireFree(ofTenant, perTenantMax, 'TOO_MANY_REQUESTS', rule('all clients of a tenant', perTenantMax));
+    requireFree(ofAll, max, 'UNAVAILABLE', `the service has reached its number of concurrent ${verb}s`);
     const keys = [ofClient, ofTenant, ofAll];
     for (const key of keys) count(key, 1);
     return () => {

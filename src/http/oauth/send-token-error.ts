@@ -50,7 +50,10 @@ function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyReq
   }
   if (tokenErrorTable[code].status < 500) return;
   if (!(error instanceof TokenError)) request.log.error({ err: error, code }, 'token request failed');
-  else logOverload((refused) => request.log.warn({ code, refused }, 'too many client secrets wait to be checked'));
+  else
+    logOverload((refused) =>
+      request.log.warn({ code, refused }, 'too many client secrets are waiting for verification'),
+    );
 }
 
 /** Statuses with `Retry-After`. */
@@ -74,7 +77,7 @@ function describeTokenError(
       message: `Cannot read the request: its body must be of type ${formType} and have at most ${bodyBytesMax} bytes`,
     };
   }
-  return { code: 'server_error', message: 'Cannot issue a token: the service failed' };
+  return { code: 'server_error', message: 'Cannot issue a token: an internal error occurred' };
 }
 
 function describeRequestError({ code, message, headers }: RequestError): ReturnType<typeof describeTokenError> {

@@ -21,7 +21,7 @@ export function parseLoadParameters(query: string): LoadFlags {
   }
   const isOn = (name: LoadParameter): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
   if (isOn('allow-empty') && !isOn('replace'))
-    faults.push({ parameter: 'allow-empty', value: 'true', rule: 'given together with replace=true' });
+    faults.push({ parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' });
   if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
   return Object.fromEntries(names.map((name) => [name, isOn(name)])) as LoadFlags;
 }

@@ -89,7 +89,7 @@ function requireCoding({ headers }: FastifyRequest): void {
   if (codings.includes(coding)) return;
   throw new RequestError(
     'UNSUPPORTED_MEDIA_TYPE',
-    "Cannot read the body: the header 'content-encoding' must be gzip or zstd, or left out",
+    "Cannot read the body: the header 'content-encoding' must be gzip or zstd, or absent",
   );
 }
 

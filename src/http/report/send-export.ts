@@ -28,13 +28,13 @@ export function sendExport(
   const stream = Readable.from(pieces(), { objectMode: false });
   // Destroys the response rather than the stream, which would wait for a store that never responds.
   const cut = (rule: string): void => {
-    request.log.warn(`Cannot go on with an export: ${rule}`);
+    request.log.warn(`Cannot continue an export: ${rule}`);
     reply.raw.destroy();
   };
   const cutAfter = (ms: number, rule: string): NodeJS.Timeout => setTimeout(() => cut(`${rule} within ${ms} ms`), ms);
   const isTooSlow = createRateCheck(limits);
-  const stall = cutAfter(limits.stallMs, 'its reader must take the next piece');
-  const duration = cutAfter(limits.durationMs, 'it must end');
+  const stall = cutAfter(limits.stallMs, 'the client must read the next chunk');
+  const duration = cutAfter(limits.durationMs, 'it must finish');
   finished(reply.raw, () => {
     clearTimeout(stall);
     clearTimeout(duration);
@@ -47,7 +47,7 @@ export function sendExport(
   const letGo = (): Promise<void> => {
     ended ??= report
       .close()
-      .catch((error: unknown) => request.log.warn({ err: error }, 'an export did not end as it should'))
+      .catch((error: unknown) => request.log.warn({ err: error }, 'an export failed'))
       .finally(onEnd);
     return ended;
   };
@@ -64,7 +64,7 @@ export function sendExport(
       if (piece.length > 0) yield piece;
       stall.refresh();
       if (isTooSlow(piece.length, performance.now() - yielded))
-        return cut(`its reader must take ${limits.rateMin} bytes a second`);
+        return cut(`the client must read ${limits.rateMin} bytes per second`);
       // otherwise, available pieces would follow each other for as long as the client keeps up
       await nextTurn();
     }

@@ -23,7 +23,7 @@ export interface ReportSending {
  * returns.
  */
 export function createReportSender({ report, exports, sendCached }: ReportSending) {
-  const takeSlot = createSlots(exports, 'export', ', or read page by page');
+  const takeSlot = createSlots(exports, 'export', ', or read the report page by page');
 
   /** Sends one page of a report. */
   const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parsing: Timings) => {

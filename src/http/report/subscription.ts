@@ -79,7 +79,7 @@ export function addSubscriptionRoutes(
       onRequest,
       handler: (request, reply) =>
         sendReport(request, reply, () => {
-          parseNoParameters(queryOf(request), 'the parameters of a search are members of its body');
+          parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
           const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
           return parseSearch(body, report, acceptedFormat(request, formatWords));
         }),
@@ -130,7 +130,7 @@ async function acceptJson(request: FastifyRequest): Promise<void> {
   if (request.accepts().type([reportFormats.json.contentType]) === false) {
     throw new RequestError(
       'UNACCEPTABLE',
-      "Cannot answer in this form: the header 'accept' must allow application/json",
+      "Cannot respond in the requested format: the header 'accept' must allow application/json",
     );
   }
 }

@@ -59,7 +59,7 @@ async function requireEmpty(client: pg.Client): Promise<void> {
   if (rows.length === 0) return;
   throw new StorageError(
     'UNUSABLE',
-    `Cannot restore into this database: it must have no tenant: it has '${rows[0]?.id}', and maybe more; make an empty database and set DATABASE_URL to it`,
+    `Cannot restore into this database: it must be empty: it contains at least the tenant '${rows[0]?.id}'; create an empty database and set DATABASE_URL to it`,
   );
 }
 
@@ -74,7 +74,7 @@ async function requireAlone(client: pg.ClientBase): Promise<void> {
   if (rows.length === 0) return;
   throw new StorageError(
     'BUSY',
-    `Cannot restore now: no process of subreport may use the database: it has sessions '${rows.map(({ name }) => name).join("', '")}'; stop the service and imports, and a pooler that keeps their connections`,
+    `Cannot restore now: no process of subreport may use the database: it has sessions '${rows.map(({ name }) => name).join("', '")}'; stop the service, imports, and poolers that keep their connections open`,
   );
 }
 

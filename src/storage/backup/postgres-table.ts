@@ -31,7 +31,7 @@ export async function describeTables(
   if (differs) {
     throw new StorageError(
       'UNUSABLE',
-      'Cannot copy the database: its schema must be the one of this version of subreport; use the version that migrated it',
+      'Cannot copy the database: its schema must match this version of subreport; use the version that migrated it',
     );
   }
   return tables.map(({ name, columns }) => {

@@ -13,7 +13,7 @@ export function requireStoreFile(file: string): void {
   try {
     const [table] = connection.all("select name from sqlite_master where name = 'schema_migration'", []);
     if (table === undefined)
-      throw new StorageError('UNUSABLE', `Cannot use '${file}': it must be the database of an embedded store`);
+      throw new StorageError('UNUSABLE', `Cannot use '${file}': it must be a SQLite database of subreport`);
   } finally {
     connection.close();
   }

@@ -19,7 +19,7 @@ export async function requireCoordinator(client: pg.ClientBase): Promise<void> {
   if (rows[0]?.coordinator === true) return;
   throw new StorageError(
     'UNUSABLE',
-    'Cannot migrate: DATABASE_URL must be the coordinator of the Citus cluster, with its nodes registered (docs/citus.md): current value is a worker, or a node that knows no other',
+    'Cannot migrate: DATABASE_URL must be the coordinator of the Citus cluster, with its nodes registered (docs/citus.md): current value is a worker, or a node without registered nodes',
   );
 }
 

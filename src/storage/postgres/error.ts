@@ -39,7 +39,7 @@ export function toStorageError(error: unknown): unknown {
 }
 
 const oldPooler =
-  '; a pooler by transaction must keep prepared statements apart: use PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode=session (docs/operating.md, Poolers)';
+  '; a pooler in transaction mode must support prepared statements: use PgBouncer 1.21 or later with max_prepared_statements above 0, or pool_mode=session (docs/operating.md, Poolers)';
 
 /** Remedy for a pooler that rejects a start-up option as a protocol violation. */
 const refusedOption = 'name the option in ignore_startup_parameters of the pooler (docs/operating.md, Poolers)';

@@ -27,7 +27,7 @@ async function checkVersion(client: pg.ClientBase): Promise<StoreCheck> {
   const ok = version >= versionMin;
   const message = ok
     ? `PostgreSQL ${version}`
-    : `Cannot rely on PostgreSQL ${version}: it must be ${versionMin} or newer; upgrade it`;
+    : `Cannot rely on PostgreSQL ${version}: it must be ${versionMin} or later; upgrade it`;
   return { check: 'version', ok, message };
 }
 
@@ -40,9 +40,9 @@ async function checkOptions(client: pg.ClientBase): Promise<StoreCheck> {
     `select name from pg_settings where name = any($1) and setting <> 'off' or name = any($2) and setting = '0' order by name`,
     [plannerOptions.map((option) => option.split('=', 1)[0]), Object.keys(serverTimeouts(operationMsDefault))],
   );
-  if (rows.length === 0) return { check, ok: true, message: 'The options of connections are in force' };
+  if (rows.length === 0) return { check, ok: true, message: 'The session parameters are in effect' };
   const names = rows.map(({ name }) => name).join(', ');
-  const message = `Cannot rely on the options of connections: the pooler in DATABASE_URL must pass them on, or the role must have them: not in force are ${names}; set them with: alter role … set … (docs/operating.md, Poolers)`;
+  const message = `Cannot rely on the session parameters: the pooler in DATABASE_URL must forward them, or the role must have them: not in effect are ${names}; set them with: alter role … set … (docs/operating.md, Poolers)`;
   return { check, ok: false, message };
 }
 
@@ -70,8 +70,8 @@ async function checkRole(client: pg.ClientBase): Promise<StoreCheck> {
   );
   const ok = lower[0]?.bypasses === false && lower[0]?.member === true;
   const message = ok
-    ? `Role ${role} bypasses row-level security; its transactions step down to ${tenantRole}`
-    : `Cannot keep tenants apart as ${role}, which bypasses row-level security: there must be a role ${tenantRole} without that right to step down to; run 'subreport migrate', or connect as an ordinary role`;
+    ? `Role ${role} bypasses row-level security; its transactions switch to ${tenantRole}`
+    : `Cannot keep tenants apart as ${role}, which bypasses row-level security: there must be a role ${tenantRole} without that right to switch to; run 'subreport migrate', or connect as an ordinary role`;
   return { check, ok, message };
 }
 
@@ -82,6 +82,6 @@ async function checkWorkers(client: pg.ClientBase): Promise<StoreCheck> {
   const message =
     missing.length === 0
       ? `Role ${role} may log in to workers and has the planner options there`
-      : `Cannot rely on the workers: role ${role} must be able to log in to them and have the planner options there; run: ${missing.join('; ')}`;
+      : `Cannot rely on the workers: role ${role} must be able to log in to them and have the planner settings there; run: ${missing.join('; ')}`;
   return { check: 'workers', ok: missing.length === 0, message };
 }

@@ -43,7 +43,7 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
       if (performance.now() > deadline)
         throw new StorageError(
           'BUSY',
-          `Cannot migrate: each table to change must be free for ${lockMs} ms within 10 minutes: current value is a table in use by a whole report, an import or another transaction; run 'subreport migrate' when there are none`,
+          `Cannot migrate: each table to change must be free for ${lockMs} ms within 10 minutes: current value is a table in use by an export, an import or another transaction; run 'subreport migrate' when there are none`,
           error,
         );
       await sleep(pauseMs);

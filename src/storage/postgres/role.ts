@@ -37,7 +37,7 @@ export async function createTenantRole(client: pg.ClientBase): Promise<void> {
   } catch (error) {
     throw new StorageError(
       'UNUSABLE',
-      `Cannot use DATABASE_URL: its role has BYPASSRLS and may not create the role ${tenantRole} to step down to; connect as an ordinary role that owns the database`,
+      `Cannot use DATABASE_URL: its role has BYPASSRLS and may not create the role ${tenantRole}, which its transactions must switch to; connect as an ordinary role that owns the database`,
       error,
     );
   }

@@ -315,7 +315,7 @@ class PostgresStore implements Store {
     if (pendingMigrations(listMigrations('postgres'), applied).length > 0) {
       throw new StorageError(
         'UNUSABLE',
-        "Cannot use the database: its schema must be brought up to date; run 'subreport migrate'",
+        "Cannot use the database: its schema must be up to date; run 'subreport migrate'",
       );
     }
   }

@@ -16,13 +16,13 @@ const isLocked: Meaning = {
 };
 const isDamaged: Meaning = {
   code: 'UNUSABLE',
-  must: 'its file must be whole',
+  must: 'its file must be undamaged',
   remedy: "stop the service and restore a backup with 'subreport restore'; 'subreport doctor' tells what is damaged",
 };
 const isClosed: Meaning = {
   code: 'UNUSABLE',
-  must: 'this user must be able to read and write it and to make files beside it',
-  remedy: 'give the folder and the files in it to the user that runs subreport (modes 0700 and 0600)',
+  must: 'this user must be able to read and write it and to create files next to it',
+  remedy: 'make the user that runs subreport the owner of the directory and its files (modes 0700 and 0600)',
 };
 const isOutOfDescriptors: Meaning = {
   code: 'UNAVAILABLE',
@@ -37,14 +37,14 @@ const meanings: Readonly<Record<number, Meaning>> = {
   8: isClosed,
   10: {
     code: 'UNAVAILABLE',
-    must: 'its disk must be readable and writable, with room left',
-    remedy: 'look at the disk (df, dmesg); the service recovers automatically',
+    must: 'its disk must be readable and writable, with free space',
+    remedy: 'check the disk (df, dmesg); the service recovers automatically',
   },
   11: isDamaged,
   13: {
     code: 'FULL',
-    must: 'there must be room left on its disk',
-    remedy: 'make room; nothing that was acknowledged is lost, and the service recovers automatically',
+    must: 'its disk must have free space',
+    remedy: 'free some space; no committed data is lost, and the service recovers automatically',
   },
   14: isClosed,
   26: isDamaged,

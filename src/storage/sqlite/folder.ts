@@ -27,7 +27,7 @@ export function prepareFolder(folder: string): string {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     throw new StorageError(
       'UNUSABLE',
-      `Cannot use the data folder '${path}': it must be a folder that this user can write (${code}); set DATA_DIR to another one`,
+      `Cannot use the data directory '${path}': it must be a directory that this user can write (${code}); set DATA_DIR to another one`,
       error,
     );
   }
@@ -40,7 +40,7 @@ function tightenFolder(path: string): void {
   if (!ours) {
     throw new StorageError(
       'UNUSABLE',
-      `Cannot use the data folder '${path}': it must be readable by its owner alone (mode 0700): current value is 0${mode.toString(8)}, and it holds other files; set DATA_DIR to a new folder`,
+      `Cannot use the data directory '${path}': it must be readable by its owner only (mode 0700): current value is 0${mode.toString(8)}, and it contains other files; set DATA_DIR to a new directory`,
     );
   }
   chmodSync(path, 0o700);

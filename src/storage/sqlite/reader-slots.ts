@@ -85,7 +85,7 @@ export class ReaderSlots<S extends ReaderSlot> {
     if (jobs.length >= this.#limits.waitingMax) {
       throw new StorageError(
         'BUSY',
-        `Cannot read the embedded store now: at most ${this.#limits.waitingMax} long reads of one tenant may wait: wait for some of them to end`,
+        `Cannot read the embedded store now: at most ${this.#limits.waitingMax} long reads of one tenant may wait: wait for some of them to finish`,
       );
     }
     jobs.push(job);

@@ -71,7 +71,7 @@ function sessionOf(id: number): Session {
   if (session === undefined)
     throw new StorageError(
       'UNAVAILABLE',
-      'Cannot go on reading the embedded store: the thread of its snapshot must run',
+      'Cannot continue reading the embedded store: the thread of its snapshot must run',
     );
   return session;
 }
@@ -95,5 +95,8 @@ function interruptible(sql: string): string {
 
 function requireNotInterrupted(): SqlValue {
   if (Atomics.load(interrupted, 0) === 0) return 1;
-  throw new StorageError('UNAVAILABLE', 'Cannot go on reading the embedded store: the request must still wait for it');
+  throw new StorageError(
+    'UNAVAILABLE',
+    'Cannot continue reading the embedded store: the request must still wait for it',
+  );
 }

@@ -170,7 +170,10 @@ class ReaderThread implements ReaderSlot {
 const msUntil = (deadline: number): number => Math.max(0, deadline - performance.now());
 
 const lateRead = (): StorageError =>
-  new StorageError('UNAVAILABLE', 'Cannot read the embedded store: the read must end by the deadline of its request');
+  new StorageError(
+    'UNAVAILABLE',
+    'Cannot read the embedded store: the read must finish before the deadline of its request',
+  );
 
 const closedSnapshot = (): StorageError =>
-  new StorageError('UNAVAILABLE', 'Cannot go on reading the embedded store: the snapshot must be open');
+  new StorageError('UNAVAILABLE', 'Cannot continue reading the embedded store: the snapshot must be open');

@@ -210,7 +210,7 @@ class SqliteStore implements Store {
     if (pending.length > 0) {
       throw new StorageError(
         'UNUSABLE',
-        `Cannot use the embedded store '${this.#shared.file}': its schema must be brought up to date; run 'subreport migrate'`,
+        `Cannot use the embedded store '${this.#shared.file}': its schema must be up to date; run 'subreport migrate'`,
       );
     }
   }
@@ -230,7 +230,7 @@ class SqliteStore implements Store {
       const shown = problems.slice(0, 3).join('; ').replaceAll('\n', ' ');
       throw new StorageError(
         'UNUSABLE',
-        `Cannot rely on the embedded store '${this.#shared.file}': its file must be whole: ${shown}; stop the service and restore a backup with 'subreport restore'`,
+        `Cannot rely on the embedded store '${this.#shared.file}': its file must be undamaged: ${shown}; stop the service and restore a backup with 'subreport restore'`,
       );
     }
   }

@@ -65,7 +65,7 @@ export class SqliteThread<Request> {
   #fail(cause?: unknown): void {
     this.#failure ??= new StorageError(
       'UNAVAILABLE',
-      'Cannot use the embedded store: the thread that works for it must run: it ended',
+      'Cannot use the embedded store: its thread must run: it exited',
       cause,
     );
     for (const { reject } of this.#waiting.splice(0)) reject(this.#failure);

@@ -17,7 +17,7 @@ export function lockShared(databaseFile: string): UseLock {
   if (lock !== undefined) return lock;
   throw new StorageError(
     'BUSY',
-    `Cannot open the embedded store '${databaseFile}': no restore may be running; try again when it has ended`,
+    `Cannot open the embedded store '${databaseFile}': no restore may be running; try again when it has finished`,
   );
 }
 

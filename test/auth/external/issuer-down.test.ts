@@ -88,7 +88,7 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
     await start();
     await expectUnavailable(await get());
     expect(service.logText()).toContain(
-      `Cannot use the discovery document of the external issuer: its issuer must be '${issuer.url}', OIDC_ISSUER to the letter: current value is '${issuer.url}/'`,
+      `Cannot use the discovery document of the external issuer: its issuer must be exactly OIDC_ISSUER, '${issuer.url}': current value is '${issuer.url}/'`,
     );
     expect(issuer.requested).not.toContain('/keys');
   });

@@ -268,7 +268,7 @@ describe('the keys of an external issuer', () => {
         server.script = (path) =>
           path === keysPath ? { keys: [key(0).publicJwk] } : { issuer: other, jwks_uri: `${server.url}${keysPath}` };
         expect(await verdict()).toBe('UNAVAILABLE');
-        expect(faults.at(-1)?.message).toContain(`its issuer must be '${server.url}', OIDC_ISSUER to the letter`);
+        expect(faults.at(-1)?.message).toContain(`its issuer must be exactly OIDC_ISSUER, '${server.url}'`);
         expect(faults.at(-1)?.message).toContain(`current value is '${other}'`);
       }
       expect(reads()).toBe(0);
