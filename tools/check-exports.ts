@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path/posix';
 // Refuses exports of src/ that no other file imports. `node tools/check-exports.ts` prints each.
 // With --tests it only lists those that nothing but tests imports.
 
-/** What users of the client library import. */
+/** The exports for users of the client library. */
 const publicEntry = 'src/client/index.ts';
 
 /** The exports of src/, as `file#name`, that no other of the sources (texts by path) imports. */
@@ -27,7 +27,7 @@ function exportsOf(source: string): string[] {
   ];
 }
 
-/** What a file imports, or exports again, as `file#name`; `file#*` is all of a file. */
+/** Imports and re-exports of a file, as `file#name`; `file#*` means the whole file. */
 function importsOf(file: string, source: string): string[] {
   const named = source.matchAll(
     /\b(?:import|export|const) (?:type )?\{([^}]*)\} (?:from |= await import\()'(\.[^']+)'/g,

@@ -1,9 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
-/**
- * The schema of an embedded store as SQL, in an order that does not depend on how it came about.
- */
+/** The schema of a SQLite database as SQL, in an order that does not depend on its history. */
 export function dumpSqlite(file: string): string {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -19,7 +17,7 @@ export function dumpSqlite(file: string): string {
 }
 
 /**
- * The schema of a PostgreSQL database as SQL, from its catalogues: tables, constraints, indexes,
+ * The schema of a PostgreSQL database as SQL, from its catalogs: tables, constraints, indexes,
  * row-level security, functions.
  */
 export async function dumpPostgres(url: string): Promise<string> {

@@ -5,21 +5,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-// The whole gate but the tests: format, lint and arrows, types, the contract's rules, the client's
-// build and a consumer's types. `npm run ok` runs the tests as well;
-// `npm run ok -- --without-tests` does not.
+// All checks except the tests: format, lint and imports, types, rules of the contract, build of the
+// client and a consumer's types. `npm run ok` runs the tests as well; `npm run ok --
+// --without-tests` does not.
 
 interface Step {
   readonly name: string;
-  /** Resolves with what went wrong, if anything. */
+  /** Resolves with the error output, if any. */
   readonly run: () => Promise<string | undefined>;
 }
 
 const withTests = !process.argv.includes('--without-tests');
 
-/** Steps that do not depend on each other; the tests come after them. */
+/** Independent steps; the tests follow them. */
 const checks: readonly Step[] = [
-  { name: 'format, lint and arrows (biome)', run: () => command('biome', ['ci', '--colors=off', '.']) },
+  { name: 'format, lint and imports (biome)', run: () => command('biome', ['ci', '--colors=off', '.']) },
   { name: 'comments of at most 100 columns', run: () => command('node', ['tools/check-comments.ts']) },
   { name: 'every export of src/ is imported', run: () => command('node', ['tools/check-exports.ts']) },
   { name: 'types (tsc)', run: () => command('tsc', []) },
@@ -47,7 +47,7 @@ const failed = results.filter((passed) => !passed).length;
 console.log(`ok: ${results.length - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Runs a step, prints how it ended, and resolves with whether it passed. */
+/** Runs a step, prints the result, and resolves with whether it passed. */
 async function runStep({ name, run }: Step): Promise<boolean> {
   const started = performance.now();
   const output = await run();
@@ -57,7 +57,7 @@ async function runStep({ name, run }: Step): Promise<boolean> {
   return output === undefined;
 }
 
-/** What a command printed when it failed, or nothing. */
+/** The output of a failed command, or nothing. */
 async function command(name: string, args: readonly string[], cwd = '.'): Promise<string | undefined> {
   const child = spawn(name, [...args], {
     cwd,
@@ -74,7 +74,7 @@ async function command(name: string, args: readonly string[], cwd = '.'): Promis
 }
 
 /**
- * Type-checks a program that uses the built client as a stranger would: strict, without Node's
+ * Type-checks a program that uses the built client like an external user: strict, without Node.js
  * types, without our sources.
  */
 async function checkConsumer(): Promise<string | undefined> {

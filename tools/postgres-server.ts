@@ -18,15 +18,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
 
-/** A PostgreSQL server of its own for the tests. */
+/** A PostgreSQL server for the tests. */
 export interface PostgresServer {
-  /** URL of its superuser's database. */
+  /** URL of the superuser's database. */
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** An account without rights, for PostgreSQL refuses to run as root. */
+/** An unprivileged account, because PostgreSQL refuses to run as root. */
 const unprivileged = { uid: 65_534, gid: 65_534 };
 
 /**
@@ -91,8 +91,8 @@ export async function startPostgres(settings: readonly string[] = [], version: 1
 }
 
 /**
- * Stops all processes of a server as they are, so that it neither answers nor refuses; returns what
- * lets them go on.
+ * Pauses all processes of a server, so that it neither responds nor rejects; returns a function
+ * that resumes them.
  */
 export async function freezePostgres({ url, pid }: PostgresServer): Promise<() => void> {
   const client = new pg.Client({ connectionString: url });
@@ -108,8 +108,8 @@ export async function freezePostgres({ url, pid }: PostgresServer): Promise<() =
 }
 
 /**
- * Copies the binaries to where any account can read them, with the symbolic links that npm packages
- * cannot carry.
+ * Copies the binaries to a directory that any account can read, with the symbolic links that npm
+ * packages cannot contain.
  */
 function copyBinaries(folder: string, name: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;

@@ -9,10 +9,7 @@ import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
 import { architecturePicture } from './architecture/architecture-picture.ts';
 
-/**
- * The parts of the documentation that are the code's own words, by file: each stands between two
- * marks.
- */
+/** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/settings.md': settingsTable,
   'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),
@@ -24,13 +21,13 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
 const begin = '<!-- written by npm run docs -->';
 const end = '<!-- end -->';
 
-/** A file of the documentation with its generated part as the code has it now. */
+/** Returns a page with its generated part updated. */
 export function withGeneratedPart(file: string, text: string): string {
   const part = generatedParts[file];
   const [before, rest] = text.split(begin);
   const after = rest?.split(end)[1];
   if (part === undefined || before === undefined || after === undefined) {
-    throw new TypeError(`Cannot write ${file}: it must hold the marks '${begin}' and '${end}'`);
+    throw new TypeError(`Cannot write ${file}: it must contain the markers '${begin}' and '${end}'`);
   }
   return `${before}${begin}\n${part()}\n${end}${after}`;
 }
@@ -70,7 +67,7 @@ function leavesOf(command: Command, path = command.name()): Leaf[] {
   return leaves.length > 0 ? leaves : [{ path, command }];
 }
 
-/** What a command adds after its help: the examples. */
+/** The examples after the help of a command. */
 function examplesOf(command: Command): string {
   let text = '';
   command.configureOutput({ writeOut: (more) => (text += more) });

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { checkRow } from '../../src/import/check-row.ts';
 import { readNdjson } from '../../src/import/read-ndjson.ts';
 
-/** The values of a record's columns, ready to be stored. */
+/** The column values of a record, ready for insertion. */
 type ReadyRow = readonly (string | number | null)[];
 
 const columns = [
@@ -27,8 +27,8 @@ const columns = [
 const batchRows = 10_000;
 
 /**
- * Seconds that SQLite takes to insert the records of a file, ready in memory, by one prepared
- * statement into a table with the same indexes.
+ * Returns the seconds that SQLite takes to insert the records of a file, prepared in memory, with
+ * one prepared statement into a table with the same indexes.
  */
 export async function loadBareSqlite(file: string, folder: string): Promise<number> {
   const database = new DatabaseSync(join(folder, 'subreport.db'));
@@ -56,8 +56,8 @@ export async function loadBareSqlite(file: string, folder: string): Promise<numb
 }
 
 /**
- * Seconds that PostgreSQL takes to COPY the records of a file, ready as its own text, into a table
- * with the same indexes; the server reads the file itself.
+ * Returns the seconds that PostgreSQL takes to COPY the records of a file, in its text format, into
+ * a table with the same indexes; the server reads the file itself.
  */
 export async function loadBarePostgres(file: string, url: string): Promise<number> {
   const ready = `${file}.copy`;

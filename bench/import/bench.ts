@@ -24,7 +24,7 @@ const { values: args } = parseArgs({
     'dry-run': { type: 'boolean', default: false },
   },
 });
-/** Records of one second: what a large bulk activation makes. */
+/** Records with the same second, as a large bulk activation creates them. */
 const oneSecondMax = 200_000;
 
 interface Measured {
@@ -38,7 +38,7 @@ interface Measured {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
-chmodSync(folder, 0o755); // PostgreSQL runs as another user, and reads its file itself
+chmodSync(folder, 0o755); // PostgreSQL runs as another user and reads the file itself
 const measured: Measured[] = [];
 for (const order of args.order as SourceOrder[]) {
   const records =

@@ -4,8 +4,8 @@ import { replaceRecords } from '../../src/import/replace-records.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
 
-// One import in a process of its own: `node run-import.ts FILE import|replace`. Prints its seconds,
-// and by how many MB the process grew meanwhile.
+// One import in a separate process: `node run-import.ts FILE import|replace`. Prints its duration
+// in seconds and the growth of the process in MB.
 const [, , file = '', how] = process.argv;
 const store = openStore({
   databaseUrl: process.env.DATABASE_URL,

@@ -3,15 +3,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 
-/** In which order the records of a source stand. */
+/** The order of the records in a source. */
 export const sourceOrders = ['in order', 'at random', 'one second, at random'] as const;
 export type SourceOrder = (typeof sourceOrders)[number];
 
 const until = 1_767_225_600;
 
 /**
- * Writes so many records as NDJSON, always the same ones: in the order of their `createdDate`, in
- * none, or in none and all with one `createdDate`.
+ * Writes `count` deterministic records as NDJSON: ordered by `createdDate`, shuffled, or shuffled
+ * with a single `createdDate`.
  */
 export async function writeSource(file: string, count: number, order: SourceOrder): Promise<void> {
   const rows: SyntheticRow[] = [];
@@ -27,7 +27,7 @@ export async function writeSource(file: string, count: number, order: SourceOrde
   await pipeline(Readable.from(lines), createWriteStream(file));
 }
 
-/** Puts items into an order that follows from nothing but their number (Fisher and Yates). */
+/** Shuffles items deterministically (Fisher-Yates). */
 function shuffle(items: unknown[]): void {
   let state = 7;
   for (let last = items.length - 1; last > 0; last -= 1) {

@@ -2,9 +2,9 @@ import Fastify from 'fastify';
 import { importSPKI, jwtVerify } from 'jose';
 import pg from 'pg';
 
-// An afternoon's work, as the yardstick: the same report by Fastify and pg, with products in their
-// own table (JOIN), OFFSET and count(*), and each token verified by jose. Tables:
-// `peer-schema.sql`. It answers what our service answers, so that both do the same work.
+// A hand-written service for comparison: the same report with Fastify and pg, with products in a
+// separate table (JOIN), OFFSET and count(*), and each token verified by jose. Tables:
+// `peer-schema.sql`. It returns the same responses as our service, so that both do the same work.
 
 interface Query {
   readonly size?: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-// The limit: node:http that answers every request with one prepared answer and checks nothing.
+// The upper limit: node:http that sends one prepared response to every request and checks nothing.
 // `ANSWER` is a file with the headers and the body.
 
 const { headers, body } = JSON.parse(readFileSync(process.env.ANSWER ?? '', 'utf8')) as {

@@ -4,14 +4,14 @@ import type { TenantId } from '../../src/storage/store.ts';
 import type { BenchStore } from '../support/bench-store.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
-/** The hand-written peer with a token of each tenant. */
+/** The hand-written peer and one token per tenant. */
 export interface Peer extends ServerProcess {
   readonly tokens: ReadonlyMap<TenantId, string>;
 }
 
 /**
- * Fills the peer's tables from ours and starts it (`fastify-pg.ts`). Its tokens name the tenant and
- * are signed by RS256, which is verified fastest.
+ * Fills the tables of the peer from ours and starts it (`fastify-pg.ts`). Its tokens name the
+ * tenant and are signed with RS256, which is the fastest to verify.
  */
 export async function startPeer({ administer, environment }: BenchStore, tenants: readonly TenantId[]): Promise<Peer> {
   await administer(readFileSync(new URL('peer-schema.sql', import.meta.url), 'utf8'));

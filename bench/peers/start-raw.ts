@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
-/** Headers that belong to one connection or one moment, and not to what was answered. */
+/** Headers that depend on the connection or the time rather than the content. */
 const ofConnection = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding']);
 
 /**
- * Starts the limit (`raw-http.ts`): it sends the bytes of an answer, headers and body, to whoever
- * asks.
+ * Starts the upper limit (`raw-http.ts`), which sends a prepared response, headers and body, to
+ * every request.
  */
 export async function startRaw(answer: Response, folder: string): Promise<ServerProcess> {
   const file = join(folder, 'answer.json');

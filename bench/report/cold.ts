@@ -9,9 +9,9 @@ import { machineFacts, resultTable, writeSection } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
-// Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are the same,
-// and no answer is kept. Ours against the hand-written peer on one PostgreSQL, and on SQLite
-// against node:http that sends the same bytes.
+// Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are equal and no
+// response is cached. Compares our service with the hand-written peer on one PostgreSQL, and on
+// SQLite with node:http that sends the same bytes.
 
 const tenantCount = 200;
 const options = readOptions({ records: 1_000_000 });
@@ -19,7 +19,7 @@ const description = `${options.records} records of ${tenantCount} tenants (Zipf)
 first, valid token, exact total, PAGE_CACHE_MIB=0. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
 LOG_LEVEL, written to /dev/null; the other sides write none.`;
 
-/** Ours must answer what the peer answers, or the comparison means nothing. */
+/** Both must return the same records, otherwise the comparison is meaningless. */
 async function requireSameAnswers(ours: OurService, peer: OurService, pages: readonly PageRequest[]): Promise<void> {
   for (const page of pages) {
     const [own, other] = [await fetchPage(ours.port, page, ours.tokens), await fetchPage(peer.port, page, peer.tokens)];

@@ -8,21 +8,20 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 
-/**
- * How large a data set is to be. The first tenant has a fifth of all records, the others share the
- * rest.
- */
+/** Size of a data set. The first tenant has a fifth of all records, the others share the rest. */
 interface DataSetOptions {
   readonly records: number;
   readonly tenants: number;
 }
 
-/** Runs SQL past the store. */
+/** Runs SQL directly, without the store. */
 interface RawDatabase {
   run(sql: string): Promise<void>;
-  /** The statements that make the indexes that are no part of a constraint, by name. */
+  /** The statements that create the indexes that do not belong to a constraint, by name. */
   indexes(): Promise<ReadonlyMap<string, string>>;
-  /** What a database does by itself in time after a large load: statistics and visibility. */
+  /**
+   * Does what a database does by itself some time after a large load: statistics and visibility.
+   */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +29,7 @@ interface RawDatabase {
 /** Name of the tenant that has a fifth of the records. */
 const largeTenant = 'tenant-0';
 
-/** Measures a store of each engine with each number of records, one after another. */
+/** Measures a store of each engine with each number of records, in sequence. */
 export async function measureFilledStores<T>(
   { records, engine }: { readonly records: readonly string[]; readonly engine: readonly string[] },
   measure: (store: Store, tenant: TenantId, records: number) => Promise<readonly T[]>,
@@ -42,7 +41,7 @@ export async function measureFilledStores<T>(
   return results;
 }
 
-/** Runs `work` on a store of its own with so many records, and with its large tenant. */
+/** Runs `work` with its own store of `count` records and its large tenant. */
 async function withFilledStore<T>(
   engine: string,
   records: number,
@@ -78,10 +77,9 @@ async function withFilledStore<T>(
 }
 
 /**
- * Fills a migrated store straight: one INSERT for each tenant without its indexes, which are made
- * anew afterwards as the counts are. Both engines get the same rows from the same text: three years
- * of dates, a tenth of a tenant's records at one second, 40 products of unequal size, statuses that
- * follow age.
+ * Fills a migrated store directly: one INSERT per tenant without indexes, which are rebuilt
+ * afterwards, as are the counts. Both engines get the same rows: three years of dates, a tenth of a
+ * tenant's records in one second, 40 products of different sizes, statuses that depend on age.
  */
 async function fillStore(store: Store, raw: RawDatabase, { records, tenants }: DataSetOptions): Promise<void> {
   for (let tenant = 0; tenant < tenants; tenant += 1) await insertTenant(store, `tenant-${tenant}`, 1);
@@ -120,7 +118,7 @@ function insertRows(tenant: number, count: number): string {
     from made`;
 }
 
-/** A PostgreSQL database past the store, as a superuser. */
+/** Direct access to a PostgreSQL database, as a superuser. */
 async function openRawPostgres(url: string): Promise<RawDatabase> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -142,7 +140,7 @@ async function openRawPostgres(url: string): Promise<RawDatabase> {
   };
 }
 
-/** An embedded store past the store. */
+/** Direct access to a SQLite database. */
 async function openRawSqlite(file: string): Promise<RawDatabase> {
   const database = new DatabaseSync(file);
   database.exec('pragma synchronous = off; pragma cache_size = -500000; pragma temp_store = memory');

@@ -28,7 +28,7 @@ const { values: args } = parseArgs({
   },
 });
 const rounds = Number(args.rounds);
-/** The old statements take up to seconds each: fewer rounds of them tell enough. */
+/** The OFFSET statements take up to seconds each, so they get fewer rounds. */
 const oldRounds = Math.min(rounds, 3);
 const size = 50;
 
@@ -52,8 +52,8 @@ interface Measured {
   readonly filter: string;
   readonly total: number;
   /**
-   * Median milliseconds of a page with its total, by depth: as an HTTP client sees it; from parsing
-   * to the finished answer; and by OFFSET and count(*).
+   * Median milliseconds of a page with its total, by depth: over HTTP; from parsing to the complete
+   * response; and with OFFSET and count(*).
    */
   readonly http: Readonly<Record<Depth, number>>;
   readonly kept: Readonly<Record<Depth, number>>;
@@ -114,7 +114,7 @@ async function measureStore(store: Store, tenant: TenantId, records: number): Pr
 }
 
 /**
- * The same page as the service read it before counts were kept: parsed and planned alike, then
+ * The same page as read before counts were maintained: parsed and planned in the same way, then
  * OFFSET and count(*).
  */
 function readByOffset(store: Store, tenant: TenantId, queryString: string): Promise<unknown> {

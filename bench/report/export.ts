@@ -10,15 +10,15 @@ import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
 import { machineFacts, writeSection } from '../support/results.ts';
 
-// A whole report (all=true, NDJSON) against the engine's own dump of the same texts in the same
-// order: COPY (select …) TO STDOUT on PostgreSQL, one prepared statement iterated on SQLite. Both
-// are read to the last byte by this process, one after the other, round by round.
+// Compares an export (all=true, NDJSON) with the engine's own dump of the same JSON in the same
+// order: COPY (select …) TO STDOUT on PostgreSQL, one prepared statement iterated on SQLite. This
+// process reads both to the last byte, one after the other, in rounds.
 
 const options = readOptions({ records: 1_000_000 });
 const formats = ['ndjson', 'csv'] as const;
 const records = 'select record from subscription where tenant_id = $1 order by created_date, id';
 
-/** One dump: how long it took, and how many bytes came. */
+/** Duration and size of a dump. */
 interface Dump {
   readonly seconds: number;
   readonly bytes: number;
@@ -30,10 +30,7 @@ async function timed(read: () => Promise<number>): Promise<Dump> {
   return { seconds: (performance.now() - began) / 1000, bytes };
 }
 
-/**
- * Reads a whole report over HTTP and looks at the memory of the service meanwhile; `grown` in
- * bytes.
- */
+/** Reads an export over HTTP and samples the memory of the service; `grown` is in bytes. */
 async function readExport(ours: OurService, token: string, format: string): Promise<Dump & { grown: number }> {
   const before = ours.rssBytes() ?? Number.NaN;
   let most = before;
@@ -61,7 +58,7 @@ async function readExport(ours: OurService, token: string, format: string): Prom
   return { ...dump, grown: most - before };
 }
 
-/** The bare dump of a store, in this process. */
+/** Dumps a store directly, in this process. */
 async function openBareDump(
   { store, folder, environment }: BenchStore,
   tenant: TenantId,
@@ -115,7 +112,7 @@ async function measure(name: string, opened: BenchStore): Promise<void> {
       for (const each of rounds) {
         const { seconds, bytes, grown } = await readExport(ours, token, each.format);
         each.bytes = bytes;
-        if (round === 0) continue; // warms up
+        if (round === 0) continue; // warm-up
         each.ratios.push(dump.seconds / seconds);
         each.seconds.push(seconds);
         each.grown.push(grown);

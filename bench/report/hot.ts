@@ -8,8 +8,8 @@ import { machineFacts, resultTable, writeSection } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, randomPages } from './page-requests.ts';
 
-// Hot: the same page again and again, and the same page with its ETag, against node:http that sends
-// the same bytes and checks nothing.
+// Hot: the same page repeatedly, and the same page with its ETag, compared with node:http that
+// sends the same bytes and checks nothing.
 
 const tenantCount = 20;
 const options = readOptions({ records: 100_000 });

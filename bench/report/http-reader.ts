@@ -7,14 +7,14 @@ import { serve } from '../../src/cli/serve.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { freePort } from '../../tools/free-port.ts';
 
-/** Asks a service in this process over a kept connection, with a valid token. */
+/** Sends requests to a service in this process over a keep-alive connection, with a valid token. */
 export interface HttpReader {
-  /** Reads the report with a query string to its last byte. */
+  /** Reads the report for a query string to the last byte. */
   read(queryString: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a service over a store, for one tenant's client; it keeps no pages. */
+/** Starts a service on a store, for a client of one tenant, without a response cache. */
 export async function startHttpReader(store: Store, tenant: TenantId): Promise<HttpReader> {
   const port = await freePort();
   const config = readConfig({

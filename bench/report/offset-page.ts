@@ -2,7 +2,7 @@ import type { ReportPlan } from '../../src/report/plan.ts';
 import type { Row, SqlValue, TenantReader } from '../../src/storage/store.ts';
 import { and, binder, filterConditions } from '../../src/storage/subscription-filter.ts';
 
-/** The other side of the measurement: a page by OFFSET, with its total by count(*). */
+/** The alternative: a page by OFFSET, with its total by count(*). */
 export async function offsetPage(
   reader: TenantReader,
   { filter, order, position, size }: ReportPlan,

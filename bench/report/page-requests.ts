@@ -11,7 +11,7 @@ export interface PageRequest {
 
 const year = 365 * 86_400;
 
-/** Random pages 1: any tenant, any twelve months that lie within the data. */
+/** Random first pages: any tenant, any twelve months within the data. */
 export function randomPages(tenants: readonly TenantId[], count: number): readonly PageRequest[] {
   return Array.from({ length: count }, () => {
     const tenant = tenants[Math.floor(Math.random() * tenants.length)];
@@ -38,13 +38,13 @@ export function asRequests(
   );
 }
 
-/** One page of one side, not compressed. */
+/** One uncompressed page of one side. */
 export function fetchPage(
   port: number,
   { tenant, path }: PageRequest,
   tokens: ReadonlyMap<TenantId, string>,
 ): Promise<Response> {
-  // as the loader asks
+  // like the loader
   const headers = { authorization: `Bearer ${tokens.get(tenant)}`, 'accept-encoding': 'identity' };
   return fetch(`http://127.0.0.1:${port}${path}`, { headers });
 }

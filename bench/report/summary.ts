@@ -54,7 +54,7 @@ interface Measured {
   readonly records: number;
   readonly query: string;
   readonly total: number;
-  /** Median milliseconds, from parsing to the finished answer, and of the plain statements. */
+  /** Median milliseconds from parsing to the complete response, and of the plain statements. */
   readonly ours: number;
   readonly plain: number;
 }
@@ -94,7 +94,7 @@ async function measureStore(store: Store, tenant: TenantId, records: number): Pr
   }));
 }
 
-/** The same counts as one would write them without kept ones; a day stands for a month. */
+/** The same counts without maintained ones; days represent months. */
 function countPlainly(store: Store, tenant: TenantId, { filter, columns, bucket }: SummaryPlan): Promise<number> {
   return store.readTenant(tenant, async (reader) => {
     const values: SqlValue[] = [];

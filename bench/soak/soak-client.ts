@@ -1,22 +1,23 @@
 import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
 
-/** Kinds of requests with their share of all, in percent; the last one takes the rest. */
+/** Kinds of requests with their share in percent; the last one takes the rest. */
 const shares = { page: 50, notModified: 25, token: 18, summary: 5, export: 2 } as const;
 type Kind = keyof typeof shares;
 
 const kinds = Object.keys(shares) as readonly Kind[];
 /**
- * Age at which an access token is replaced, in milliseconds; half of what `ACCESS_TOKEN_SECONDS`
- * gives it here.
+ * Age in milliseconds at which an access token is replaced: half of `ACCESS_TOKEN_SECONDS` in this
+ * run.
  */
 const tokenAgeMs = 30_000;
 const report = '/connect-api/v1/subscription';
 
-/** How many responses there were, by kind and status. */
+/** Number of responses by kind and status. */
 export type Tally = Map<string, number>;
 
 /**
- * One client of a soak: sends requests of all kinds, reads every response whole, and counts them.
+ * A client of the soak: sends requests of all kinds, reads every response to its end, and counts
+ * them.
  */
 export class SoakClient {
   readonly #origin: string;
@@ -26,7 +27,7 @@ export class SoakClient {
   #token: { readonly access: string; readonly refresh: string; readonly since: number } | undefined;
   #etag: string | undefined;
 
-  /** `pages` is how many pages of 50 records its tenant has. */
+  /** `pages` is the number of pages of 50 records of its tenant. */
   constructor(origin: string, credentials: ClientCredentialsOnce, pages: number, tally: Tally) {
     this.#origin = origin;
     this.#credentials = credentials;
@@ -65,7 +66,7 @@ export class SoakClient {
     this.#count(kind, response.status);
   }
 
-  /** Gets an access token, by its refresh token where it has one. */
+  /** Requests an access token, with its refresh token if it has one. */
   async #renew(): Promise<void> {
     const refresh = this.#token?.refresh;
     const grant =

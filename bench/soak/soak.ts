@@ -10,8 +10,7 @@ import { type ServerProcess, startServer } from '../support/server-process.ts';
 import { SoakClient, type Tally } from './soak-client.ts';
 
 // A real service under a steady, mixed load for some minutes: does its memory stay flat, and is
-// every response a good one?
-// npm run soak -- --minutes 10 [--engine postgres] [--records 100000] [--cores 0.5]
+// every response as expected?
 
 const tenantCount = 20;
 const options = readSoakOptions();
@@ -20,7 +19,7 @@ const mib = (bytes: number): number => Math.round(bytes / 1_048_576);
 interface SoakOptions {
   readonly minutes: number;
   readonly records: number;
-  /** Processor time that the service is to use, in cores. */
+  /** CPU time that the service should use, in cores. */
   readonly cores: number;
   readonly engine: 'sqlite' | 'postgres';
 }
@@ -44,7 +43,7 @@ function readSoakOptions(): SoakOptions {
   return { minutes: number('minutes'), records: number('records'), cores: number('cores'), engine };
 }
 
-/** Changes 50 records of a tenant, so that what is cached goes out of date as it does in use. */
+/** Changes 50 records of a tenant, so that cached data becomes outdated as in production. */
 async function changeSome(store: Store, tenant: TenantId, round: number): Promise<void> {
   const rows = [...syntheticRows({ count: 50, seed: 1, until })].flatMap((row) => {
     const checked = checkRow({ ...row, device_id: `device-${round}` });
@@ -53,17 +52,17 @@ async function changeSome(store: Store, tenant: TenantId, round: number): Promis
   await store.loadSubscriptions(tenant, rows);
 }
 
-/** A look at the service, and how much processor time it has used since the one before. */
+/** A sample of the service, with the CPU time used since the previous sample. */
 interface Sample {
   readonly rss: number;
   readonly cores: number;
-  /** Responses until then. */
+  /** Number of responses so far. */
   readonly responses: number;
 }
 
 /**
- * Sends requests until the time is over, as many as keep the service at its share of a core; gives
- * a sample of each second.
+ * Sends requests until the time is over, as many as keep the service at its share of a core; yields
+ * one sample per second.
  */
 async function drive(
   server: ServerProcess,
@@ -101,7 +100,7 @@ const sizes = tenantSizes(options.records, tenantCount);
 const server = await startServer('src/cli/main.ts', ['serve'], {
   MANAGEMENT_PORT: '0',
   ACCESS_TOKEN_SECONDS: '60',
-  PAGE_CACHE_MIB: '16', // full early, so that what is measured is a service that evicts
+  PAGE_CACHE_MIB: '16', // full early, so that evictions are measured too
   ...opened.environment,
 });
 const origin = `http://127.0.0.1:${server.port}`;
@@ -131,19 +130,19 @@ function expectTenant(): never {
   throw new TypeError('Cannot soak: there must be tenants');
 }
 
-/** The median of some samples; single peaks, of an export say, are no leak. */
+/** The median of some samples; single peaks, for example of an export, are not leaks. */
 const medianRss = (of: readonly Sample[]): number =>
   of.map(({ rss }) => rss).toSorted((a, b) => a - b)[of.length >> 1] ?? 0;
 
 /**
- * Thirds by responses, not by time: memory settles with what was asked, and a busy machine asks
- * less.
+ * Thirds by responses rather than by time: memory settles with the number of requests, and a busy
+ * machine sends fewer.
  */
 const thirdOf = (index: 1 | 2): readonly Sample[] =>
   samples.filter(({ responses }) => Math.min(2, Math.floor((3 * responses) / countOf(tally))) === index);
 const [middle, last] = [medianRss(thirdOf(1)), medianRss(thirdOf(2))];
 const isFlat = last <= middle * 1.1;
-/** Exports beyond the limits of a client (429) and of the service (503) are refused. */
+/** Exports beyond the limits of a client (429) and of the service (503) are rejected. */
 const expected = / (200|304)$|^export (429|503)$/;
 const unexpected = [...tally].filter(([name]) => !expected.test(name));
 console.log([...tally].map(([name, count]) => `${name}: ${count}`).join(', '));

@@ -6,11 +6,11 @@ import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 
-/** A migrated, empty store of its own, and what selects it for a service. */
+/** A migrated, empty store, and the settings that select it. */
 export interface BenchStore {
   readonly store: Store;
   readonly environment: Readonly<Record<string, string>>;
-  /** Folder that goes with the store. */
+  /** Directory of the store. */
   readonly folder: string;
   /** Runs statements as the superuser; on PostgreSQL only. */
   administer(sql: string): Promise<void>;
@@ -18,7 +18,7 @@ export interface BenchStore {
 }
 
 const failOnBroken = (error: Error & { readonly code?: string }): void => {
-  // the server was stopped: a pool that has ended may still hear of it
+  // the server was stopped; a closed pool may still receive the error
   if (error.code !== '57P01') throw error;
 };
 
@@ -44,7 +44,7 @@ export async function openBenchSqlite(): Promise<BenchStore> {
   };
 }
 
-/** A database of an ordinary role, in a PostgreSQL started for it. */
+/** A database of an ordinary role, in a PostgreSQL server started for it. */
 export async function openBenchPostgres(): Promise<BenchStore> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
   const server = await startPostgres();

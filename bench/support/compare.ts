@@ -2,18 +2,15 @@ import { type Load, type LoadResult, runLoad } from './loader.ts';
 import { median } from './median.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** One of the things that are compared. */
+/** One of the compared implementations. */
 export interface Side extends Pick<Load, 'requests' | 'follow' | 'status'> {
   readonly name: string;
   readonly server: Pick<ServerProcess, 'port' | 'cpuSeconds'>;
 }
 
-/** What one round of one side gave. */
+/** The result of one round of one side. */
 export interface RoundResult extends LoadResult {
-  /**
-   * Processor time of the server's own process for each request, in microseconds; a database's is
-   * not in it.
-   */
+  /** CPU time of the server process per request, in microseconds, without that of the database. */
   readonly cpuUs: number;
 }
 
@@ -33,8 +30,8 @@ export interface Measured extends RoundResult {
 const warmUpSeconds = 1.5;
 
 /**
- * Measures all sides one after another, round by round, so that whatever else the machine does
- * meets all of them; the first round only warms up.
+ * Measures all sides in turn, round by round, so that other load on the machine affects all of
+ * them; the first round is a warm-up.
  */
 export async function compareSides(
   sides: readonly Side[],
@@ -42,7 +39,8 @@ export async function compareSides(
 ): Promise<readonly Measured[]> {
   const results = new Map<Side, RoundResult[]>(sides.map((side) => [side, []]));
   for (let round = 0; round <= rounds; round += 1) {
-    const turn = round % 2 === 0 ? sides : sides.toReversed(); // nobody always follows the same one
+    // the order varies, so that no side always follows the same one
+    const turn = round % 2 === 0 ? sides : sides.toReversed();
     for (const side of turn) {
       const result = await measureRound(side, connections, round === 0 ? warmUpSeconds : seconds);
       if (round > 0) results.get(side)?.push(result);
@@ -70,8 +68,8 @@ async function measureRound(side: Side, connections: number, seconds: number): P
 }
 
 /**
- * The ratio of two sides in one figure, as the median of the ratios of each round, with the least
- * and the greatest of them.
+ * The ratio of two sides as the median of the ratios of the rounds, with the minimum and the
+ * maximum.
  */
 export function ratioOf(
   first: Measured,

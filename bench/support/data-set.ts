@@ -5,7 +5,8 @@ import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 
 /**
- * The moment that all data looks back from: 2026-01-01T00:00:00Z. It looks back over three years.
+ * The current time of all generated data: 2026-01-01T00:00:00Z. The data covers the preceding three
+ * years.
  */
 export const until = 1_767_225_600;
 export const historySeconds = 3 * 365 * 86_400;
@@ -13,8 +14,8 @@ export const historySeconds = 3 * 365 * 86_400;
 const batchRows = 5_000;
 
 /**
- * How many records each of so many tenants has: the second one half of the first, the third one a
- * third (Zipf), and at least one.
+ * Number of records of each tenant: the second one has half as many as the first, the third one a
+ * third (Zipf), and each at least one.
  */
 export function tenantSizes(records: number, tenants: number): readonly number[] {
   const weights = Array.from({ length: tenants }, (_, index) => 1 / (index + 1));
@@ -44,7 +45,7 @@ export async function loadDataSet(store: Store, records: number, tenants: number
   return loaded;
 }
 
-/** So many records as the store keeps them, always the same ones for a seed. */
+/** `count` records as the store keeps them, deterministic for a seed. */
 export function* syntheticRecords(count: number, seed: number): Generator<SubscriptionRow> {
   for (const row of syntheticRows({ count, seed, until })) {
     const checked = checkRow(row);

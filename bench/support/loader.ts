@@ -1,22 +1,22 @@
 import { connect } from 'node:net';
 
-/** What to send, and how. */
+/** The requests to send. */
 export interface Load {
   readonly port: number;
-  /** Whole requests as they go on the wire, sent in turn. */
+  /** Complete raw requests, sent in turn. */
   readonly requests: readonly Buffer[];
   /**
-   * Makes the following request of a connection, which is given by its number, from the body of its
-   * last response. Then `requests` holds the first one of each connection.
+   * Creates the next request of a connection, given by its number, from the body of its last
+   * response. `requests` then contains the first request of each connection.
    */
   readonly follow?: ((body: string, connection: number) => Buffer) | undefined;
   readonly connections: number;
   readonly seconds: number;
-  /** The only status that counts as an answer. */
+  /** The expected status. */
   readonly status: number;
 }
 
-/** What came back. */
+/** The result of a run. */
 export interface LoadResult {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -24,10 +24,9 @@ export interface LoadResult {
 }
 
 /**
- * Sends requests over kept connections, each waiting for its answer, and measures. Works on sockets
- * and not with `node:http`, whose client takes longer for a request than a bare server: the fastest
- * side would be measured by its loader. Fails on an answer of another status, and on one whose
- * length is not told.
+ * Sends requests over keep-alive connections, each waiting for its response, and measures. Uses
+ * sockets rather than `node:http`, whose client takes longer for a request than a bare server and
+ * would limit the fastest side. Throws for a response with another status or without a length.
  */
 export async function runLoad({ port, requests, follow, connections, seconds, status }: Load): Promise<LoadResult> {
   const durations: number[] = [];
@@ -53,7 +52,7 @@ interface Connection {
   readonly port: number;
   readonly status: number;
   readonly endsAt: number;
-  /** The request to send, from the body of the last response; without it the first one. */
+  /** The request to send, derived from the body of the last response if there is one. */
   readonly next: (body: string | undefined) => Buffer;
   readonly readsBody: boolean;
   readonly durations: number[];
@@ -62,8 +61,8 @@ interface Connection {
 const endOfHead = Buffer.from('\r\n\r\n');
 
 /**
- * One buffer for all connections, as what was read is looked at at once; without it Node makes a
- * new one of 64 KB for each read.
+ * One buffer for all connections, because data is processed immediately; otherwise Node.js
+ * allocates 64 KB per read.
  */
 const readBuffer = Buffer.alloc(262_144);
 
@@ -72,7 +71,7 @@ function runConnection({ port, status, endsAt, next, readsBody, durations }: Con
   return new Promise((resolve, reject) => {
     let sentAt = 0;
     let head: Buffer = Buffer.alloc(0);
-    let missing = -1; // bytes of the body that are still to come; below 0 while the head is read
+    let missing = -1; // remaining bytes of the body; below 0 while the head is read
     let body: string | undefined;
     const send = (): void => {
       const request = next(body);
@@ -98,7 +97,7 @@ function runConnection({ port, status, endsAt, next, readsBody, durations }: Con
         const seen: Buffer = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
         const end = seen.indexOf(endOfHead);
         if (end < 0) {
-          head = Buffer.from(seen); // the buffer is used again
+          head = Buffer.from(seen); // the buffer is reused
           return;
         }
         head = Buffer.alloc(0);
@@ -123,7 +122,7 @@ function runConnection({ port, status, endsAt, next, readsBody, durations }: Con
   });
 }
 
-/** Length of the body that follows a head, or what is wrong with it. */
+/** Returns the length of the body after a head, or the error in it. */
 function bodyLength(head: string, status: number): number | string {
   if (!head.startsWith(`HTTP/1.1 ${status} `)) return `Cannot measure: each answer must be ${status}: ${head}`;
   if (status === 304) return 0;

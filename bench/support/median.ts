@@ -1,4 +1,4 @@
-/** The middle of some numbers, or the mean of the two in the middle. */
+/** The median of some numbers. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;

@@ -1,21 +1,18 @@
 import { parseArgs } from 'node:util';
 
 /**
- * What a run of the benchmarks may be told:
- * `--records 50000 --rounds 3 --seconds 2 --connections 32 --dry-run`.
+ * Options of the benchmarks: `--records 50000 --rounds 3 --seconds 2 --connections 32 --dry-run`.
  */
 export interface BenchOptions {
   readonly records: number;
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Print only, and leave the committed results as they are. */
+  /** Only print, without changing the committed results. */
   readonly dryRun: boolean;
 }
 
-/**
- * Reads the options of the command line; what is left out is as the committed results were made.
- */
+/** Parses the options of the command line; the defaults are those of the committed results. */
 export function readOptions(
   defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'dryRun'>>,
 ): BenchOptions {

@@ -4,14 +4,14 @@ import type { BenchStore } from './bench-store.ts';
 import { until } from './data-set.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
-/** Our service in a process of its own, with a token of each tenant. */
+/** Our service in a separate process, with one token per tenant. */
 export interface OurService extends ServerProcess {
   readonly tokens: ReadonlyMap<TenantId, string>;
 }
 
 /**
- * Starts `subreport serve` over a store. Its access log is off, as the others write none, unless
- * `LOG_LEVEL` says otherwise.
+ * Starts `subreport serve` on a store. Its access log is off, because the others write none, unless
+ * `LOG_LEVEL` is set.
  */
 export async function startOurs(
   { store, environment }: BenchStore,
@@ -40,7 +40,7 @@ export async function startOurs(
   return { ...server, tokens };
 }
 
-/** A GET as it goes on the wire. */
+/** A raw GET request. */
 export function getRequest(path: string, headers: Readonly<Record<string, string>>): Buffer {
   const lines = Object.entries({ host: '127.0.0.1', accept: 'application/json', ...headers });
   return Buffer.from(

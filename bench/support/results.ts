@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { type Measured, ratioOf } from './compare.ts';
 
-/** What the figures were measured on; nothing that names this machine. */
+/** The environment of the measurement, without anything that identifies this machine. */
 export function machineFacts(database = 'PostgreSQL 18 with its defaults but fsync off'): string {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 2 ** 30);
@@ -14,8 +14,8 @@ export function machineFacts(database = 'PostgreSQL 18 with its defaults but fsy
 }
 
 /**
- * A table of sides, each also as a ratio to the one called `base`: the median of the rounds'
- * ratios, with the least and the greatest.
+ * A table of sides, each also as a ratio to `base`: the median of the ratios of the rounds, with
+ * the minimum and the maximum.
  */
 export function resultTable(measured: readonly Measured[], base: string): string {
   const reference = measured.find(({ name }) => name === base);
@@ -45,7 +45,7 @@ and days; requests a second do not. "CPU" is the processor time of the server's 
 a side is faster than the loader, which shares the machine, the ratio by CPU says more than the one by requests.
 `;
 
-/** Puts a section into the results in the place of the one it had before, and prints it. */
+/** Replaces a section of the results, and prints it. */
 export function writeSection(name: string, text: string): void {
   const begin = `<!-- ${name} -->`;
   const end = `<!-- end of ${name} -->`;

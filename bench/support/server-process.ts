@@ -5,22 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/free-port.ts';
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess {
   readonly port: number;
-  /**
-   * Processor time that the process has used, in seconds; `undefined` where the system does not
-   * tell (it does on Linux).
-   */
+  /** CPU time of the process in seconds; `undefined` where it is not available (it is on Linux). */
   cpuSeconds(): number | undefined;
-  /** Memory of the process that is in use, in bytes; `undefined` where the system does not tell. */
+  /** Resident memory of the process in bytes; `undefined` where it is not available. */
   rssBytes(): number | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a program of this repository with `PORT` and further settings, and waits until it answers.
- * Its log goes nowhere.
+ * Starts a program of this repository with `PORT` and other settings, and waits until it responds.
+ * Its log is discarded.
  */
 export async function startServer(
   program: string,
@@ -55,8 +52,8 @@ export async function startServer(
 }
 
 /**
- * Fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second; the second field may hold
- * blanks, but ends with the last `)`.
+ * Fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second; the second field may contain
+ * spaces, but ends with the last `)`.
  */
 function readCpuSeconds(pid: number | undefined): number | undefined {
   const file = `/proc/${pid}/stat`;
@@ -66,7 +63,7 @@ function readCpuSeconds(pid: number | undefined): number | undefined {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** `VmRSS` of `/proc/PID/status`, which is in KiB. */
+/** `VmRSS` of `/proc/PID/status`, in KiB. */
 function readRssBytes(pid: number | undefined): number | undefined {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return undefined;

@@ -4,12 +4,12 @@ import { operations } from '../../src/contract/operations.ts';
 import { syntheticRecords } from '../support/data-set.ts';
 import { measuredPaths } from './measured-paths.ts';
 
-/** A page of the report in its usual size. */
+/** A page of the report with its usual size. */
 const page = `[${Array.from(syntheticRecords(20, 1), ({ record }) => record).join()}]`;
 
 /**
- * Adds the measured routes to the service that is built next: a ready page and the report itself,
- * both once behind the very check of the report and once open, where the report is the one of
+ * Adds the measured routes to the service that is built next: a prepared page and the report
+ * itself, each once with the access check of the report and once without it, with the report of
  * `access`.
  */
 export function addMeasuredRoutes(access: NonNullable<FastifyRequest['access']>): void {
@@ -26,7 +26,7 @@ function addBeside(
   { handler, onRequest }: RouteOptions,
   access: NonNullable<FastifyRequest['access']>,
 ): void {
-  // the first of its checks; the others are not about the token
+  // the first of its checks; the others do not concern the token
   const [authorize] = [onRequest ?? []].flat();
   if (authorize === undefined) throw new TypeError('Cannot measure: the report must check the token first');
   const letIn = async (request: FastifyRequest): Promise<void> => {

@@ -15,7 +15,7 @@ import { startOidcProvider, startService } from './token-servers.ts';
 //   npm run bench:token
 //   npm run bench:token -- --rounds 1 --seconds 1 --dry-run
 
-/** More access tokens than the service caches: each is new again when its turn comes. */
+/** More access tokens than the service caches, so each is uncached when it is used again. */
 const manyTokens = 10_600;
 
 const options = readOptions({ records: 2_000, rounds: 12, seconds: 1, connections: 16 });
@@ -30,7 +30,7 @@ try {
   running.push(theirs);
   const tokens = await mintTokens(ours, manyTokens);
   const few = tokens.slice(0, options.connections);
-  // the open routes get the tokens too and ignore them, so that nothing but the check differs
+  // the open routes receive and ignore the tokens too, so that only the check differs
   const pages = (name: string, path: string, sent: readonly string[]): Side => ({
     name,
     server: ours,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Measured, type Rounds, ratioOf } from '../support/compare.ts';
 import { machineFacts } from '../support/results.ts';
 
-/** Writes the results as a page: medians over the rounds, and ratios within a round. */
+/** Formats the results as a page: medians over the rounds, and ratios within a round. */
 export function formatResults(measured: readonly Measured[], { rounds, seconds, connections }: Rounds): string {
   const sideOf = (name: string): Measured => {
     const side = measured.find((each) => each.name === name);

@@ -1,6 +1,6 @@
 /**
- * Routes that the benchmark adds to the service: a ready page and the real report, each open and
- * behind the check of the report.
+ * Routes that the benchmark adds to the service: a prepared page and the real report, each with and
+ * without the access check.
  */
 export const measuredPaths = {
   openPage: '/bench/open-page',

@@ -7,10 +7,10 @@ import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
 import { settings } from '../../src/cli/config.ts';
 import { createAdapterTable, createPostgresAdapter } from './postgres-adapter.ts';
 
-// oidc-provider, set up to do what our token endpoint does: both grants, rotation, JWT access
-// tokens signed with ES256, everything that must last in PostgreSQL through the same driver. It has
-// no refresh token for client credentials, so that grant is a handler of ours on its own classes,
-// which keeps the grant and the refresh token at the same time rather than one after the other.
+// oidc-provider, configured like our token endpoint: both grants, rotation, JWT access tokens
+// signed with ES256, and all persistent state in PostgreSQL through the same driver. It issues no
+// refresh tokens for client credentials, so that grant is a custom handler on its classes, which
+// stores the grant and the refresh token concurrently.
 
 const port = Number(process.env.PORT);
 const issuer = `http://127.0.0.1:${port}`;

@@ -1,5 +1,5 @@
-// The library comes without types; this is the part of it that the benchmark uses, as its
-// documentation describes it.
+// The library has no types; these cover the part that the benchmark uses, according to its
+// documentation.
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http';
 
@@ -12,7 +12,7 @@ declare module 'oidc-provider' {
     body: unknown;
   }
 
-  /** A kind of token that can be made and kept. */
+  /** A kind of token that can be issued and stored. */
   interface TokenKind {
     new (
       properties: Readonly<Record<string, unknown>>,

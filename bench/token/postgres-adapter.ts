@@ -6,13 +6,13 @@ const createTable = `create table if not exists oidc_payload (
 const createIndex =
   'create index if not exists oidc_payload_grant on oidc_payload (grant_id) where grant_id is not null';
 
-/** Makes the table of the adapter. */
+/** Creates the table of the adapter. */
 export async function createAdapterTable(pool: pg.Pool): Promise<void> {
   await pool.query(createTable);
   await pool.query(createIndex);
 }
 
-/** What oidc-provider wants of its storage, for what this benchmark uses of it. */
+/** The storage interface of oidc-provider, as far as this benchmark uses it. */
 export interface Adapter {
   upsert(id: string, payload: Readonly<Record<string, unknown>>, expiresInSeconds: number | undefined): Promise<void>;
   find(id: string): Promise<object | undefined>;
@@ -21,10 +21,7 @@ export interface Adapter {
   revokeByGrantId(grantId: string): Promise<void>;
 }
 
-/**
- * Storage of oidc-provider in one PostgreSQL table, as plain as its interface allows: one prepared
- * statement for each call.
- */
+/** Storage of oidc-provider in one PostgreSQL table: one prepared statement per call. */
 export function createPostgresAdapter(pool: pg.Pool): (model: string) => Adapter {
   const run = async (name: string, text: string, values: readonly unknown[]) =>
     (await pool.query({ name, text, values: [...values] })).rows;

@@ -2,14 +2,14 @@ import type { ClientCredentialsOnce } from '../../src/auth/manage-clients.ts';
 import type { Side } from '../support/compare.ts';
 import type { TokenServer } from './token-servers.ts';
 
-/** Requests for a token by client credentials, by the clients in turn. */
+/** Token requests with client credentials, for each client in turn. */
 export function clientCredentialsSide(name: string, server: TokenServer): Side {
   return { name, server, requests: server.clients.map((client) => tokenRequest(server, client)), status: 200 };
 }
 
 /**
- * Refreshes: each connection begins with client credentials, and from then on sends the refresh
- * token of its last response.
+ * Refreshes: each connection starts with client credentials and then sends the refresh token of its
+ * last response.
  */
 export function refreshSide(name: string, server: TokenServer): Side {
   return {

@@ -6,7 +6,7 @@ import type { BenchStore } from '../support/bench-store.ts';
 import { until } from '../support/data-set.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 
-/** A server with a token endpoint, and clients that may use both grants. */
+/** A server with a token endpoint, and clients with both grants. */
 export interface TokenServer extends ServerProcess {
   readonly tokenPath: string;
   readonly clients: readonly ClientCredentialsOnce[];
@@ -29,7 +29,7 @@ export async function startService(
   return { ...server, tokenPath: operations.issueToken.path, clients };
 }
 
-/** Starts oidc-provider in a database of its own on the same PostgreSQL. */
+/** Starts oidc-provider in a separate database on the same PostgreSQL. */
 export async function startOidcProvider(
   { administer, environment }: BenchStore,
   clientCount: number,
