@@ -107,13 +107,17 @@ describe('the summary line of an export, read as NDJSON,', () => {
   });
 
   test.each([
-    ['a row is missing', three.replace('{"a":2}\n', ''), /had 3 rows, 2 are here, the rest is missing/],
-    ['its first row is missing', three.slice(three.indexOf('\n') + 1), /had 3 rows, 2 are here/],
-    ['a row is there twice', `{"a":2}\n${three}`, /had 3 rows, 4 are here/],
-    ['a letter was changed', three.replace('"a":2', '"a":7'), /but not the same bytes/],
-    ['line ends were changed', three.replaceAll('\n', '\r\n'), /but not the same bytes/],
-    ['a blank line was put in', three.replace('\n', '\n\n'), /but not the same bytes/],
-    ['the second of two is not whole', three + three.replace('{"a":3}\n', ''), /past line 7: .*had 3 rows, 2 are here/],
+    ['a row is missing', three.replace('{"a":2}\n', ''), /had 3 rows, 2 are present, the rest is missing/],
+    ['its first row is missing', three.slice(three.indexOf('\n') + 1), /had 3 rows, 2 are present/],
+    ['a row is there twice', `{"a":2}\n${three}`, /had 3 rows, 4 are present/],
+    ['a letter was changed', three.replace('"a":2', '"a":7'), /but their bytes differ/],
+    ['line ends were changed', three.replaceAll('\n', '\r\n'), /but their bytes differ/],
+    ['a blank line was put in', three.replace('\n', '\n\n'), /but their bytes differ/],
+    [
+      'the second of two is not whole',
+      three + three.replace('{"a":3}\n', ''),
+      /past line 7: .*had 3 rows, 2 are present/,
+    ],
   ])('rejects an export when %s', async (_title, text, message) => {
     await expect(read(text)).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringMatching(message) });
   });

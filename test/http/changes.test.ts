@@ -212,7 +212,7 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     async ({ text }) => {
       const { errors, messages } = await expectProblem(await get(`?since=${text}`), 'INVALID_REQUEST_PARAMS');
       expect(errors).toMatchObject([{ parameter: 'since' }]);
-      expect(messages[0]).toContain('left out to read everything from the beginning');
+      expect(messages[0]).toContain('absent, to read everything from the beginning');
     },
   );
 

@@ -31,7 +31,7 @@ test('every fault of a load is reported at once, by parameter', () => {
 
 test('allow-empty without replace is a fault of a load', () => {
   expect(problemOf('allow-empty=true')?.faults).toEqual([
-    { parameter: 'allow-empty', value: 'true', rule: 'given together with replace=true' },
+    { parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' },
   ]);
 });
 
