@@ -16,8 +16,8 @@ const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', null];
 const forward = { column: 'created_date', descending: false } as const;
 
 /**
- * One change of a history: rows loaded or removed, `count` of them from number `first` on, in
- * steps; how their fields come about follows from `salt`.
+ * One change of a history: `count` rows are loaded or removed, from number `first` on, `step`
+ * apart. `salt` decides their fields.
  */
 interface Change {
   readonly kind: 'load' | 'delete';
@@ -25,7 +25,7 @@ interface Change {
   readonly count: number;
   readonly step: number;
   readonly salt: number;
-  /** How many dates the rows are spread over: 1 puts all of them at the same second. */
+  /** How many dates the rows have: with 1, all of them have the same second. */
   readonly dates: number;
 }
 
@@ -80,7 +80,7 @@ const filters = fc.record(
   { requiredKeys: ['dateColumn'] },
 );
 
-describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
+describe.each(engines)('counts on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let made = 0;
@@ -106,7 +106,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  test('are those of count(*) after every history of loads, updates and deletes, and lead to the right pages (property)', async () => {
+  test('equal count(*) after any loads, updates and deletes, and find the right pages (property)', async () => {
     await checkProperty(
       fc.asyncProperty(
         history,
@@ -126,7 +126,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
               for (const row of rows) model.set(row.id, row);
             }
             expect(await problemsOf(tenant)).toEqual([]);
-            // With spans at hand that are those before this change, with none, with those of now.
+            // remembered leaves are first those before this change, then none, then the current ones
             for (const filter of asked) {
               const position = { kind: 'offset', skip: seed % 2_000 } as const;
               const page = await readPage({ store }, tenant, filter, forward, position, 5);
@@ -157,9 +157,9 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     );
   });
 
-  test('records of one createdDate in several groups: exact totals, the right page at every depth, and spans of bounded size', async () => {
+  test('are exact for records of one createdDate in several groups, find every page, and have leaves of bounded size', async () => {
     const tenant = await newTenant();
-    // A group has up to 64 spans, and a span up to 500 records: these need more than one group.
+    // a group has up to 64 leaves of up to 500 records: these need more than one group
     const count = 60_000;
     const idOf = (number: number): string => `bulk-${String(number).padStart(6, '0')}`;
     const rows = Array.from({ length: count }, (_, index) => {
@@ -203,7 +203,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     expect((await spansOf(tenant, 0)).length).toBeLessThan(leaves.length * 0.6);
   });
 
-  test('of a tenant whose records are all gone nothing is left', async () => {
+  test('have no spans once a tenant has no records', async () => {
     const tenant = await newTenant();
     const rows = Array.from({ length: 3_000 }, (_, index) => subscriptionRow({ id: `r${index}`, createdDate: index }));
     await load(tenant, rows);
@@ -226,7 +226,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     expect(await problemsOf(tenant)).toEqual([]);
   });
 
-  test('two loads of one tenant at once, and of two tenants, count every row once', async () => {
+  test('have every row once after concurrent loads of one tenant and of two', async () => {
     const [one, two] = [await newTenant(), await newTenant()];
     const other = opened.openAgain();
     const part = (from: number) =>
@@ -235,7 +235,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
       );
     await Promise.all([
       load(one, part(0)),
-      load(one, part(4_000), other), // 2,000 of them are the other load's too
+      load(one, part(4_000), other), // 2,000 of them are in the other load too
       load(two, part(0)),
       load(two, part(1_000), other),
     ]);
@@ -250,7 +250,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     }
   });
 
-  test('a load that fails leaves the counts as they were', async () => {
+  test('do not change when a load fails', async () => {
     const tenant = await newTenant();
     await load(tenant, [subscriptionRow({ id: 'a' })]);
     const broken = { ...subscriptionRow({ id: 'broken' }), iccid: null as unknown as string };
@@ -258,7 +258,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 1, problems: [] });
   });
 
-  test('counting anew gives the same counts', async () => {
+  test('are the same after a recount, which is a new revision', async () => {
     const tenant = await newTenant();
     await load(
       tenant,
@@ -269,7 +269,7 @@ describe.each(engines)('kept counts on $engine', ({ openTestStore }) => {
     const revision = async () => (await findTenant(store, tenant))?.revision;
     expect(await revision()).toBe(2);
     await store.recountSubscriptions(tenant);
-    expect(await revision()).toBe(3); // what was kept of wrong counts is let go
+    expect(await revision()).toBe(3); // cached pages with wrong totals are not used any more
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_000, problems: [] });
     await load(tenant, [subscriptionRow({ id: 'one more', createdDate: 50 })]);
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_001, problems: [] });

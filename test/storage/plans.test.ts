@@ -32,7 +32,7 @@ interface Statement {
   readonly values: readonly SqlValue[];
 }
 
-/** A reader that keeps what it is asked for. */
+/** A reader that records its statements. */
 const recordInto = (statements: Statement[], reader: TenantReader): TenantReader => ({
   all: (sql, values = []) => {
     statements.push({ sql, values });
@@ -41,8 +41,8 @@ const recordInto = (statements: Statement[], reader: TenantReader): TenantReader
 });
 
 /**
- * Every statement of a page 60 % deep and after so many records, of one behind and one before a
- * key, with their totals, in both directions; and of the first with the spans that are remembered.
+ * All statements of pages with their totals, in both directions: 60 % deep, after `skips` records,
+ * and after and before a key; the first two with remembered leaves too.
  */
 async function recordStatements(
   { store }: TestStore,
@@ -77,10 +77,7 @@ async function recordStatements(
   return statements;
 }
 
-/**
- * One record in five at the same second; two of them have a status that no other one has, far
- * apart.
- */
+/** One record in five has the same second. Two records far apart have a status of their own. */
 async function fill({ store }: TestStore): Promise<TenantId> {
   await insertTenant(store, 'large', 1);
   const tenant = (await findTenant(store, 'large'))?.tenant as TenantId;
@@ -101,8 +98,8 @@ async function fill({ store }: TestStore): Promise<TenantId> {
 }
 
 /**
- * The statements of some changes from the beginning, half-way in one large revision, and where
- * nothing is left.
+ * The statements of changes from the beginning, from the middle of a large revision, and after the
+ * last one.
  */
 async function recordChangeStatements({ store }: TestStore, tenant: TenantId): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
@@ -121,7 +118,7 @@ async function recordChangeStatements({ store }: TestStore, tenant: TenantId): P
   return statements;
 }
 
-/** Two revisions of 10,000 records each, and two in which half of them were removed. */
+/** Two revisions that load 10,000 records each, and two that remove half of them. */
 async function fillAndRemove({ store }: TestStore): Promise<TenantId> {
   await insertTenant(store, 'changing', 1);
   const tenant = (await findTenant(store, 'changing'))?.tenant as TenantId;
@@ -139,7 +136,7 @@ async function fillAndRemove({ store }: TestStore): Promise<TenantId> {
   return tenant;
 }
 
-describe('statements of pages on sqlite', () => {
+describe('statements on sqlite', () => {
   let opened: TestStore;
   let tenant: TenantId;
   beforeAll(async () => {
@@ -148,7 +145,7 @@ describe('statements of pages on sqlite', () => {
   });
   afterAll(() => opened.close());
 
-  test('begin at a key of an index, not at the first record of the tenant or at a bound', async () => {
+  test('a page begins at a key of an index, not at the first record of the tenant or at a bound', async () => {
     const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
     const statements = await recordStatements(opened, tenant);
     const searches = statements.flatMap(({ sql, values }) =>
@@ -164,12 +161,12 @@ describe('statements of pages on sqlite', () => {
     expect(searches.filter((detail) => !detail.startsWith('SEARCH') || !ranges.test(detail))).toEqual([]);
   });
 
-  test('cost a bounded number of steps of SQLite wherever they run on the main thread (S8)', async () => {
+  test('a page on the main thread takes a bounded number of SQLite steps (S8)', async () => {
     const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
     const stepsOf = ({ sql, values }: Statement): number => {
       const statement = database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));
       statement.all(tenant, ...values);
-      // newer than its types
+      // `stat` is missing in the types
       return (statement as unknown as { stat(counter: string): number }).stat('vmStep');
     };
     const all: readonly SubscriptionFilter[] = [
@@ -185,7 +182,7 @@ describe('statements of pages on sqlite', () => {
     const steps: number[] = [];
     let readsOnThreads = 0;
     const requireBounded = (options: ReadOptions | undefined): void => {
-      if (options?.isBounded !== true) throw new Error('it runs on a thread');
+      if (options?.isBounded !== true) throw new Error('it runs on a reader thread');
     };
     const recorder: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
       async readTenant(of, work, options) {
@@ -221,7 +218,7 @@ describe('statements of pages on sqlite', () => {
     expect(Math.max(...steps)).toBeLessThan(40_000); // counting all records takes 300,000 and more
   });
 
-  test('of changes begin at the key in the index of records and in that of tombstones', async () => {
+  test('changes begin at their key in the index of records and in that of tombstones', async () => {
     const changing = await fillAndRemove(opened);
     const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
     for (const { sql, values } of await recordChangeStatements(opened, changing)) {
@@ -246,7 +243,7 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** Rows that all scans of a plan read. */
+/** The rows that all scans of a plan read. */
 function rowsRead(node: PlanNode): number {
   const own = node['Node Type'].includes('Scan')
     ? (node['Actual Rows'] ?? 0) + (node['Rows Removed by Filter'] ?? 0)
@@ -254,7 +251,7 @@ function rowsRead(node: PlanNode): number {
   return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), own * (node['Actual Loops'] ?? 1));
 }
 
-/** Runs a statement of a tenant and asserts that it reads fewer rows and pages than so many. */
+/** Runs a statement of a tenant; expects it to read fewer than `most` rows, and pages. */
 async function expectFewRead(
   client: pg.Client,
   { sql, values }: Statement,
@@ -273,8 +270,8 @@ async function expectFewRead(
 }
 
 /**
- * A store on PostgreSQL, and a connection to it as the store's, where tables have no statistics
- * until a test makes them.
+ * A store on PostgreSQL and a connection with its options. The tables have no statistics until a
+ * test runs `analyze`.
  */
 async function openWithoutStatistics(tables: readonly string[]) {
   const opened = await engines[1].openTestStore();

@@ -11,7 +11,7 @@ const created = { dateColumn: 'created_date' } as const;
 const order = { column: 'created_date', descending: false } as const;
 const rowsEach = 3_500;
 
-describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
+describe.each(engines)('remembered leaves on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   const tenants: TenantId[] = [];
@@ -35,8 +35,8 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
   beforeEach(() => void vi.restoreAllMocks());
 
   /**
-   * Asks for a page, half-way unless it says otherwise; how the store was asked meanwhile: in one
-   * round trip, with loads among them, and in several.
+   * Reads a page. Returns how: the calls in one round trip (`once`), those among them that load or
+   * use remembered leaves, and the calls in several round trips.
    */
   async function look(
     spans: SpanMemory,
@@ -62,7 +62,7 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
   const fromStore = { ...half, once: 0, several: 1 };
   const loading = { ...half, loads: 1, once: 1, several: 1 };
 
-  test('are loaded when a series is asked for again, and lead to a page in one round trip', async () => {
+  test('are loaded at the second use of a series, and find a page in one round trip', async () => {
     const spans = new SpanMemory();
     expect(await look(spans)).toEqual(fromStore);
     expect(await look(spans)).toEqual(loading);
@@ -70,7 +70,7 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     expect(await look(spans, tenants[1])).toEqual(fromStore);
   });
 
-  test('count the first page between bounds', async () => {
+  test('give the first page between bounds its total', async () => {
     const spans = new SpanMemory();
     const ask = () => look(spans, tenants[0], { ...created, afterSeconds: 999, beforeSeconds: 3_003 }, 0);
     const [first, second, third] = [await ask(), await ask(), await ask()];
@@ -80,17 +80,17 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     expect(third).toEqual({ ...page, loads: 0, remembered: 1, once: 1 });
   });
 
-  test('are not loaded before their whole series was asked for often enough to be worth it', async () => {
-    // two of the 3,500 records, in ten spans
+  test('are loaded only once the series was used often enough for its size', async () => {
+    // two of the 3,500 records, which have ten leaves
     const narrow = { ...created, afterSeconds: 1_000, beforeSeconds: 1_003 };
     const spans = new SpanMemory({ leavesPerAsk: 2 });
     const loads = [];
     for (let asked = 1; asked <= 8; asked += 1) loads.push((await look(spans, tenants[0], narrow, 0)).loads);
-    // the second finds that they are too many, and how many
+    // the second load learns that there are too many rows, and how many
     expect(loads).toEqual([0, 1, 0, 0, 0, 1, 0, 0]);
   });
 
-  test('are loaded once by many who ask at once, and stay', async () => {
+  test('are loaded once by concurrent requests', async () => {
     const spans = new SpanMemory();
     await look(spans);
     vi.restoreAllMocks();
@@ -102,7 +102,7 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     expect(await look(spans)).toEqual(fromMemory);
   });
 
-  test('that cannot be loaded fail no page', async () => {
+  test('do not fail a page when they cannot be loaded', async () => {
     const spans = new SpanMemory();
     const failing: PageContext['store'] = {
       readTenant: (tenant, work) => store.readTenant(tenant, work),
@@ -115,7 +115,7 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     }
   });
 
-  test('are not believed once another process has changed the records', async () => {
+  test('are not used once another process has changed the records', async () => {
     const spans = new SpanMemory();
     const tenant = tenants[4] as TenantId;
     for (let n = 0; n < 3; n += 1) await look(spans, tenant);
@@ -123,15 +123,15 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     for (const added of [1, 2]) {
       await load(elsewhere, tenant, rowsEach + added - 1, 1);
       const total = rowsEach + added;
-      // asked with what was remembered, then anew
+      // read with the remembered leaves, then again with the stored counts
       expect(await look(spans, tenant)).toEqual({ ...fromStore, total, once: 1 });
       expect(await look(spans, tenant)).toEqual({ ...loading, total });
       expect(await look(spans, tenant)).toEqual({ ...fromMemory, total });
     }
   });
 
-  test('are as many as fit, those used last, and none of a series that would fill a fourth of it', async () => {
-    const spans = new SpanMemory({ bytesMax: 8_900 }); // five series of ten spans
+  test('are evicted least recently used first, and not kept for a series that fills a fourth of the memory', async () => {
+    const spans = new SpanMemory({ bytesMax: 8_900 }); // five series of ten leaves
     const four = tenants.slice(0, 4);
     for (const tenant of four) for (let n = 0; n < 3; n += 1) await look(spans, tenant);
     for (const tenant of four) expect(await look(spans, tenant)).toEqual(fromMemory);
@@ -143,7 +143,7 @@ describe.each(engines)('remembered spans on $engine', ({ openTestStore }) => {
     await askForProduct(four[3]);
     const forgotten = [];
     for (const n of [0, 2, 3, 1]) forgotten.push((await look(spans, four[n])).several === 1);
-    expect(forgotten).toEqual([false, false, false, true]); // the second one was used longest ago
+    expect(forgotten).toEqual([false, false, false, true]); // the second one is the least recently used
     const small = new SpanMemory({ bytesMax: 7_900 });
     const loads = [];
     for (let n = 0; n < 8; n += 1) loads.push((await look(small)).loads);

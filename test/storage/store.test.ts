@@ -44,7 +44,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
   afterAll(() => opened.close());
 
   describe('subscriptions', () => {
-    test('load as rows, and the same rows again change nothing, not even the revision', async () => {
+    test('loading the same rows again changes nothing, not even the revision', async () => {
       const tenant = await tenantOf('load');
       const rows = [1, 2, 3].map((n) => subscriptionRow({ id: `id-${n}`, createdDate: n }));
       expect(await store.loadSubscriptions(tenant, rows)).toEqual({ inserted: 3, updated: 0, unchanged: 0 });
@@ -53,7 +53,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await revisionOf('load')).toBe(1);
     });
 
-    test('a row with a new record or a new e-mail is an update of every column', async () => {
+    test('a row with a different record or e-mail updates every column', async () => {
       const tenant = await tenantOf('update');
       await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
       const changed = subscriptionRow({
@@ -91,7 +91,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await count({ afterSeconds: 5, furtherBounds: spans })).toBe(0);
     });
 
-    test('keep the text of a record byte by byte', async () => {
+    test('the text of a record is stored byte for byte', async () => {
       const tenant = await tenantOf('bytes');
       const record = '{"id":"x","name":"Zürich – 5 GB 🎉 \\u0000 \\ud800 \\"quoted\\" \\\\"}';
       await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'x', record })]);
@@ -99,7 +99,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await store.readTenant(tenant, (reader) => readRecord(reader, 'y'))).toBeUndefined();
     });
 
-    test('order ids by their bytes, on both engines alike', async () => {
+    test('ids are ordered by their bytes', async () => {
       const tenant = await tenantOf('order');
       const ids = ['-', '0', '9', 'A', 'Z', '_', 'a', 'a=', 'aA', 'z'];
       await store.loadSubscriptions(
@@ -110,7 +110,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(page.map(({ id }) => id)).toEqual(ids);
     });
 
-    test('dates reach from year 1 to 9999', async () => {
+    test('dates from year 1 to 9999 are stored', async () => {
       const tenant = await tenantOf('dates');
       const extremes = [-62_135_596_800, 253_402_300_799];
       await store.loadSubscriptions(
@@ -121,7 +121,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(page.map(({ date }) => date)).toEqual(extremes);
     });
 
-    test('a reader sees one moment: what is committed meanwhile is not there until the next', async () => {
+    test('a reader sees one snapshot, without later commits', async () => {
       const tenant = await tenantOf('moment');
       await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'first' })]);
       const counts = await store.readTenant(tenant, async (reader) => {
@@ -133,10 +133,10 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(2);
     });
 
-    describe('a snapshot', () => {
+    describe('snapshots', () => {
       const everyId = 'select id from subscription where tenant_id = $1 and id > $2 order by id';
 
-      test('streams in batches as they are asked for, all of one moment', async () => {
+      test('a snapshot streams batches on request, without later commits', async () => {
         const tenant = await tenantOf('snapshot');
         const ids = Array.from({ length: 10 }, (_, n) => `id-${n}`);
         await store.loadSubscriptions(
@@ -158,7 +158,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(13);
       });
 
-      test.each([[0], [1], [3], [5]])('of %i rows in batches of 3 streams them all', async (count) => {
+      test.each([[0], [1], [3], [5]])('a snapshot streams %i rows in batches of 3', async (count) => {
         const tenant = await tenantOf(`batches-${count}`);
         const rows = Array.from({ length: count }, (_, n) => subscriptionRow({ id: `b${n}` }));
         if (count > 0) await store.loadSubscriptions(tenant, rows);
@@ -169,7 +169,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         expect(batches.every((batch) => batch.length > 0 && batch.length <= 3)).toBe(true);
       });
 
-      test('is beside the shared connections, cannot write, and can be let go in the middle', async () => {
+      test('a snapshot uses no pooled connection, cannot write, and can be closed at any time', async () => {
         const tenant = await tenantOf('snapshot');
         const open = await Promise.all(Array.from({ length: 20 }, () => store.openSnapshot(tenant, 60_000)));
         expect(await store.readTenant(tenant, (reader) => countMatching(reader, all))).toBe(13);
@@ -182,7 +182,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         await expect(open[2]?.all(everyId, [''])).rejects.toThrow();
       });
 
-      test('of a statement that is wrong fails as such, and can be let go', async () => {
+      test('a snapshot rejects a wrong statement with its error, and can be closed', async () => {
         const snapshot = await store.openSnapshot(await tenantOf('snapshot'), 60_000);
         const wrong = snapshot.stream('select nothing_there from subscription where tenant_id = $1', [], 2);
         await expect(Array.fromAsync(wrong)).rejects.not.toBeInstanceOf(StorageError);
@@ -190,7 +190,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       });
     });
 
-    test('a batch that fails leaves nothing behind', async () => {
+    test('a batch that fails stores none of its rows', async () => {
       const tenant = await tenantOf('atomic');
       const broken = { ...subscriptionRow({ id: 'broken' }), iccid: null as unknown as string };
       await expect(store.loadSubscriptions(tenant, [subscriptionRow({ id: 'fine' }), broken])).rejects.toThrow();
@@ -207,7 +207,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await store.readTenantOnce(tenant, [count])).toEqual([[{ n: 0 }]]);
     });
 
-    test('two connections that load one tenant at once both succeed, and every change has its revision', async () => {
+    test('concurrent loads of one tenant both succeed, each change with its own revision', async () => {
       const tenant = await tenantOf('busy');
       const other = opened.openAgain();
       const batches = Array.from({ length: 20 }, (_, batch) =>
@@ -220,7 +220,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await revisionOf('busy')).toBe(20);
     });
 
-    test('many readers at once all get their answer', async () => {
+    test('many concurrent readers all get their rows', async () => {
       const tenant = await tenantOf('load');
       const counts = await Promise.all(
         Array.from({ length: 100 }, () => store.readTenant(tenant, (reader) => countMatching(reader, all))),
@@ -230,7 +230,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
   });
 
   describe('tenants, clients and keys', () => {
-    test('a tenant is made once, and listed by name', async () => {
+    test('a tenant is created once and found by name', async () => {
       expect(await insertTenant(store, 'once', 7)).toBe(true);
       expect(await insertTenant(store, 'once', 8)).toBe(false);
       expect(await findTenant(store, 'once')).toEqual({
@@ -243,7 +243,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(names).toEqual([...names].sort());
     });
 
-    test('a client is made once with its secret; its secrets change hands', async () => {
+    test('a client is created once, and its secrets can be replaced', async () => {
       const tenant = await tenantOf('clients');
       const client = {
         clientId: 'c1',
@@ -271,7 +271,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await findClient(store, 'c1')).toMatchObject({ disabledAt: 30, tokensRevokedAt: 31 });
     });
 
-    test('two that make one client at once: one wins, and it has one secret', async () => {
+    test('of two concurrent attempts to create a client one succeeds, and it has one secret', async () => {
       const tenant = await tenantOf('race');
       const client = {
         clientId: 'raced',
@@ -288,7 +288,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await secretsOf(store, 'raced', 9)).toEqual([{ hash: made[0] ? 'hash-a' : 'hash-b', expiresAt: null }]);
     });
 
-    test('of many rotations of one generation exactly one succeeds, and the cap bounds the end', async () => {
+    test('of many rotations of one generation exactly one succeeds, and none extends a family past its maximum age', async () => {
       const tenant = await tenantOf('families');
       await insertClient(
         store,
@@ -333,14 +333,14 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await revokeRefreshFamily(store, 'c2', 'f', 171)).toBe(false);
       expect(await rotate(3, 180, 400)).toBeUndefined();
       expect((await findRefreshFamily(store, 'c2', 'f'))?.revokedAt).toBe(170);
-      // the last moment at which its access token may be presented
+      // the last second at which its access token is accepted
       await deleteDeadFamilies(store, 900 + 360);
       expect(await findRefreshFamily(store, 'c2', 'f')).toBeDefined();
       await deleteDeadFamilies(store, 901 + 360);
       expect(await findRefreshFamily(store, 'c2', 'f')).toBeUndefined();
     });
 
-    test('the first key of a number stays', async () => {
+    test('a second key with the same number does not replace the first one', async () => {
       const key = { purpose: 'refresh', sequence: 1, kid: 'k', alg: 'HS256', createdAt: 1, activatesAt: 2 } as const;
       const inserted: boolean[] = [];
       for (const jwk of ['{"k":"1"}', '{"k":"2"}']) inserted.push(await insertAuthKey(store, { ...key, jwk }));
@@ -350,7 +350,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       expect(await listAuthKeys(store, 'refresh')).toEqual([{ ...key, jwk: 'encrypted' }]);
     });
 
-    test('statements of one transaction stand or fall together', async () => {
+    test('directory statements of one transaction all succeed or none does', async () => {
       const statements = [
         directoryStatement('insert into tenant (id, created_at) values ($1, $2)', ['half', 1]),
         directoryStatement('insert into tenant (id, created_at) values ($1, $2)', [null, 1]),
@@ -360,11 +360,11 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
     });
   });
 
-  test('is ready once migrated', async () => {
+  test('the store is ready after its migration', async () => {
     await expect(store.checkReady()).resolves.toBeUndefined();
   });
 
-  test('a defect of a statement is not taken for a failure of the store', async () => {
+  test('a wrong statement is not reported as a failure of the store', async () => {
     const tenant = await tenantOf('defect');
     const failure = store.readTenant(tenant, (reader) =>
       reader.all('select nothing_there from subscription where tenant_id = $1'),

@@ -27,7 +27,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
     };
     const changesOf = (tenant: TenantId, from = before, limit = 1_000) =>
       store.readTenant(tenant, (reader) => readChanges(reader, from, limit));
-    /** Revision, id and whether the record is there, of each change. */
+    /** Of each change: its revision, its id, and whether the record exists. */
     const outline = async (tenant: TenantId, from = before, limit = 1_000) =>
       (await changesOf(tenant, from, limit)).map(({ revision, id, record }) => [revision, id, record !== undefined]);
 
@@ -37,7 +37,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
     });
     afterAll(() => opened.close());
 
-    test('a load is one revision, in the order of the ids; what stays as it was stays where it was', async () => {
+    test('a load is one revision ordered by id; unchanged records keep their revision', async () => {
       const tenant = await newTenant();
       await store.loadSubscriptions(tenant, rowsOf([3, 1, 2]));
       await store.loadSubscriptions(tenant, [rowOf(1, 0), rowOf(2, 1)]);
@@ -61,7 +61,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       expect(await outline(tenant, { revision: 1, id: 'id2' })).toEqual([[2, 'id1', true]]);
     });
 
-    test('a removed record is a tombstone and no more a record; when it returns it is a record and no more a tombstone', async () => {
+    test('a removed record becomes a tombstone, and a record again when it is loaded again', async () => {
       const tenant = await newTenant();
       await store.loadSubscriptions(tenant, rowsOf([1, 2, 3]));
       expect(await store.deleteSubscriptions(tenant, ['id2', 'id2', 'nobody'])).toBe(1);
@@ -83,7 +83,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       ]);
     });
 
-    test('records and tombstones come merged, in pages that end anywhere', async () => {
+    test('records and tombstones are merged, whatever the size of the pages', async () => {
       const tenant = await newTenant();
       const all = Array.from({ length: idsMax }, (_, n) => n);
       await store.loadSubscriptions(tenant, rowsOf(all));
@@ -98,7 +98,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
         for (let from: ChangeKey | undefined = before; from !== undefined; ) {
           const page = await changesOf(tenant, from, limit);
           expect(page.length).toBeLessThanOrEqual(limit);
-          expect(pages.length).toBeLessThanOrEqual(idsMax); // or it would not end
+          expect(pages.length).toBeLessThanOrEqual(idsMax); // otherwise the loop would not end
           pages.push(...page.map(({ revision, id, record }) => [revision, id, record !== undefined]));
           from = page.at(-1);
         }
@@ -106,7 +106,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       }
     });
 
-    test('the changes of one tenant are no other one’s, under the same ids', async () => {
+    test('a tenant reads no changes of another tenant with the same ids', async () => {
       const [one, two] = [await newTenant(), await newTenant()];
       await store.loadSubscriptions(one, rowsOf([1, 2], 1));
       await store.loadSubscriptions(two, rowsOf([1, 2, 3], 2));
@@ -123,7 +123,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       ]);
     });
 
-    test('counting anew is a revision without changes', async () => {
+    test('a recount is a revision without changes', async () => {
       const tenant = await newTenant();
       await store.loadSubscriptions(tenant, rowsOf([1, 2]));
       await store.deleteSubscriptions(tenant, ['id1']);
@@ -136,7 +136,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       ]);
     });
 
-    test('after any history each record has its last change, and the tenant the newest revision (property)', async () => {
+    test('after any history each record has its last change and the tenant the newest revision (property)', async () => {
       const some = fc.uniqueArray(fc.nat({ max: idsMax - 1 }), { minLength: 1, maxLength: idsMax });
       const step = fc.oneof(
         fc.record({ load: some, version: fc.nat({ max: 2 }) }),
@@ -167,7 +167,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       );
     });
 
-    test('while two write at once, whoever follows misses nothing', async () => {
+    test('a reader that follows the changes of two concurrent writers misses none', async () => {
       const tenant = await newTenant();
       const [other, third] = [opened.openAgain(), opened.openAgain()];
       let writing = true;
