@@ -84,6 +84,6 @@ function planOrder(sort: ReportQuery['sort']): SubscriptionOrder {
 }
 
 function planPosition({ cursor, page, size }: ReportQuery, firstPage: number): PagePosition {
-  if (cursor !== undefined) return { kind: cursor.direction, key: cursor.key };
+  if (cursor !== undefined) return { kind: cursor.direction, orderKey: cursor.key };
   return { kind: 'offset', skip: (page - firstPage) * size };
 }

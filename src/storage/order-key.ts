@@ -1,4 +1,7 @@
-/** Position of a record in the default order: `createdDate` in UTC epoch seconds, then the id. */
+/**
+ * Position of a record in an order: a date in UTC epoch seconds, which is `createdDate` by default,
+ * then the id.
+ */
 export interface OrderKey {
   readonly date: number;
   readonly id: string;

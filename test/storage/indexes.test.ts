@@ -80,7 +80,7 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
       tenant,
       filter,
       order,
-      { kind: 'after', key: { date: 1_700_000_100, id: '' } },
+      { kind: 'after', orderKey: { date: 1_700_000_100, id: '' } },
       21,
     );
     return plan.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');

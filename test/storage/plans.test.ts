@@ -68,7 +68,7 @@ async function recordStatements(
         } = await readPage({ store: recorder }, tenant, filter, order, position, 51);
         if (first === undefined) continue;
         for (const kind of ['after', 'before'] as const)
-          await readPage({ store: recorder }, tenant, filter, order, { kind, key: first }, 51);
+          await readPage({ store: recorder }, tenant, filter, order, { kind, orderKey: first }, 51);
         for (let n = 0; n < 3; n += 1) await readPage({ store, spans }, tenant, filter, order, position, 51);
         await readPage({ store: recorder, spans }, tenant, filter, order, position, 51);
       }
@@ -201,8 +201,8 @@ describe('statements on sqlite', () => {
     const positions = [
       { kind: 'offset', skip: 0 },
       { kind: 'offset', skip: 40_000 },
-      { kind: 'after', key: { date: 9_000, id: 'id5' } },
-      { kind: 'before', key: { date: 9_000, id: 'id5' } },
+      { kind: 'after', orderKey: { date: 9_000, id: 'id5' } },
+      { kind: 'before', orderKey: { date: 9_000, id: 'id5' } },
     ] as const;
     for (const filter of all)
       for (const column of ['created_date', 'activation_date', 'expiration_date'] as const)

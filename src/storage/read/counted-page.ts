@@ -15,7 +15,7 @@ import {
 /** Where a page begins: after `skip` records of the order, or just after or before a record. */
 export type PagePosition =
   | { readonly kind: 'offset'; readonly skip: number }
-  | { readonly kind: 'after' | 'before'; readonly key: OrderKey };
+  | { readonly kind: 'after' | 'before'; readonly orderKey: OrderKey };
 
 /** Records of one snapshot, and their total. */
 export interface Page {
@@ -51,7 +51,7 @@ interface PageQuery extends ReadOptions {
 export function readCountedPage(store: PageStore, tenant: TenantId, query: PageQuery, counts: Counts): Promise<Page> {
   const { position, order, isDeep } = query;
   if (position.kind !== 'offset')
-    return readAtOnce(store, tenant, query, counts, () => ({ kind: 'beyond', key: position.key }));
+    return readAtOnce(store, tenant, query, counts, () => ({ kind: 'beyond', orderKey: position.orderKey }));
   const { skip } = position;
   if (!isDeep)
     return readAtOnce(store, tenant, query, counts, () =>
@@ -118,7 +118,7 @@ function headQuery({ filter, order, position, totalMax }: PageQuery, counts: Cou
   const bind = binder(values);
   const { columns, toRange } = rangeQuery(filter, counts, bind, totalMax);
   const away = position.kind === 'before' ? order : reverse(order);
-  const beyondKey = position.kind === 'offset' ? '0' : beyondKeySql(filter, away, position.key, bind);
+  const beyondKey = position.kind === 'offset' ? '0' : beyondKeySql(filter, away, position.orderKey, bind);
   const sql = `select revision, ${columns}, ${beyondKey} as beyond_key
     from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
   return {

@@ -32,20 +32,20 @@ describe('the statement of a page', () => {
     [descending, false, '(created_date, id) < (50, k)'],
     [descending, true, '(created_date, id) <= (50, k)'],
   ])('beyond a key in the order %j, at the key itself: %s', (order, isKeyItself, condition) => {
-    expect(textOf(created, order, { kind: 'beyond', key: orderKey, isKeyItself })).toContain(` and ${condition} order`);
+    expect(textOf(created, order, { kind: 'beyond', orderKey, isKeyItself })).toContain(` and ${condition} order`);
   });
 
   test('beyond a key has the bound that ends it, and not the one before the key', () => {
     const filter = { ...created, afterSeconds: 5, beforeSeconds: 90 };
-    const up = textOf(filter, ascending, { kind: 'beyond', key: orderKey });
+    const up = textOf(filter, ascending, { kind: 'beyond', orderKey });
     expect([up.includes('created_date < 90'), up.includes('created_date > 5')]).toEqual([true, false]);
-    const down = textOf(filter, descending, { kind: 'beyond', key: orderKey });
+    const down = textOf(filter, descending, { kind: 'beyond', orderKey });
     expect([down.includes('created_date < 90'), down.includes('created_date > 5')]).toEqual([false, true]);
   });
 
   test('keeps both bounds of a date that is not the one of the order', () => {
     const filter = { dateColumn: 'activation_date', afterSeconds: 5, beforeSeconds: 90 } as const;
-    const text = textOf(filter, ascending, { kind: 'beyond', key: orderKey });
+    const text = textOf(filter, ascending, { kind: 'beyond', orderKey });
     expect(text).toContain('activation_date > 5 and activation_date < 90 and (created_date, id) > (50, k)');
   });
 
@@ -53,7 +53,7 @@ describe('the statement of a page', () => {
     [ascending, { ...created, afterSeconds: 50 }],
     [descending, { ...created, beforeSeconds: 50 }],
   ])('begins at the bound in the order %j if the key is outside of it', (order, filter) => {
-    const beyond = textOf(filter, order, { kind: 'beyond', key: orderKey });
+    const beyond = textOf(filter, order, { kind: 'beyond', orderKey });
     expect(beyond).toBe(textOf(filter, order, { kind: 'first' }));
   });
 
@@ -111,7 +111,7 @@ describe('the statement of a page', () => {
     );
     const starts = fc.constantFrom<PageStart>(
       { kind: 'first' },
-      { kind: 'beyond', key: orderKey },
+      { kind: 'beyond', orderKey },
       { kind: 'step', steps: 3 },
       leafAt(70),
     );

@@ -24,7 +24,7 @@ export const reverse = (order: SubscriptionOrder): SubscriptionOrder => ({ ...or
 export type PageStart =
   | { readonly kind: 'first' }
   /** The first one beyond a key, or at it. */
-  | { readonly kind: 'beyond'; readonly key: OrderKey; readonly isKeyItself?: boolean }
+  | { readonly kind: 'beyond'; readonly orderKey: OrderKey; readonly isKeyItself?: boolean }
   /** The one after `steps` others, counted from the first one. */
   | { readonly kind: 'step'; readonly steps: number }
   | { readonly kind: 'leaf'; readonly leaf: LeafPosition };
@@ -70,8 +70,13 @@ export function recordsQuery(
 }
 
 /** SQL of whether (1) or not (0) a record is at a key or beyond it, in an order. */
-export function beyondKeySql(filter: SubscriptionFilter, order: SubscriptionOrder, key: OrderKey, bind: Bind): string {
-  const start = { kind: 'beyond', key, isKeyItself: true } as const;
+export function beyondKeySql(
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  orderKey: OrderKey,
+  bind: Bind,
+): string {
+  const start = { kind: 'beyond', orderKey, isKeyItself: true } as const;
   return `(select count(*) from (${pageSql(filter, order, start, 1, bind)}) as beyond)`;
 }
 
@@ -83,7 +88,7 @@ export function pageSql(
   limit: number,
   bind: Bind,
 ): string {
-  const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.key);
+  const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.orderKey);
   const start = isOutside ? ({ kind: 'first' } as const) : wanted;
   const isStepped = start.kind === 'step' || start.kind === 'leaf';
   const begin = isStepped ? `with begin_at as (${stepSql(filter, order, start, bind)}) ` : '';
@@ -160,7 +165,7 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
       return [];
     case 'beyond':
       return [
-        `(${column}, id) ${beyond}${start.isKeyItself === true ? '=' : ''} (${bind(start.key.date)}, ${bind(start.key.id)})`,
+        `(${column}, id) ${beyond}${start.isKeyItself === true ? '=' : ''} (${bind(start.orderKey.date)}, ${bind(start.orderKey.id)})`,
       ];
     case 'step':
     case 'leaf':
