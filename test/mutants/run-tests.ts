@@ -11,6 +11,8 @@ export interface TestResult {
   /** Titles of the suites around it and its own, separated by blanks. */
   readonly fullName: string;
   readonly passed: boolean;
+  /** Why it failed. */
+  readonly failures: readonly string[];
 }
 
 /** A run that is not over by then hangs. */
@@ -37,7 +39,11 @@ export function runTests(root: string, mutants: readonly Mutant[]): readonly Tes
 interface Report {
   readonly testResults: readonly {
     readonly name: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
   }[];
 }
 
@@ -51,7 +57,12 @@ function readReport(path: string): readonly TestResult[] {
   return report.testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'passed' || status === 'failed')
-      .map(({ fullName, status }) => ({ path: name, fullName, passed: status === 'passed' })),
+      .map(({ fullName, status, failureMessages }) => ({
+        path: name,
+        fullName,
+        passed: status === 'passed',
+        failures: failureMessages,
+      })),
   );
 }
 

@@ -51,12 +51,13 @@ function copyTree(root: string, copy: string): void {
 function requirePassing(copy: string): void {
   const started = performance.now();
   const results = runTests(copy, chosen);
-  const wrong = chosen.filter((mutant) => {
+  const faults = chosen.flatMap((mutant) => {
     const own = resultsOf(mutant, results);
-    return own.length === 0 || own.some(({ passed }) => !passed);
+    if (own.length > 0 && own.every(({ passed }) => passed)) return [];
+    return [describe(mutant), ...own.flatMap(({ failures }) => failures)];
   });
-  if (wrong.length > 0)
-    throw new Error(`Cannot run: without a mistake these tests must run and pass:\n${wrong.map(describe).join('\n')}`);
+  if (faults.length > 0)
+    throw new Error(`Cannot run: without a mistake these tests must run and pass:\n${faults.join('\n')}`);
   console.log(`without a mistake all tests pass (${secondsSince(started)} s)`);
 }
 
