@@ -236,7 +236,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
           await Promise.race([answer, sleep(20)]);
         }
       });
-      await sleep(500);
+      await eventually(() => expect(answers.length).toBeGreaterThan(40));
       workers.command.child.kill(signal);
       signalled = true;
       await Promise.all(load);

@@ -19,30 +19,40 @@ const rows = Array.from({ length: 20_000 }, (_, index) =>
 
 describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) => {
   let service: TestService;
+  /** The same with a least rate that no reader reaches. */
+  let demanding: TestService;
   let tokens: readonly string[];
   let tokenOfOther: string;
+  let demandingToken: string;
   const path = '/v1/subscription?all=true&format=ndjson';
-  const begin = (token: string): Promise<IncomingMessage> => openExport(`${service.baseUrl}${path}`, token);
+  const begin = (token: string, of = service): Promise<IncomingMessage> => openExport(`${of.baseUrl}${path}`, token);
   const ended = (): Record<string, unknown>[] => service.log.filter(({ msg }) => msg === 'export');
 
   beforeAll(async () => {
-    const settings = {
+    const opened = await openTestStore();
+    service = await startService(opened, {
       EXPORTS_MAX: '4',
       EXPORTS_PER_CLIENT_MAX: '2',
       EXPORTS_PER_TENANT_MAX: '3',
-      EXPORT_STALL_SECONDS: '3',
-      EXPORT_RATE_MIN_KIB: '1000000', // what nobody takes
-    };
-    service = await startService(await openTestStore(), settings);
+      EXPORT_STALL_SECONDS: '3600',
+    });
+    demanding = await startService(
+      { ...opened, close: async () => undefined },
+      { EXPORT_STALL_SECONDS: '3', EXPORT_RATE_MIN_KIB: '1000000' },
+    );
     const [acme, globex] = [await service.createTenant('acme'), await service.createTenant('globex')];
     for (let start = 0; start < rows.length; start += 5_000)
       await service.store.loadSubscriptions(acme, rows.slice(start, start + 5_000));
     await service.store.loadSubscriptions(globex, [subscriptionRow({ id: 'theirs' })]);
     const clients = [await service.createClient(acme), await service.createClient(acme)];
     tokens = await Promise.all(clients.map((client) => service.accessToken(client)));
+    demandingToken = await demanding.accessToken(await service.createClient(acme));
     tokenOfOther = await service.accessToken(await service.createClient(globex));
   });
-  afterAll(() => service.close());
+  afterAll(async () => {
+    await demanding.close();
+    await service.close();
+  });
 
   test('exports of one tenant leave a slot to another tenant (S10)', async () => {
     const [one = '', two = ''] = tokens;
@@ -57,8 +67,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
   });
 
   test('an export whose client reads more slowly than the minimum rate is aborted (S10)', async () => {
-    const [one = ''] = tokens;
-    const response = await begin(one);
+    const response = await begin(demandingToken, demanding);
     const aborted = once(response, 'error');
     response.on('readable', () => undefined); // nothing is read but what is asked for below
     let bytes = 0;
@@ -66,7 +75,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
       bytes += (response.read(524_288) as Buffer | null)?.length ?? 0;
     expect(bytes).toBeLessThan(rows.length * 800);
     expect(response.complete).toBe(false);
-    expect(service.logText()).toContain('the client must read 1024000000 bytes per second');
+    expect(demanding.logText()).toContain('the client must read 1024000000 bytes per second');
   });
 
   test('hundreds of concurrent exports each get a report or 429 (O1)', async () => {

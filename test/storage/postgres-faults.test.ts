@@ -133,7 +133,7 @@ describe('when PostgreSQL fails', () => {
     await insertTenant(opened.store, 'hanging', 1);
     const hanging = (await findTenant(opened.store, 'hanging'))?.tenant as TenantId;
     const store = openSmall(4);
-    const end = performance.now() + 2_000;
+    const end = performance.now() + 5_000;
     let isOver = false;
     const stuck = Array.from({ length: 12 }, () =>
       store

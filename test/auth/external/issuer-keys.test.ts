@@ -156,7 +156,7 @@ describe('the keys of an external issuer', () => {
     time = start + 600;
     const begun = performance.now();
     for (let sent = 0; sent < 10; sent += 1) expect(await verdict()).toBe('accepted');
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(performance.now() - begun).toBeLessThan(4_500); // less than the time limit of a reading
     expect(server.requested.filter((path) => path === openidPath)).toHaveLength(2);
   });
 
