@@ -5,13 +5,13 @@ import type { AskedFilters, ReportFilters } from './report-query.ts';
 
 type AppliedQuery = AskedFilters & Partial<Pick<ReportFilters, 'sort'>>;
 
-/** Stands for a value that is personal. */
+/** Replaces a personal value. */
 const redacted = '***';
 
 /**
- * The filters and the order of a query in one form, whichever way they were written: the parameters
- * that have a value, in a fixed order, dates in UTC, statuses sorted and each once, `date-field`
- * always, and `sort` when there is an order.
+ * Returns the canonical form of a query's filters and order: the parameters that have a value, in a
+ * fixed order; dates in UTC; statuses sorted, without duplicates; `date-field` always; `sort` if
+ * there is an order.
  */
 export function canonicalFilters(
   filters: Omit<AppliedQuery, 'nowSeconds'>,
@@ -38,9 +38,9 @@ export function canonicalFilters(
 }
 
 /**
- * What a report was filtered and ordered by, for the header `X-Applied-Filters`: the canonical form
- * as a query string, the e-mail redacted, and after `expires-within` the span that it meant
- * (`expires-after` is exclusive, `expires-until` inclusive).
+ * Returns the header `X-Applied-Filters`: the canonical filters as a query string, the e-mail
+ * address redacted, and after `expires-within` the date range it meant (`expires-after` is
+ * exclusive, `expires-until` inclusive).
  */
 export function describeFilters(query: AppliedQuery): string {
   return canonicalFilters(query)

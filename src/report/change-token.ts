@@ -4,19 +4,19 @@ import type { ChangeKey } from '../storage/read/changes.ts';
 import type { TenantHistory } from '../storage/tables/history.ts';
 import { decodeFields, encodeFields, fingerprintOf, isWhole } from './cursor.ts';
 
-/** A position in the changes of one tenant as `since` and `next` carry it. */
+/** A position in the changes of one tenant, as in `since` and `next`. */
 export interface ChangeToken {
-  /** The last change that the reader has; an empty id stands before all changes of its revision. */
+  /** The last change that the client has; an empty id comes before all changes of its revision. */
   readonly key: ChangeKey;
   /**
-   * The reader's copy holds no record that was removed up to this revision, although the key lies
-   * before it: the reader began without a token when the tenant was at this revision. Absent: what
-   * the key says, the revision before its own.
+   * The client's copy contains no record that was removed up to this revision, although the key is
+   * older: the client started without a token at this revision. If absent, it is the revision
+   * before the key's.
    */
   readonly cleanRevision?: number;
   /**
-   * `historyFingerprint` of the tenant and the key: another tenant's token, another store's or a
-   * damaged one does not fit.
+   * `historyFingerprint` of the tenant and the key; does not match for a token of another tenant or
+   * store, or a corrupted one.
    */
   readonly fingerprint: string;
 }
@@ -26,16 +26,16 @@ const version = 1;
 /** The position before all changes. */
 export const firstChangeKey: ChangeKey = { revision: 0, id: '' };
 
-/** The position behind all changes up to a revision. */
+/** The position after all changes up to a revision. */
 export const keyBehind = (revision: number): ChangeKey => ({ revision: revision + 1, id: '' });
 
-/** Writes a token as opaque URL-safe text. */
+/** Encodes a token as an opaque URL-safe string. */
 export function encodeChangeToken({ key, fingerprint, cleanRevision }: ChangeToken): string {
   const fields = [version, key.revision, key.id, fingerprint];
   return encodeFields(cleanRevision === undefined ? fields : [...fields, cleanRevision]);
 }
 
-/** Reads a token that `encodeChangeToken` wrote, or gives `undefined` for any other text. */
+/** Decodes a token of `encodeChangeToken`; returns `undefined` for any other string. */
 export function decodeChangeToken(text: string): ChangeToken | undefined {
   const fields = decodeFields(text);
   if (fields.length < 4 || fields.length > 5 || fields[0] !== version) return undefined;
@@ -45,17 +45,16 @@ export function decodeChangeToken(text: string): ChangeToken | undefined {
   if (fields.length === 5 && !(isWhole(cleanRevision) && cleanRevision >= revision)) return undefined;
   const clean = fields.length === 5 && { cleanRevision: cleanRevision as number };
   const token: ChangeToken = { key: { revision, id }, fingerprint, ...clean };
-  return encodeChangeToken(token) === text ? token : undefined; // one text for one token
+  return encodeChangeToken(token) === text ? token : undefined; // each token has one encoding
 }
 
-/** The revision up to which the copy of a token's reader holds no removed record. */
+/** The revision up to which the client's copy contains no removed record. */
 export const cleanRevisionOf = ({ key, cleanRevision }: Omit<ChangeToken, 'fingerprint'>): number =>
   cleanRevision ?? key.revision - 1;
 
 /**
- * A short fingerprint of a position in the history of one tenant of one store (32 bits): tells
- * tokens apart by accident, not by intent, as a client can read with any of them what is its own
- * tenant's and nothing else.
+ * A 32-bit fingerprint of a position in the history of one tenant in one store. It detects
+ * mistakes, not attacks: with any token, a client can read only its own tenant's records.
  */
 export function historyFingerprint(
   tenant: string,

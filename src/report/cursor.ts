@@ -2,35 +2,35 @@ import { fitsText } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
 import type { OrderKey } from '../storage/order-key.ts';
 
-/** A position in a report as `X-Next-Page` and `X-Previous-Page` carry it. */
+/** A position in a report, as in `X-Next-Page` and `X-Previous-Page`. */
 export interface Cursor {
-  /** The page lies just after the key, or just before it. */
+  /** Whether the page comes after the key or before it. */
   readonly direction: 'after' | 'before';
   readonly key: OrderKey;
   /** Number of the page that the cursor leads to. */
   readonly page: number;
-  /** `fingerprint` of the query that the cursor belongs to. */
+  /** `fingerprintOf` the query that the cursor belongs to. */
   readonly query: string;
   /**
-   * The moment that `expires-within` counts from, in UTC epoch seconds, where the query has it: all
-   * pages of a walk ask for one span.
+   * Start of the `expires-within` range in UTC epoch seconds, if the query has one: all pages of a
+   * report use the same range.
    */
   readonly nowSeconds?: number;
 }
 
 const version = 1;
 
-/** Far enough for any clock, and near enough that a length of time can be added. */
+/** About the year 9892; adding a duration cannot leave the range of dates. */
 const latestSeconds = 250_000_000_000;
 
-/** Writes a cursor as opaque URL-safe text. */
+/** Encodes a cursor as an opaque URL-safe string. */
 export function encodeCursor({ direction, key, page, query, nowSeconds }: Cursor): string {
   const fields = [version, direction === 'after' ? 1 : 0, key.date, key.id, page, query];
   if (nowSeconds !== undefined) fields.push(nowSeconds);
   return encodeFields(fields);
 }
 
-/** Reads a cursor that `encodeCursor` wrote, or gives `undefined` for any other text. */
+/** Decodes a cursor of `encodeCursor`; returns `undefined` for any other string. */
 export function decodeCursor(text: string): Cursor | undefined {
   const fields = decodeFields(text);
   if (fields.length < 6 || fields.length > 7 || fields[0] !== version) return undefined;
@@ -40,32 +40,29 @@ export function decodeCursor(text: string): Cursor | undefined {
   if (typeof id !== 'string' || !fitsText(SubscriptionId, id) || typeof query !== 'string') return undefined;
   const direction = forward === 1 ? 'after' : 'before';
   const cursor: Cursor = { direction, key: { date, id }, page, query, ...(fields.length === 7 && { nowSeconds }) };
-  return encodeCursor(cursor) === text ? cursor : undefined; // one text for one cursor
+  return encodeCursor(cursor) === text ? cursor : undefined; // each cursor has one encoding
 }
 
-/** Writes some values as opaque URL-safe text. */
+/** Encodes values as an opaque URL-safe string. */
 export const encodeFields = (fields: readonly unknown[]): string =>
   Buffer.from(JSON.stringify(fields)).toString('base64url');
 
-/**
- * The values of a text that `encodeFields` wrote; none, or whatever they may be, of a text that it
- * did not write.
- */
+/** Decodes values of `encodeFields`; returns any values, or none, for another string. */
 export function decodeFields(text: string): readonly unknown[] {
   try {
     const fields: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
     return Array.isArray(fields) ? fields : [];
   } catch {
-    return []; // not JSON: not ours, which the caller reports
+    return []; // not JSON: the caller reports it
   }
 }
 
-/** Whether a value is a whole number that is held exactly. */
+/** Whether a value is a safe integer. */
 export const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /**
- * A short mark of a text (FNV-1a, 32 bit): tells queries apart by accident, not by intent, which
- * the filters themselves guard against.
+ * A 32-bit fingerprint of a string (FNV-1a). It detects mistakes, not attacks: the filters of the
+ * query apply anyway.
  */
 export function fingerprintOf(text: string): string {
   let hash = 0x811c9dc5;

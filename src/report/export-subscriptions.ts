@@ -5,37 +5,37 @@ import { describeFilters } from './applied-filters.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext } from './report-context.ts';
 import type { ReportQuery } from './report-query.ts';
-import { appendRecords, describeForm, openRecords } from './write-records.ts';
+import { appendRecords, describeFormat, openRecords } from './write-records.ts';
 
-/** A whole report of one moment, to be read piece by piece. */
+/** A whole report from one snapshot, read in pieces. */
 export interface ReportExport {
   readonly format: Exclude<ReportFormat, 'json'>;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The text of the report, each piece read from the store when it is asked for. Fails with
-   * `StorageError` when the store does.
+   * The text of the report, each piece read from the store on demand. Throws `StorageError` if the
+   * store fails.
    */
   readonly pieces: AsyncIterable<ExportPiece>;
-  /** Lets the moment go, whether all of it was read or not. */
+  /** Closes the snapshot, whether the report was read to its end or not. */
   close(): Promise<void>;
 }
 
-/** Some records of a report as they go on the wire. */
+/** Some records of a report, formatted. */
 interface ExportPiece {
   readonly text: string;
   readonly rows: number;
 }
 
 /**
- * Records of one piece, some 100 kB: large enough to share the cost of a step, small enough that
- * others wait for a millisecond only.
+ * Records per piece, about 100 kB: few steps, and each blocks other requests for about a
+ * millisecond.
  */
 const pieceRows = 250;
 
 /**
- * Answers a query with `all`: the whole report as the store has it now, however long its reader
- * takes, at most `pauseMsMax` between two pieces. Its total, in the headers, is of the same moment.
- * Fails with `StorageError` when the store does.
+ * Reads a whole report (`all=true`) from one snapshot. The snapshot stays open however long the
+ * client takes, but at most `pauseMsMax` between two pieces. The total in the headers is from the
+ * same snapshot. Throws `StorageError` if the store fails.
  */
 export async function exportSubscriptions(
   { store, limits }: ReportContext,
@@ -52,7 +52,7 @@ export async function exportSubscriptions(
     return {
       format,
       headers: {
-        ...describeForm(format),
+        ...describeFormat(format),
         'x-total-count': String(total),
         'x-applied-filters': describeFilters(query),
       },

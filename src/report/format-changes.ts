@@ -4,7 +4,7 @@ import type { SubscriptionChange } from '../storage/read/changes.ts';
 import type { ChangesQuery } from './changes-query.ts';
 import type { FormattedReport } from './format.ts';
 
-/** Some changes and where to go on. */
+/** Changes, and the token of the position after them. */
 interface ChangesToWrite {
   readonly changes: readonly SubscriptionChange[];
   readonly next: string;
@@ -12,9 +12,8 @@ interface ChangesToWrite {
 }
 
 /**
- * Writes changes as they go on the wire: records in their finished text, tombstones, and the token
- * behind them, as one JSON object or, in NDJSON, on the last line. Where more is there already,
- * links lead to it.
+ * Formats changes: the stored JSON of records, tombstones, and the following token, as one JSON
+ * object or, in NDJSON, on the last line. If there are more changes already, links lead to them.
  */
 export function formatChanges(
   { format, size }: ChangesQuery,
@@ -33,5 +32,5 @@ export function formatChanges(
   };
 }
 
-/** Where the changes are below the report. */
+/** Path of the changes, relative to the report. */
 const belowReport = operations.listSubscriptionChanges.path.slice(operations.listSubscriptions.path.length);

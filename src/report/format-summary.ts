@@ -8,7 +8,7 @@ import type { FormattedReport } from './format.ts';
 import { groupColumns } from './plan-summary.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
-/** Writes a summary as it goes on the wire. */
+/** Formats a summary. */
 export function formatSummary(query: SummaryQuery, counts: SummaryCounts): FormattedReport {
   const { total } = counts;
   const by = Object.fromEntries(query.by.map((group) => [group, writeGroup(group, counts)]));
@@ -37,7 +37,7 @@ function writeGroup(group: SummaryGroup, { columns, buckets }: SummaryCounts): V
   return inOrder(counts);
 }
 
-/** Counts by value, `null` last. */
+/** Counts sorted by value, `null` last. */
 const inOrder = (counts: DimensionCounts): ValueCount[] =>
   [...counts]
     .map(([value, count]) => ({ value, count }))

@@ -5,16 +5,16 @@ import { describeFilters } from './applied-filters.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
-import { describeForm, writeRecords } from './write-records.ts';
+import { describeFormat, writeRecords } from './write-records.ts';
 
-/** A finished report page: the body, and the headers that describe it. */
+/** The body of a report page, and its headers. */
 export interface FormattedReport {
-  /** A JSON array of records (`spec.md` "Response"), or the same records in another form. */
+  /** A JSON array of records (`spec.md` "Response"), or the same records in another format. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Another page of a report: its number, and where it begins unless it can only be counted to. */
+/** Another page of a report: its number, and its cursor unless only the number is known. */
 interface PagePointer {
   readonly page: number;
   readonly cursor?: string;
@@ -23,7 +23,7 @@ interface PagePointer {
 type Relation = 'first' | 'prev' | 'next' | 'last';
 
 /**
- * Writes a page as it goes on the wire: the records' finished texts, and the paging headers
+ * Formats a page: the stored JSON of the records, and the paging headers
  * (`docs/decisions/paging-headers.md`).
  */
 export function formatReport(
@@ -41,7 +41,7 @@ export function formatReport(
       page.records.map(({ record }) => record),
     ),
     headers: {
-      ...describeForm(query.format),
+      ...describeFormat(query.format),
       ...(filters === undefined ? cursorHeaders(pointers) : linkHeaders(pointers, reportUrl, filters, query.size)),
       'x-total-count': String(page.total),
       'x-total-pages': String(pages),
@@ -52,7 +52,7 @@ export function formatReport(
   };
 }
 
-/** The pages around this one, as far as they exist. */
+/** The previous and the following page, if they exist. */
 function pointAround(
   query: ReportQuery,
   { records, hasNext, hasPrevious }: ReportPage,
@@ -63,7 +63,7 @@ function pointAround(
   const previousPage = Math.max(query.page - 1, firstPage);
   return {
     first: { page: firstPage },
-    // A page without records lies past all others, or before them.
+    // A page without records is past the last record, or before the first.
     ...(hasPrevious && {
       prev: first === undefined ? { page: lastPage } : pointFrom(query, 'before', first, previousPage),
     }),
@@ -85,7 +85,7 @@ function pointFrom(
   return { page, cursor: encodeCursor({ direction, key, page, query: fingerprint, ...moment }) };
 }
 
-/** Other pages as URLs: the filters as they came, then the position. */
+/** Other pages as URLs: the given filters, then the position. */
 function linkHeaders(
   pointers: Partial<Record<Relation, PagePointer>>,
   reportUrl: string,
@@ -107,7 +107,7 @@ function linkHeaders(
   };
 }
 
-/** Other pages of a query that must stand in no URL: what to put into the body beside it. */
+/** Other pages of a query that must not appear in a URL: the members to add to the body. */
 function cursorHeaders({ prev, next }: Partial<Record<Relation, PagePointer>>): Record<string, string> {
   return {
     ...(next?.cursor !== undefined && { 'x-next-cursor': next.cursor }),

@@ -7,17 +7,14 @@ import { planSummary } from './plan-summary.ts';
 import { startStages } from './stage-timer.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
-/**
- * Everything that a summary depends on but the tenant and its revision: equal keys are equal
- * summaries.
- */
+/** The cache key of a summary, apart from the tenant and its revision. */
 export function summaryKey({ nowSeconds, ...asked }: SummaryQuery): readonly unknown[] {
   return ['summary', asked, asked.expiresWithinSeconds === undefined ? undefined : nowSeconds];
 }
 
 /**
- * Answers `GET /v1/subscription/summary`: how many of the tenant's own subscriptions there are, in
- * all and by group, all counts of one moment. Fails with `StorageError` when the store is at fault.
+ * Implements `GET /v1/subscription/summary`: counts the tenant's subscriptions, in total and by
+ * dimension, all in one snapshot. Throws `StorageError` if the store fails.
  */
 export async function getSubscriptionSummary(
   store: Store,

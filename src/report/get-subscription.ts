@@ -6,16 +6,16 @@ import { readRevision } from '../storage/tables/tenant.ts';
 import { ReportError } from './error.ts';
 import type { ReportContext } from './report-context.ts';
 
-/** One record, and the tenant's revision that it was read at. */
+/** One record, and the tenant's revision at which it was read. */
 interface OneSubscription {
-  /** Its finished text. */
+  /** Its stored JSON. */
   readonly record: string;
   readonly revision: number;
 }
 
 /**
- * Answers `GET /v1/subscription/{id}`: the finished text of one record. Another tenant's id and one
- * that nobody has are told the same: `ReportError` `NOT_FOUND`.
+ * Implements `GET /v1/subscription/{id}`: returns the stored JSON of one record. Throws
+ * `ReportError` `NOT_FOUND`, the same for an unknown id and for another tenant's.
  */
 export async function getSubscription(
   { store }: ReportContext,

@@ -16,26 +16,22 @@ import { formatChanges } from './format-changes.ts';
 import type { ReportContext } from './report-context.ts';
 import { startStages, type Timings } from './stage-timer.ts';
 
-/** Some changes as they go on the wire, with how long each stage after the parsing took. */
+/** Formatted changes, with the duration of each stage after parsing. */
 interface TimedChanges extends FormattedReport {
-  /** The tenant's revision that they lead to. */
+  /** The tenant's revision after these changes. */
   readonly revision: number;
   readonly timings: Timings;
 }
 
-/**
- * Everything that an answer depends on but the tenant and its revision: equal keys are equal
- * answers.
- */
+/** The cache key of a response, apart from the tenant and its revision. */
 export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): readonly unknown[] {
   return ['changes', reportUrl, query];
 }
 
 /**
- * Answers `GET /v1/subscription/changes`: what changed after a token, in the order of the changes,
- * as it was at one moment of the store, and the token to go on from. Fails with `ReportError`
- * `RESYNC_REQUIRED` when the token is none of this tenant's history, and with `StorageError` when
- * the store is at fault.
+ * Implements `GET /v1/subscription/changes`: returns the changes after a token, in their order and
+ * from one snapshot, with the following token. Throws `ReportError` `RESYNC_REQUIRED` if the token
+ * is not of this tenant's history, and `StorageError` if the store fails.
  */
 export async function listChanges(
   { store, reportUrl }: ReportContext,
@@ -62,10 +58,10 @@ export async function listChanges(
 }
 
 /**
- * The token of a key. While a reader that began without a token walks through old revisions, its
- * copy holds no removed record all the same, and the token says so: else it would be refused like
- * the token of an old copy. A token of a tenant whose tombstones are complete needs no such word,
- * and older versions of this program could not read it.
+ * Encodes the token of a key. A client that started without a token has no removed records, even
+ * while it reads old revisions; the token says so, or it would be rejected like one of an old copy.
+ * While no tombstone of the tenant was removed, the token does not need that field, which older
+ * versions cannot read.
  */
 function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, since: ChangeToken | undefined): string {
   const clean = since === undefined ? history.revision : cleanRevisionOf(since);
@@ -74,8 +70,8 @@ function writeToken(tenant: TenantId, history: TenantHistory, key: ChangeKey, si
 }
 
 /**
- * Throws unless a token was given for this history, the history has come as far (a restored backup
- * has not), and all tombstones that its reader has not seen are still there.
+ * Throws unless the token is of this history, the history has reached its revision (a restored
+ * backup may not have), and all later tombstones still exist.
  */
 function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHistory): void {
   const { key, fingerprint } = token;

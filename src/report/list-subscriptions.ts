@@ -6,16 +6,14 @@ import type { ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
 import { startStages, type Timings } from './stage-timer.ts';
 
-/** A report page with how long each stage after the parsing took. */
+/** A report page, with the duration of each stage after parsing. */
 export interface TimedReport extends FormattedReport {
-  /** The tenant's revision that it shows. */
+  /** The tenant's revision that the page shows. */
   readonly revision: number;
   readonly timings: Timings;
 }
 
-/**
- * Everything that a page depends on but the tenant and its revision: equal keys are equal pages.
- */
+/** The cache key of a page, apart from the tenant and its revision. */
 export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery): readonly unknown[] {
   const { nowSeconds, ...asked } = query;
   const now = query.expiresWithinSeconds === undefined ? undefined : nowSeconds;
@@ -23,8 +21,8 @@ export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery
 }
 
 /**
- * Answers `GET /v1/subscription` (`spec.md` "Endpoints") and the search: one page of the tenant's
- * own subscriptions. Fails with `StorageError` when the store is at fault.
+ * Implements `GET /v1/subscription` (`spec.md` "Endpoints") and the search: returns one page of the
+ * tenant's subscriptions. Throws `StorageError` if the store fails.
  */
 export async function listSubscriptions(
   context: ReportContext,

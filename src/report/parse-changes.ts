@@ -11,9 +11,9 @@ import { refuse } from './refuse.ts';
 import type { QueryContext } from './report-query.ts';
 
 /**
- * Reads the query string of the changes, without its `?`. Fails with `ReportError` that names every
- * fault at once, or that no form fits when `accepted` is none. Whether the token belongs to the
- * tenant and its store is found out when they are read.
+ * Parses the query string of the changes, without its `?`. Throws `ReportError` with every fault at
+ * once, or `UNACCEPTABLE` if `accepted` is `undefined`. Whether the token belongs to the tenant and
+ * its store is checked when the changes are read.
  */
 export function parseChanges(
   queryString: string,

@@ -10,9 +10,8 @@ import { readQuery } from './read-query.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
- * Reads the body of a search, a JSON object whose members are the parameters of the report. Fails
- * with `ReportError` that names every fault at once, as `parseReport` does: unknown and repeated
- * members, values of the wrong JSON type, and each value that breaks its rule.
+ * Parses the body of a search, a JSON object of report parameters. Throws `ReportError` with every
+ * fault at once: unknown and repeated members, values of the wrong JSON type, and invalid values.
  */
 export function parseSearch(body: Uint8Array, context: QueryContext, accepted: ReportFormat | undefined): ReportQuery {
   const text = decode(body);
@@ -25,7 +24,7 @@ export function parseSearch(body: Uint8Array, context: QueryContext, accepted: R
   );
   const pairs: FormPair[] = [];
   for (const [name, value] of Object.entries(members)) {
-    if (!isParameter(name, known)) continue; // it is among the faults already
+    if (!isParameter(name, known)) continue; // already reported
     const written = asText(name, value);
     if (written !== undefined) pairs.push({ name, value: written });
     else faults.push(typeFault(name, value, ruleOf(schemas[name])));
@@ -50,7 +49,7 @@ function readObject(text: string): Record<string, unknown> {
   try {
     value = JSON.parse(text);
   } catch {
-    // SyntaxError; its message would show a part of the body, which may be personal
+    // a SyntaxError message would contain part of the body, which may be personal data
     throw unreadable();
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unreadable();
@@ -63,8 +62,7 @@ const unreadable = (): ReportError =>
   ]);
 
 /**
- * The names of the members of a JSON object, those that stand twice too, which `JSON.parse` drops
- * without a word.
+ * The member names of a JSON object, including repeated ones, which `JSON.parse` drops silently.
  */
 function memberNames(json: string): string[] {
   const names: string[] = [];
@@ -77,7 +75,7 @@ function memberNames(json: string): string[] {
   return names;
 }
 
-/** The JSON types that stand for a parameter's text. */
+/** Parameters that are JSON numbers or booleans instead of strings. */
 const numbers: ReadonlySet<string> = new Set(['size', 'page']);
 const booleans: ReadonlySet<string> = new Set(['auto-renew', 'all']);
 const typeNames: Readonly<Record<string, string>> = {
@@ -89,8 +87,8 @@ const typeNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * A member as the text that would stand in the query string, or `undefined` when it has the wrong
- * JSON type.
+ * Returns a member as it would appear in the query string; `undefined` if it has the wrong JSON
+ * type.
  */
 function asText(name: ReportParameter, value: unknown): string | undefined {
   if (numbers.has(name)) return typeof value === 'number' ? String(value) : undefined;
@@ -99,7 +97,7 @@ function asText(name: ReportParameter, value: unknown): string | undefined {
   return isText(value) ? value : undefined;
 }
 
-/** Half of a surrogate pair is no character: it could neither be stored nor written back. */
+/** Half a surrogate pair is not a character and cannot be encoded as UTF-8. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value.isWellFormed();
 
 const typeFault = (name: string, value: unknown, rule: string): Fault => ({

@@ -20,9 +20,9 @@ import type { QueryContext } from './report-query.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
 /**
- * Reads the query string of a summary, without its `?`: the filters of the report, and `by`. Fails
- * with `ReportError` that names every fault at once, as `parseReport` does; parameters of the
- * report that say nothing about which records are counted are faults too.
+ * Parses the query string of a summary, without its `?`: the filters of the report, and `by`.
+ * Throws `ReportError` with every fault at once; parameters of the report that do not select
+ * records are faults too.
  */
 export function parseSummary(queryString: string, context: QueryContext): SummaryQuery {
   const { pairs, malformed } = parseForm(queryString);
@@ -64,8 +64,8 @@ const strangerFault = (parameter: string): Fault => ({
 });
 
 /**
- * Days that may be too many. What is asked for decides, not what is there, and not the present
- * moment: a request that is right stays right.
+ * Rejects a `by=day` whose bounds allow too many days. The result depends on the query alone,
+ * neither on the records nor on the current time: a valid request stays valid.
  */
 function tooManyDays(query: SummaryQuery): Fault[] {
   if (!query.by.includes('day')) return [];

@@ -8,10 +8,10 @@ import { refuse } from './refuse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**
- * Reads the query string of a report (`spec.md` "Query parameters"), without its `?`. Fails with
- * `ReportError` that names every fault at once: what cannot be decoded, unknown and repeated names,
- * and each value that breaks its rule. `accepted` is the form that the client takes, unless the
- * query names one.
+ * Parses the query string of a report (`spec.md` "Query parameters"), without its `?`. `accepted`
+ * is the format that the `Accept` header allows, used unless the query names one. Throws
+ * `ReportError` with every fault at once: malformed parts, unknown and repeated names, and invalid
+ * values.
  */
 export function parseReport(
   queryString: string,
@@ -26,7 +26,7 @@ export function parseReport(
   return readQuery({ pairs, faults, unreadable: malformed.length > 0, linkable: true }, context, accepted);
 }
 
-/** Refuses every query parameter, for operations that take none; `why` says what to do instead. */
+/** Rejects every query parameter, for operations without any; `why` is part of the message. */
 export function parseNoParameters(queryString: string, why = 'this operation has no query parameters'): void {
   const { pairs, malformed } = parseForm(queryString);
   const faults = [

@@ -12,7 +12,7 @@ export const groupColumns = {
   'auto-renew': 'auto_renew',
 } as const satisfies Partial<Record<SummaryGroup, SummaryPlan['columns'][number]>>;
 
-/** Turns a query into what the store is asked. By day and by month at once, it is asked by day. */
+/** Translates a query for the store. A summary by day and by month counts by day. */
 export function planSummary(query: SummaryQuery): SummaryPlan {
   const bucket = planBucket(query);
   return {

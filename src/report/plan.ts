@@ -5,7 +5,7 @@ import type { SubscriptionOrder } from '../storage/read/page-sql.ts';
 import type { DateBounds, DateColumn, SubscriptionFilter } from '../storage/subscription-filter.ts';
 import type { AskedFilters, ReportQuery } from './report-query.ts';
 
-/** What is to be read: which records, in which order, from where, how many. */
+/** What to read: which records, in which order, from where, how many. */
 export interface ReportPlan {
   readonly filter: SubscriptionFilter;
   readonly order: SubscriptionOrder;
@@ -20,7 +20,7 @@ export const dateColumns: Readonly<Record<DateField, DateColumn>> = {
   expiration: 'expiration_date',
 };
 
-/** Turns a query into what the store is asked. `firstPage` is the number of the first page. */
+/** Translates a query for the store. `firstPage` is the number of the first page. */
 export function planReport(query: ReportQuery, firstPage: number): ReportPlan {
   return {
     filter: planFilter(query),
@@ -30,7 +30,7 @@ export function planReport(query: ReportQuery, firstPage: number): ReportPlan {
   };
 }
 
-/** Turns the filters of a query into which records the store is asked for. */
+/** Translates the filters of a query for the store. */
 export function planFilter(query: AskedFilters): SubscriptionFilter {
   const { iccid, email, productId, statuses, planId, deviceId, autoRenew } = query;
   return {
@@ -46,8 +46,8 @@ export function planFilter(query: AskedFilters): SubscriptionFilter {
 }
 
 /**
- * All bounds of a query, one pair for each date: those of the creation first, as the order and the
- * counts go by it.
+ * All bounds of a query, one pair per date; the creation date first, as the default order and the
+ * counts use it.
  */
 function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 'furtherBounds'> {
   const { before, after, createdFrom, createdTo, expiresWithinSeconds, nowSeconds } = query;
@@ -61,7 +61,7 @@ function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 
   };
   narrow('created_date', createdFrom && wholeSecond(createdFrom) - 1, createdTo && wholeSecond(createdTo));
   narrow(dateColumns[query.dateField], after?.seconds, before && wholeSecond(before));
-  // its last moment is in it
+  // includes the last second
   if (expiresWithinSeconds !== undefined) narrow('expiration_date', nowSeconds, nowSeconds + expiresWithinSeconds + 1);
   const [first, ...further] = [...bounds].map(([dateColumn, each]) => ({ dateColumn, ...each }));
   return {
@@ -71,8 +71,8 @@ function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 
 }
 
 /**
- * Dates are kept in whole seconds: one is at 5.2 or later if it is at 6 or later, and before 5.2 if
- * it is before 6. After 5.2 is after 5.
+ * Rounds up, as dates are stored in whole seconds: a date is 5.2 or later if it is 6 or later, and
+ * before 5.2 if it is before 6. After 5.2 means after 5.
  */
 const wholeSecond = ({ seconds, nanos }: Instant): number => seconds + (nanos > 0 ? 1 : 0);
 

@@ -2,7 +2,7 @@ import type { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { QueryContext } from './report-query.ts';
 
-/** What every report is made with. */
+/** What every report needs. */
 export interface ReportContext extends QueryContext {
   readonly store: Store;
   /** Spans that are remembered between pages. */

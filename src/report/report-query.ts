@@ -4,12 +4,12 @@ import type { DateField, PageLimits, SortValue } from '../contract/query.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import type { Cursor } from './cursor.ts';
 
-/** What chooses the records of a report and their order. */
+/** The filters and the order of a report. */
 export interface ReportFilters {
   readonly iccid?: string;
   readonly email?: string;
   readonly productId?: string;
-  /** In the order of the alphabet, each once. */
+  /** Sorted, without duplicates. */
   readonly statuses?: readonly string[];
   readonly before?: Instant;
   readonly after?: Instant;
@@ -23,36 +23,33 @@ export interface ReportFilters {
   readonly sort: SortValue;
 }
 
-/** A report query that can be answered: every value read and checked. */
+/** A validated report query. */
 export interface ReportQuery extends ReportFilters {
   readonly size: number;
   readonly page: number;
   readonly cursor?: Cursor;
   readonly format: ReportFormat;
-  /** Whether the whole report is asked for, instead of a page. */
+  /** Whether to return the whole report instead of a page. */
   readonly all: boolean;
   /**
-   * The moment that `expires-within` counts from, in UTC epoch seconds: now, or the now of the
-   * walk's first page.
+   * Start of the `expires-within` range in UTC epoch seconds: now, or the time of the first page.
    */
   readonly nowSeconds: number;
   /**
-   * The parameters that choose records and order, as they arrived in a URL; links to other pages
-   * repeat them. Absent when they must not stand in one.
+   * The filters and the order as they arrived in the URL, which links to other pages repeat. Absent
+   * if they must not appear in a URL.
    */
   readonly filters?: readonly FormPair[];
-  /**
-   * Mark of the filters, the order and `size`: a cursor is good only for the query it came from.
-   */
+  /** Fingerprint of the filters, the order and `size`: a cursor is valid only for its own query. */
   readonly fingerprint: string;
 }
 
-/** What chooses records, in any order, and the moment that `expires-within` counts from. */
+/** The filters without an order, and the start of the `expires-within` range. */
 export type AskedFilters = Omit<ReportFilters, 'sort'> & Pick<ReportQuery, 'nowSeconds'>;
 
-/** What a query is read with. */
+/** What parsing needs. */
 export interface QueryContext {
   readonly limits: PageLimits;
-  /** The time in UTC epoch seconds. */
+  /** Returns the time in UTC epoch seconds. */
   readonly now: () => number;
 }

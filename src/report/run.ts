@@ -3,22 +3,22 @@ import type { PageRecord } from '../storage/read/page-sql.ts';
 import type { TenantId } from '../storage/store.ts';
 import type { ReportPlan } from './plan.ts';
 
-/** One page as it was at one moment of the store, with the total of that moment. */
+/** One page and the total, from one snapshot. */
 export interface ReportPage {
   readonly records: readonly PageRecord[];
-  /** All records that the filter lets through, on all pages. */
+  /** Number of records that match the filter, on all pages. */
   readonly total: number;
-  /** Whether the report goes on after this page, and whether it has something before it. */
+  /** Whether records follow this page, and whether there are records before it. */
   readonly hasNext: boolean;
   readonly hasPrevious: boolean;
-  /** The tenant's revision at that moment. */
+  /** The tenant's revision in that snapshot. */
   readonly revision: number;
 }
 
-/** Reads the page that a plan asks for. The only stage that asks the store. */
+/** Reads the page of a plan. No other stage accesses the store. */
 export async function runReport(context: PageContext, tenant: TenantId, plan: ReportPlan): Promise<ReportPage> {
   const { filter, order, position, size } = plan;
-  // one more, to learn whether the report goes on
+  // one more than the page, to learn whether records follow
   const page = await readPage(context, tenant, filter, order, position, size + 1);
   const { records, total, isBeyondKey, revision } = page;
   const isMore = records.length > size;
@@ -28,7 +28,7 @@ export async function runReport(context: PageContext, tenant: TenantId, plan: Re
     case 'after':
       return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious: isBeyondKey };
     case 'offset': {
-      // the page before this one holds a record
+      // the page before this one has a record
       const hasPrevious = position.skip > 0 && position.skip - size < total;
       return { records: records.slice(0, size), total, revision, hasNext: isMore, hasPrevious };
     }

@@ -7,7 +7,7 @@ interface StageTimer {
   readonly timings: Timings;
 }
 
-/** Starts to measure the first stage. */
+/** Starts measuring the first stage. */
 export function startStages(): StageTimer {
   const timings: Record<string, number> = {};
   let began = performance.now();

@@ -1,8 +1,8 @@
 import type { SummaryGroup } from '../contract/summary.ts';
 import type { AskedFilters } from './report-query.ts';
 
-/** A summary that can be given: every value read and checked. */
+/** A validated summary query. */
 export interface SummaryQuery extends AskedFilters {
-  /** What to count by, in the order of the contract, each once. */
+  /** The dimensions to count by, in the contract's order, without duplicates. */
   readonly by: readonly SummaryGroup[];
 }

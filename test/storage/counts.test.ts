@@ -126,7 +126,8 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
               for (const row of rows) model.set(row.id, row);
             }
             expect(await problemsOf(tenant)).toEqual([]);
-            // remembered leaves are first those before this change, then none, then the current ones
+            // remembered leaves are first those before this change, then none, then the current
+            // ones
             for (const filter of asked) {
               const position = { kind: 'offset', skip: seed % 2_000 } as const;
               const page = await readPage({ store }, tenant, filter, forward, position, 5);

@@ -143,7 +143,8 @@ describe.each(engines)('remembered leaves on $engine', ({ openTestStore }) => {
     await askForProduct(four[3]);
     const forgotten = [];
     for (const n of [0, 2, 3, 1]) forgotten.push((await look(spans, four[n])).several === 1);
-    expect(forgotten).toEqual([false, false, false, true]); // the second one is the least recently used
+    // the second one is the least recently used
+    expect(forgotten).toEqual([false, false, false, true]);
     const small = new SpanMemory({ bytesMax: 7_900 });
     const loads = [];
     for (let n = 0; n < 8; n += 1) loads.push((await look(small)).loads);
