@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
   });
 });
 
-test.runIf(process.platform === 'linux')('a log on a full disk is dropped, and lets the process end (O2)', () => {
+test.runIf(process.platform === 'linux')('a log on a full disk is dropped, and lets the process exit (O2)', () => {
   const full = openSync('/dev/full', 'w');
   const log = new LogDestination(full, { waitingBytesMax: 500, describeDropped });
   for (let n = 0; n < 20; n += 1) log.write(lineOf(n));

@@ -20,7 +20,7 @@ const linesOf = (file: string): Record<string, unknown>[] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 
-test('each command that changes something adds a line of who ran it and how it ended, and no secret (16.3.3)', async () => {
+test('each changing command adds an audit line with its user and exit code, and no secret (16.3.3)', async () => {
   await run(['tenant', 'create', 'acme']);
   const secret = 'a secret that nobody but the client may know 0123456789';
   const created = await run(['client', 'create', '--tenant', 'acme', '--secret-stdin', '--json'], {}, secret);
@@ -42,7 +42,7 @@ test('each command that changes something adds a line of who ran it and how it e
   expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
 });
 
-test('AUDIT_FILE says where, and a file that cannot be written is told and fails no command (16.4.2)', async () => {
+test('AUDIT_FILE sets the audit file; a file that cannot be written is reported and fails no command (16.4.2)', async () => {
   const AUDIT_FILE = join(folder, 'elsewhere', 'audit.log');
   expect((await run(['tenant', 'create', 'acme'], { AUDIT_FILE })).stderr).toBe('');
   expect(linesOf(AUDIT_FILE)).toHaveLength(1);

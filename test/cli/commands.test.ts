@@ -18,16 +18,16 @@ const launcher = fileURLToPath(new URL('../../src/cli/subreport.mjs', import.met
 const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
 const good = JSON.stringify(row);
 const lines = (...texts: string[]): string => texts.map((text) => `${text}\n`).join('');
-/** A sentence, and nothing of the code that says it. */
+/** An error message without a stack trace. */
 const sentence = /^Cannot [^\n]+\n$/;
 
-/** The names that lead to each command which does something. */
+/** The words of each command that does something. */
 const pathsOf = ({ commands }: ReturnType<typeof buildProgram>): string[][] =>
   commands.flatMap((command) =>
     command.commands.length === 0 ? [[command.name()]] : pathsOf(command).map((path) => [command.name(), ...path]),
   );
 
-describe('wrong use', () => {
+describe('wrong use of the command line', () => {
   test.each([
     [[], 'Usage: subreport'],
     [['sevre'], 'Did you mean serve?'],
@@ -51,14 +51,14 @@ describe('wrong use', () => {
     [['generate', '--subscriptions', 'many', '--tenant', 't'], 'an integer, such as 1000'],
     [['generate', '--subscriptions', '5'], 'either --tenant or --output must be given'],
     [['generate', '--subscriptions', '5', '--until', 'noon', '--output', '-'], 'ISO 8601'],
-  ])('%j ends with 2 and says what is right', async (args, said) => {
+  ])('%j exits with 2 and shows the correct use', async (args, said) => {
     const { code, stdout, stderr } = await runHere(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(said);
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
-  test('bad settings end every command with 2, all of them named at once', async () => {
+  test('invalid settings make every command exit with 2 and name all of them', async () => {
     const environment = { PORT: 'eighty', FIRST_PAGE: '2', SUBREPORT_PORT: '80', DATABASE_URL: 'mysql://u:hidden@h/d' };
     for (const args of [['serve'], ['migrate'], ['config'], ['tenant', 'list']]) {
       const { code, stderr } = await runHere(args, environment);
@@ -79,7 +79,7 @@ describe('wrong use', () => {
     }
   });
 
-  test('--version is the one of the package', async () => {
+  test('--version prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect((await runCommand(['--version'])).stdout).toBe(`${version}\n`);
   });
@@ -128,7 +128,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     rmSync(folder, { recursive: true });
   });
 
-  test('migrate says what it applied, and then that there is nothing to do', async () => {
+  test('migrate lists the migrations applied, and then that there is nothing to do', async () => {
     expect(await json(['migrate'])).toEqual({ applied: [], current: expect.stringMatching(/^\d{4}-/) });
     expect((await run(['migrate'])).stdout).toMatch(/^Nothing to do: the schema is at \d{4}-/);
   });
@@ -143,7 +143,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect((await run(['tenant', 'list'])).stdout).toMatch(/^TENANT +CREATED +REVISION\n(.*\n)*acme /);
   });
 
-  test('client create prints a secret once, and list none', async () => {
+  test('client create prints a secret once, and list prints none', async () => {
     const created = await json(['client', 'create', '--tenant', 'acme']);
     expect(created).toEqual({ client_id: expect.any(String), client_secret: expect.stringMatching(/.{43,}/) });
     const listed = await run(['client', 'list', '--tenant', 'acme', '--json']);
@@ -152,7 +152,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect((await run(['client', 'list', '--tenant', 'globex', '--json'])).stdout).toBe('[]\n');
   });
 
-  test('client create takes an id, a secret and grants of a client that moves in', async () => {
+  test('client create accepts the id, secret and grants of a migrated client', async () => {
     const secret = 'kept: since 2019, with "quotes" & +%';
     const moved = await json(
       [
@@ -178,17 +178,17 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
   });
 
   test.each([
-    ['no text', ''],
-    ['too short a secret', 'fifteen letters'],
+    ['an empty secret', ''],
+    ['a secret that is too short', 'fifteen letters'],
     ['a common secret', 'Password12345678'],
     ['a secret with its tenant in it', 'k3y-of-acme-9x7q-export'],
-  ])('client create --secret-stdin refuses %s', async (_title, input) => {
+  ])('client create --secret-stdin rejects %s', async (_title, input) => {
     const { code, stderr } = await run(['client', 'create', '--tenant', 'acme', '--secret-stdin'], { input });
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
     if (input !== '') expect(stderr).not.toContain(input);
   });
 
-  test('client rotate gives a new secret, client disable shuts out', async () => {
+  test('client rotate creates a new secret, and client disable locks the client out', async () => {
     const { client_id: id, client_secret: first } = await json(['client', 'create', '--tenant', 'globex']);
     const rotated = await json(['client', 'rotate', '--client-id', id]);
     expect(rotated).toMatchObject({ client_id: id });
@@ -222,7 +222,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect((await run(['keys', 'rotate', '--now', '--compromised'])).code).toBe(2);
   });
 
-  test('client create --external makes a client without a secret, which gets none later either', async () => {
+  test('client create --external creates a client without a secret, and it cannot get one later', async () => {
     const create = ['client', 'create', '--tenant', 'acme', '--client-id', 'portal', '--external'];
     expect(await json(create)).toEqual({ client_id: 'portal' });
     expect((await findClientWithSecrets(opened.store, 'portal', 0))?.secrets).toEqual([]);
@@ -237,7 +237,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect(await json(['client', 'disable', '--client-id', 'portal'])).toEqual({ client_id: 'portal', disabled: true });
   });
 
-  test('a tenant that does not exist is told with the nearest name', async () => {
+  test('an unknown tenant is reported with the nearest name', async () => {
     for (const args of [
       ['client', 'create'],
       ['import', fileOf('one.ndjson', lines(good))],
@@ -250,7 +250,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
   });
 
   describe('import', () => {
-    test('twice: the second changes nothing', async () => {
+    test('of the same file twice changes nothing the second time', async () => {
       const file = fileOf('twice.ndjson', lines(good));
       const tenant = await json(['tenant', 'create', 'twice']);
       const summary = { tenant: 'twice', dry_run: false, read: 1, accepted: 1, rejected: 0, updated: 0, errors: [] };
@@ -267,7 +267,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       });
     });
 
-    test('a bad row is told with line, field, value and rule, the good ones are loaded, and the end is 1', async () => {
+    test('reports a rejected row with line, field, value and rule, loads the valid ones, and exits with 1', async () => {
       await json(['tenant', 'create', 'bad']);
       const file = fileOf('bad.ndjson', lines(good, JSON.stringify({ ...row, iccid: '12' })));
       const { code, stdout, stderr } = await run(['import', file, '--tenant', 'bad']);
@@ -278,7 +278,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       expect(stdout).toMatch(/^Tenant bad: 2 rows read in .* s: 1 inserted, 0 updated, 0 unchanged, 1 rejected\.\n$/);
     });
 
-    test('of gzip and zstd files, which the name may say', async () => {
+    test('reads gzip and zstd files, whatever their name', async () => {
       await json(['tenant', 'create', 'packed']);
       for (const [name, pack] of [
         ['rows.ndjson.gz', gzipSync],
@@ -295,7 +295,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('an integer number of GiB')]);
     });
 
-    test('--strict loads nothing when one row is bad, from a file and from standard input', async () => {
+    test('--strict loads nothing if one row is invalid, from a file and from standard input', async () => {
       await json(['tenant', 'create', 'strict']);
       const text = lines(good, '{}');
       for (const [file, options] of [
@@ -319,7 +319,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       expect(await json(args, options)).toMatchObject({ dry_run: false, accepted: 1, inserted: 1 });
     });
 
-    test('--errors writes every rejected row to a file of its own, for its user alone', async () => {
+    test('--errors writes every rejected row to a separate file that only its user can read', async () => {
       const errors = join(folder, 'rejected.ndjson');
       const text = lines(...Array.from({ length: 50 }, (_, n) => `{"id":"${n}"}`));
       const args = ['import', '-', '--format', 'ndjson', '--tenant', 'acme', '--errors', errors];
@@ -336,7 +336,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       expect(statSync(errors).mode & 0o777).toBe(0o600);
     });
 
-    test('--errors onto the source is refused, under any name of it, and the source stays whole (T7)', async () => {
+    test('--errors refuses to write to the source under any of its names, and leaves it unchanged (T7)', async () => {
       const source = fileOf('precious.ndjson', lines(good, '{}'));
       const [hard, symbolic] = [join(folder, 'hard.ndjson'), join(folder, 'symbolic.ndjson')];
       linkSync(source, hard);
@@ -349,7 +349,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       expect(readFileSync(source, 'utf8')).toBe(lines(good, '{}'));
     });
 
-    test.runIf(existsSync('/dev/full'))('--errors onto a full disk ends with 1 and a sentence (T7)', async () => {
+    test.runIf(existsSync('/dev/full'))('--errors on a full disk exits with 1 and a message (T7)', async () => {
       const args = ['import', '-', '--format', 'ndjson', '--tenant', 'acme', '--errors', '/dev/full'];
       const { code, stderr } = await run(args, { input: lines('{}', good) });
       expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
@@ -357,16 +357,16 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     });
 
     test.each([
-      ['a file that is not there', ['import', '/no/such/file.csv'], 'ENOENT'],
+      ['a missing file', ['import', '/no/such/file.csv'], 'ENOENT'],
       ['a folder', ['import', '/tmp', '--format', 'csv'], 'EISDIR'],
-      ['errors that cannot be written', ['import', '-', '--format', 'csv', '--errors', '/no/such/folder/x'], 'ENOENT'],
-    ])('%s ends with 1 and a sentence', async (_title, args, reason) => {
+      ['an unwritable --errors file', ['import', '-', '--format', 'csv', '--errors', '/no/such/folder/x'], 'ENOENT'],
+    ])('of %s exits with 1 and a message', async (_title, args, reason) => {
       const { code, stderr } = await run([...args, '--tenant', 'acme']);
       expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
       expect(stderr).toContain(reason);
     });
 
-    test('a JSON array, and a CSV file without its header, end with 1 and the way out', async () => {
+    test('exits with 1 and a remedy for a JSON array, and for a CSV file without its header', async () => {
       const array = await run(['import', '-', '--format', 'ndjson', '--tenant', 'acme'], { input: '[{}]' });
       expect([array.code, array.stderr]).toEqual([1, expect.stringMatching(/jq -c/)]);
       const csv = await run(['import', '-', '--format', 'csv', '--tenant', 'acme'], { input: 'a,b\n1,2\n' });
@@ -374,7 +374,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     });
   });
 
-  test('generate makes the same rows in a tenant and in a file', async () => {
+  test('generate creates the same rows in a tenant and in a file', async () => {
     const file = join(folder, 'generated.ndjson');
     const args = ['generate', '--subscriptions', '300', '--seed', '9', '--until', '2026-01-01T00:00:00Z'];
     await json(['tenant', 'create', 'generated']);

@@ -59,7 +59,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a tenant is deleted with its clients and all its rows, and no other tenant changes', async () => {
+  test('a tenant removes its clients and all its rows, and changes no other tenant', async () => {
     const [acme, other] = [await service.createTenant('acme'), await service.createTenant('other')];
     for (const tenant of [acme, other]) await load(tenant, 3_000);
     await service.store.deleteSubscriptions(acme, ['id-1']);
@@ -84,7 +84,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/^Cannot find the tenant/)]);
   });
 
-  test('a tenant that gets the name of a deleted one shares no revision, record or client with it', async () => {
+  test('a tenant frees its name for a new one, which shares no revision, record or client with it', async () => {
     const first = await service.createTenant('again');
     await load(first, 10);
     const { revision = 0 } = (await findTenant(service.store, first)) ?? {};
@@ -98,7 +98,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     expect((await service.get('/v1/subscription', token)).headers.get('x-total-count')).toBe('2');
   });
 
-  test('a deletion that is killed leaves nothing to use, and goes on when it is run again', async () => {
+  test('a tenant half-way (killed) leaves nothing usable, and continues when it is run again', async () => {
     const tenant = await service.createTenant('killed');
     const total = 30_000;
     await load(tenant, total);
@@ -123,7 +123,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     expect(await rowsOf(tenant)).toEqual([0, 0, 0, 0]);
   });
 
-  test('nothing is deleted while an import runs, and an import into a deleted tenant is refused', async () => {
+  test('a tenant is refused while an import runs, and an import into a deleted tenant is refused', async () => {
     const tenant = await service.createTenant('busy');
     await load(tenant, 10);
     const lock = await service.store.lockImport(tenant);
@@ -142,7 +142,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     expect(await rowsOf(tenant)).toEqual([0, 0, 0, 0]);
   });
 
-  test('erased subscriptions are gone from the report, and their tombstones tell those who follow the changes', async () => {
+  test('subscriptions removes them from the report and leaves tombstones for clients that read changes', async () => {
     const tenant = await service.createTenant('erasure');
     const rows = [...syntheticRows({ count: 20, seed: 4, until: 1_767_225_600 })];
     const text = rows.map((row) => `${JSON.stringify({ ...row, email: `${row.id}@erased.example` })}\n`).join('');
@@ -172,7 +172,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     if (engine === 'sqlite') expect(await readStoreFiles()).not.toContain(address);
   });
 
-  /** What is in the files of the embedded store once its write-ahead log is empty. */
+  /** The contents of the embedded store's files after its write-ahead log was emptied. */
   const readStoreFiles = async (): Promise<string> => {
     const dataDir = opened.environment.DATA_DIR ?? '';
     const connection = new SqliteConnection(join(dataDir, 'subreport.db'), 5_000);
@@ -182,7 +182,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     return files.map((name) => readFileSync(join(dataDir, name), 'latin1')).join('');
   };
 
-  test('a file that is none of ids deletes nothing, and nothing to delete is wrong use', async () => {
+  test('subscriptions by an invalid file of ids removes nothing, and an empty one is wrong use', async () => {
     const tenant = await service.createTenant('careful');
     await load(tenant, 3);
     const file = join(folder, 'wrong.txt');

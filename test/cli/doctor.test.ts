@@ -17,7 +17,7 @@ interface Report {
   readonly checks: readonly { check: string; ok: boolean; message: string; tenant?: string; repaired?: boolean }[];
 }
 
-/** Runs a statement past the store, as somebody would who should not. */
+/** Runs a statement directly, without the store, as nobody should. */
 async function tamper({ environment }: TestStore, sql: string): Promise<void> {
   if (environment.DATABASE_URL === undefined) {
     const database = new DatabaseSync(join(environment.DATA_DIR ?? '', 'subreport.db'));
@@ -39,7 +39,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(stderr).toBe('');
     return [code, JSON.parse(stdout)];
   };
-  /** What the doctor finds of the records of acme and globex. */
+  /** The doctor's results for the records of acme and globex. */
   const recordChecks = async (repair: boolean) =>
     (await examineStore(opened.store, repair)).filter(({ check }) => check === 'records');
   const countsOf = ({ checks }: Report, tenant: string) => checks.find((check) => check.tenant === tenant);
@@ -58,7 +58,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  test('finds nothing wrong with a store as it should be', async () => {
+  test('finds no problem in a healthy store', async () => {
     const [code, report] = await doctor();
     expect([code, report.ok]).toEqual([0, true]);
     const names = {
@@ -71,24 +71,21 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
 
   test.each([
     [
-      'a count that is wrong',
+      'a wrong count',
       "update subscription_span set n = n + 1 where tenant_id = 'acme' and level = 0 and from_date > 0",
     ],
     [
-      'a status that is wrong',
+      'a wrong status',
       `update subscription_span set statuses = '{"EXPIRED":2000}' where tenant_id = 'acme' and level = 2`,
     ],
-    [
-      'a span that is missing',
-      "delete from subscription_span where tenant_id = 'acme' and level = 0 and from_date > 700",
-    ],
+    ['a missing span', "delete from subscription_span where tenant_id = 'acme' and level = 0 and from_date > 700"],
     ['no counts at all', "delete from subscription_span where tenant_id = 'acme'"],
     ['a record that was removed past the store', "delete from subscription where tenant_id = 'acme' and id = 'id77'"],
     [
-      'a series of a product that has no records',
+      'a series of a product without records',
       "insert into subscription_span values ('acme', 'product=none', 2, -9007199254740991, '', 3, '{}')",
     ],
-  ])('finds %s, of that tenant alone, and mends it', async (_what, sql) => {
+  ])('finds %s, in that tenant only, and repairs it', async (_what, sql) => {
     await tamper(opened, sql);
     const [code, report] = await doctor();
     expect([code, report.ok]).toEqual([1, false]);
@@ -106,36 +103,36 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
 
   test.each([
     [
-      'a record unlike its columns',
+      'a record that differs from its columns',
       "update subscription set iccid = '89999', status = null where tenant_id = 'acme' and id = 'id5'",
       "'id5' differs from its columns in status, iccid",
     ],
     [
-      'a flipped letter in the text of a record',
+      'a flipped letter in the JSON of a record',
       `update subscription set record = replace(record, '"iccid":"8944', '"iccid":"8945') where tenant_id = 'acme' and id = 'id6'`,
       "'id6' differs from its columns in iccid",
     ],
     [
-      'a tombstone beside a live record',
+      'a tombstone of a stored record',
       "insert into subscription_tombstone (tenant_id, id, revision) values ('acme', 'id7', 1)",
       "'id7' has a tombstone",
     ],
     [
-      'a record of a revision to come',
+      'a record with a future revision',
       "update subscription set revision = 900000 where tenant_id = 'acme' and id = 'id8'",
       "'id8' is of revision 900000",
     ],
     [
-      'a tombstone of a revision to come',
+      'a tombstone with a future revision',
       "insert into subscription_tombstone (tenant_id, id, revision) values ('acme', 'gone', 900000)",
       "Tombstone 'gone' is of revision 900000",
     ],
     [
-      'tombstones swept beyond the newest revision',
+      'tombstones swept up to a future revision',
       "update tenant set swept_revision = 800000 where id = 'acme'",
       'swept up to 800000',
     ],
-  ])('finds %s, and mends it (T9)', async (_what, sql, told) => {
+  ])('finds %s, and repairs it (T9)', async (_what, sql, told) => {
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     const before = await opened.store.readTenant(tenant, readHistory);
     await tamper(opened, sql);
@@ -145,11 +142,11 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(await recordChecks(true)).toMatchObject([{ ok: true, repaired: true }, { ok: true }]);
     expect((await examineStore(opened.store, false)).filter(({ ok }) => !ok)).toEqual([]);
     const after = await opened.store.readTenant(tenant, readHistory);
-    // clients that follow the changes read what was mended
+    // clients that read changes receive the repaired records
     expect(after.revision).toBe(before.revision + 1);
   });
 
-  test('says of a text that is no record that the records must be imported again (T9)', async () => {
+  test('says that incomplete records must be imported again (T9)', async () => {
     await tamper(opened, "update subscription set record = '{\"id\":' where tenant_id = 'acme' and id = 'id5'");
     const told = (await recordChecks(true)).find(({ ok }) => !ok);
     expect(told).toMatchObject({ tenant: 'acme', repaired: false });
@@ -159,7 +156,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(await recordChecks(false)).toMatchObject([{ ok: true }, { ok: true }]);
   });
 
-  test('says what it found to people too', async () => {
+  test('prints its results for people too', async () => {
     const { code, stdout } = await runHere(['doctor'], opened.environment);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {5} schema: .*\n/);
@@ -180,7 +177,7 @@ test('doctor does not migrate: an empty store has a schema problem, and no count
   rmSync(folder, { recursive: true });
 });
 
-test('doctor finds an embedded file that is damaged', async () => {
+test('doctor finds a damaged embedded file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-doctor-'));
   const environment = { DATA_DIR: folder };
   await runHere(['tenant', 'create', 'acme'], environment);
@@ -200,7 +197,7 @@ test('doctor finds an embedded file that is damaged', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('doctor finds row-level security that was switched off, and a superuser without a role to step down to', async () => {
+test('doctor finds row-level security that was disabled, and a superuser without the role to switch to', async () => {
   const opened = await openPostgres('postgres');
   await opened.store.migrate();
   const checks = async (): Promise<Report['checks']> =>

@@ -28,7 +28,7 @@ afterEach(async () => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // it ended with the first process
+      // it exited with the primary process
     }
   }
   await command.ended;
@@ -46,7 +46,7 @@ const workerPids = (): number[] =>
     .filter(({ msg }) => String(msg).startsWith('listening at '))
     .map(({ pid }) => Number(pid));
 
-test('a worker whose event loop stands still is killed, replaced and logged (O5)', async () => {
+test('a worker whose event loop is blocked is killed, replaced and logged (O5)', async () => {
   const [hung = 0] = workerPids();
   process.kill(hung, 'SIGSTOP');
   await eventually(() => expect(workerPids()).toHaveLength(3));
@@ -58,7 +58,7 @@ test('a worker whose event loop stands still is killed, replaced and logged (O5)
   }
 });
 
-test('workers are not blamed for a pause of the first process (O5)', async () => {
+test('a pause of the primary process does not count against its workers (O5)', async () => {
   command.child.kill('SIGSTOP');
   await sleep(2 * silenceMs);
   command.child.kill('SIGCONT');

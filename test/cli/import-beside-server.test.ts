@@ -8,7 +8,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const total = 20_000;
 
-describe.each(engines)('an import in a process of its own beside a running server, on $engine', ({ openTestStore }) => {
+describe.each(engines)('an import in another process while a server runs, on $engine', ({ openTestStore }) => {
   let service: TestService;
   let environment: Readonly<Record<string, string>>;
   let folder: string;
@@ -28,7 +28,7 @@ describe.each(engines)('an import in a process of its own beside a running serve
     rmSync(folder, { recursive: true });
   });
 
-  test(`${total} rows: every read meanwhile is answered, totals only grow, and at its end all are visible`, async () => {
+  test(`of ${total} rows: every concurrent read succeeds, totals only grow, and at the end all rows are visible`, async () => {
     const token = await service.accessToken(await service.createClient(await service.createTenant('acme')));
     const readTotal = async (): Promise<number> => {
       const response = await service.get('/v1/subscription?size=100', token);

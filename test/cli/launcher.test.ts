@@ -31,11 +31,11 @@ function isAlive(pid: number): boolean {
 }
 
 test.runIf(process.platform === 'linux')(
-  'kill -9 of the launcher ends the import that it started, and its lock (O8)',
+  'kill -9 of the launcher stops the import that it started, and releases its lock (O8)',
   async () => {
     const args = [launcher, 'import', '-', '--tenant', 'acme', '--format', 'ndjson', '--json'];
     execFileSync('mkfifo', [join(folder, 'rows')]);
-    const source = openSync(join(folder, 'rows'), 'r+'); // it does not end when the launcher does
+    const source = openSync(join(folder, 'rows'), 'r+'); // it stays open when the launcher exits
     const started = spawn(process.execPath, args, { env: environment, stdio: [source, 'ignore', 'ignore'] });
     const importOther = () =>
       runCommand(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input: '\n' });

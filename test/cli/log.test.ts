@@ -10,7 +10,7 @@ import { freePort } from '../../tools/free-port.ts';
 import { eventually } from '../support/eventually.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-/** More lines than wait for a reader: each is about 500 bytes. */
+/** More lines than the log buffers: each is about 500 bytes. */
 const requests = 4_000;
 let folder: string;
 let port: number;
@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts a service with a standard output that nobody has read yet, and waits until it answers. */
+/** Starts a service whose standard output is not read yet, and waits until it responds. */
 async function startService(stdout: 'pipe' | number): Promise<ChildProcess> {
   const environment = { PATH: process.env.PATH, DATA_DIR: join(folder, 'data'), PORT: `${port}`, MANAGEMENT_PORT: '0' };
   child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', stdout, 'ignore'] });
@@ -48,7 +48,7 @@ async function sendMany(): Promise<void> {
   for (let n = 1; n < requests; n += 1) socket.write(`${request}\r\n`);
   socket.write(`${request}Connection: close\r\n\r\n`);
   await ended;
-  // a status line may be cut by the end of a chunk
+  // a status line may be split between two chunks
   expect(answered).toBeGreaterThan(requests * 0.95);
 }
 
@@ -58,14 +58,14 @@ async function endOf(running: ChildProcess): Promise<number | null> {
   return code;
 }
 
-test('a service whose log nobody reads goes on, and SIGTERM ends it with 0 (O2)', async () => {
+test('a service whose log is never read keeps running, and SIGTERM stops it with 0 (O2)', async () => {
   const running = await startService('pipe');
   await sendMany();
   expect(await endOf(running)).toBe(0);
 });
 
 test.runIf(process.platform === 'linux')(
-  'a service whose log is on a full disk goes on, and SIGTERM ends it with 0 (O2)',
+  'a service whose log is on a full disk keeps running, and SIGTERM stops it with 0 (O2)',
   async () => {
     const running = await startService(openSync('/dev/full', 'w'));
     await sendMany();
@@ -73,7 +73,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a log that is read late has every line, or says how many it dropped (O2)', async () => {
+test('a log that is read late has every line, or reports how many were dropped (O2)', async () => {
   const running = await startService('pipe');
   await sendMany();
   const lines: { msg?: string; dropped?: number; correlation_id?: string }[] = [];

@@ -4,12 +4,10 @@ import type { TestStore } from '../support/engines.ts';
 import { runHere } from '../support/run-here.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';
 
-/**
- * Each engine once. The commands open a store of their own, as those of another process do.
- */
+/** Each engine once. The commands open their own store, as another process does. */
 const chosen = servicesOnEngines.filter(({ engine, processes }) => (engine === 'postgres') === processes > 1);
 
-describe.each(chosen)('mending clients by hand, on $engine with $service', ({ openTestStore, start }) => {
+describe.each(chosen)('administering clients on $engine with $service', ({ openTestStore, start }) => {
   let opened: TestStore;
   let service: TestService;
   let acme: TenantId;
@@ -20,7 +18,9 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
     return JSON.parse(stdout);
   };
   const statusOf = async (token: string) => (await service.get('/v1/subscription', token)).status;
-  /** Waits until every process answers a token so: connections go to any of them. */
+  /**
+   * Waits until every process responds to a token with this status: connections reach any of them.
+   */
   const untilAllAnswer = (token: string, status: number) =>
     expect
       .poll(() => Promise.all(Array.from({ length: 8 }, () => statusOf(token))))
@@ -35,7 +35,7 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
   });
   afterAll(() => service.close());
 
-  test('a client that was disabled and enabled gets new tokens, and its old ones stay refused', async () => {
+  test('a client that was disabled and enabled gets new tokens, and its old ones stay revoked', async () => {
     const client = await service.createClient(acme, { clientId: 'back' });
     const old = await service.accessToken(client);
     await untilAllAnswer(old, 200);
@@ -54,7 +54,7 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
     expect((await run('enable', '--client-id', 'back')).stdout).toBe('The client back was not disabled.\n');
   });
 
-  test('what a client may do is changed from its next request on', async () => {
+  test('changed grants and scopes of a client apply from its next request on', async () => {
     const client = await service.createClient(acme, { clientId: 'changing' });
     const token = await service.accessToken(client);
     await untilAllAnswer(token, 200);
@@ -92,7 +92,7 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
     expect(await tokenStatus(await json('rotate', '--client-id', 'moves-out'))).toBe(200);
   });
 
-  test('a deleted client is gone with its secrets and tokens, and its id can be given again', async () => {
+  test('a deleted client loses its secrets and tokens, and its id can be reused', async () => {
     const client = await service.createClient(acme, { clientId: 'leaves' });
     const token = await service.accessToken(client);
     await untilAllAnswer(token, 200);
@@ -104,14 +104,15 @@ describe.each(chosen)('mending clients by hand, on $engine with $service', ({ op
       const { code, stderr } = await run(action, '--client-id', 'leaves', ...more);
       expect([action, code, stderr]).toEqual([action, 1, expect.stringMatching(/^Cannot find the client: [^\n]+\n$/)]);
     }
-    await new Promise((resolve) => setTimeout(resolve, 1_100)); // tokens tell seconds
+    // tokens have a resolution of one second
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
     const next = await service.createClient(acme, { clientId: 'leaves' });
     expect(await tokenStatus(next)).toBe(200);
     await untilAllAnswer(token, 401);
   });
 });
 
-test('client update without a change, and with contradicting ones, is wrong use', async () => {
+test('client update without a change, or with contradicting ones, is wrong use', async () => {
   for (const args of [[], ['--external', '--grants', 'client_credentials'], ['--scopes', 'everything']]) {
     const { code } = await runHere(['client', 'update', '--client-id', 'c', ...args]);
     expect(code).toBe(2);

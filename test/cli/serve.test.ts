@@ -75,7 +75,7 @@ async function readAll(): Promise<Subscription[]> {
 }
 
 describe('serve --demo', () => {
-  test('makes 2,000 believable records and a client, and prints what a newcomer needs', async () => {
+  test('creates 2,000 realistic records and a client, and prints a quick start', async () => {
     const command = await startDemo();
     const url = `http://127.0.0.1:${environment.PORT}`;
     for (const place of ['/connect-api/v1/subscription', '/oauth2/token', '/console', '/docs'])
@@ -100,7 +100,7 @@ describe('serve --demo', () => {
     ]);
   });
 
-  test('the printed curl reads a report', async () => {
+  test('prints a curl command that reads a report', async () => {
     const printed = (await startDemo()).stdout();
     const shown = printed.slice(printed.indexOf(pasteLine)).split('\n').slice(1);
     // a line of the log may follow
@@ -110,7 +110,7 @@ describe('serve --demo', () => {
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
   });
 
-  test('at a second start has the same client and the same records', async () => {
+  test('has the same client and the same records at the second start', async () => {
     const first = await startDemo();
     const [client, records] = [demoClient(), await readAll()];
     first.child.kill('SIGTERM');
@@ -119,7 +119,7 @@ describe('serve --demo', () => {
     expect([demoClient(), await readAll()]).toEqual([client, records]);
   });
 
-  test('without --demo there is no tenant, no client and no file of it', async () => {
+  test('is required for them: without it there is no tenant, no client and no file', async () => {
     const command = start(['serve']);
     await untilWritten(command, '"serving"');
     const { stdout } = await runCommand(['tenant', 'list', '--json'], { environment });
@@ -127,7 +127,7 @@ describe('serve --demo', () => {
     expect(statSync(join(folder, 'data', 'demo-client.json'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('--json announces it as one line', async () => {
+  test('with --json announces itself in one line', async () => {
     const command = start(['serve', '--demo', '--json']);
     await untilWritten(command, '"report"');
     const [line = ''] = command
@@ -150,7 +150,7 @@ describe('warnings at the start', () => {
       .map(({ msg }) => msg);
   };
 
-  test('7 (RFC 6749 §3.2, §10.9): a public URL that is http is refused where others reach it, unless it is allowed (12.2.1)', async () => {
+  test('7 (RFC 6749 §3.2, §10.9): a public http URL is refused if other machines can reach it, unless it is allowed (12.2.1)', async () => {
     const PUBLIC_URL = 'http://reports.example.com';
     const { code, stderr } = await start(['serve'], { environment: { PUBLIC_URL } }).ended;
     expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
@@ -160,14 +160,14 @@ describe('warnings at the start', () => {
     );
   });
 
-  test("the operator's listener on an address that others reach is told, as it is plain http (12.3.3)", async () => {
+  test('a management listener that other machines can reach is reported, because it uses plain http (12.3.3)', async () => {
     const MANAGEMENT_PORT = String(await freePort());
     const told = expect.stringMatching(/^MANAGEMENT_HOST is reachable from other machines/);
     expect(await warnings({ MANAGEMENT_PORT, MANAGEMENT_HOST: '0.0.0.0' })).toContainEqual(told);
     expect(await warnings({ MANAGEMENT_PORT: String(await freePort()), PORT: String(await freePort()) })).toEqual([]);
   });
 
-  test('keys in the clear are told where real clients are served, and not on a laptop', async () => {
+  test('unencrypted keys are reported if the service has real clients, and not on a laptop', async () => {
     const missing = expect.stringMatching(/^KEY_ENCRYPTION_SECRET is not set/);
     const production = { PUBLIC_URL: 'https://reports.example.com' };
     expect(await warnings(production)).toContainEqual(missing);
@@ -177,7 +177,7 @@ describe('warnings at the start', () => {
     expect(await warnings(laptop)).toEqual([]);
   });
 
-  test('a proxy that must be there and is not trusted is told at the start (S5)', async () => {
+  test('a required proxy that is not trusted is reported (S5)', async () => {
     const told = expect.stringMatching(/^TRUSTED_PROXIES is not set/);
     const production = { PUBLIC_URL: 'https://reports.example.com' };
     expect(await warnings(production)).toContainEqual(told);
@@ -185,7 +185,7 @@ describe('warnings at the start', () => {
     expect(await warnings(trusting)).not.toContainEqual(told);
   });
 
-  test('a wrong KEY_ENCRYPTION_SECRET stops the start with a sentence, and is not shown', async () => {
+  test('a wrong KEY_ENCRYPTION_SECRET stops the start with a message that does not show it', async () => {
     await warnings({ KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64') });
     const wrong = randomBytes(32).toString('base64');
     const { code, stderr } = await start(['serve'], { environment: { KEY_ENCRYPTION_SECRET: wrong } }).ended;
@@ -195,7 +195,7 @@ describe('warnings at the start', () => {
   });
 });
 
-describe('what keeps a service from starting is a sentence, exit 1 and no stack', () => {
+describe('serve fails with a message, exit code 1 and no stack for', () => {
   const failure = async (options: CommandOptions = {}) => {
     const result = await start(['serve'], options).ended;
     expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(sentence)]);
@@ -214,7 +214,7 @@ describe('what keeps a service from starting is a sentence, exit 1 and no stack'
     );
   });
 
-  test('a data folder that cannot be made', async () => {
+  test('a data folder that cannot be created', async () => {
     const below = join(import.meta.filename, 'data');
     expect(await failure({ environment: { DATA_DIR: below } })).toContain(`'${below}'`);
   });
@@ -225,12 +225,12 @@ describe('what keeps a service from starting is a sentence, exit 1 and no stack'
     expect(await failure({ uid: 65_534 })).toContain(join(folder, 'data'));
   });
 
-  test('a file in the place of the store that is none', async () => {
+  test('a store file that is not a database', async () => {
     mkdirSync(join(folder, 'data', 'subreport.db'), { recursive: true });
     expect(await failure()).toContain(`'${join(folder, 'data', 'subreport.db')}'`);
   });
 
-  test('a PostgreSQL that is not there, its password not shown', async () => {
+  test('an unreachable PostgreSQL, without showing its password', async () => {
     const url = `postgres://subreport:hidden@127.0.0.1:${await freePort()}/subreport`;
     const said = await failure({ environment: { DATABASE_URL: url } });
     expect(said).toContain('DATABASE_URL');
@@ -239,7 +239,7 @@ describe('what keeps a service from starting is a sentence, exit 1 and no stack'
 });
 
 describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
-  test('SIGTERM while requests are under way: each that was sent is answered, then the process ends with 0', async () => {
+  test('SIGTERM with running requests: each gets its response, then the process exits with 0', async () => {
     const opened = await openTestStore();
     const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
     const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();
@@ -265,7 +265,7 @@ describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
 });
 
 test.each(['SIGTERM', 'SIGHUP'] as const)(
-  'after %s one process says that it drains, at /readyz and on each connection, and ends with 0 (O9)',
+  'after %s a process announces its stop at /readyz and on each connection, and exits with 0 (O9)',
   async (signal) => {
     const command = start(['serve'], { environment: { SHUTDOWN_DELAY_SECONDS: '3' } });
     await untilWritten(command, '"serving"');
@@ -281,7 +281,7 @@ test.each(['SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-test('a request that outlasts the wait after SIGTERM is answered, and its kept connection does not hold the process', async () => {
+test('a request that outlasts the wait after SIGTERM gets its response, and its kept-alive connection does not delay the exit', async () => {
   const opened = await openPostgres(testRole);
   const command = await startDemo({ environment: { ...opened.environment, DATA_DIR: environment.DATA_DIR ?? '' } });
   const { base_url: baseUrl, token_url: tokenUrl, client_id = '', client_secret = '' } = demoClient();

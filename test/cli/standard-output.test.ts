@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs a command whose standard output is a full disk, or a pipe that its reader has closed. */
+/** Runs a command whose standard output is a full disk, or a closed pipe. */
 async function runInto(sink: 'full disk' | 'closed pipe', args: readonly string[]) {
   const full = sink === 'full disk' ? openSync('/dev/full', 'w') : undefined;
   const child = spawn(process.execPath, [main, ...args], {
@@ -38,14 +38,14 @@ async function runInto(sink: 'full disk' | 'closed pipe', args: readonly string[
 const importing = (): string[] => ['import', rows, '--tenant', 'acme', '--json'];
 const generating = ['generate', '--subscriptions', '20000', '--output', '-'];
 
-describe.runIf(process.platform === 'linux')('a result that a full disk does not take (T3)', () => {
+describe.runIf(process.platform === 'linux')('a result written to a full disk (T3)', () => {
   test.each([
     ['tenant create', () => ['tenant', 'create', 'unseen']],
     ['client create, whose secret is lost', () => ['client', 'create', '--tenant', 'acme']],
     ['config', () => ['config']],
     ['import with a rejected row', importing],
     ['generate', () => generating],
-  ])('is a sentence and exit code 1: %s', async (_command, args) => {
+  ])('causes a message and exit code 1 for %s', async (_command, args) => {
     expect(await runInto('full disk', args())).toEqual({
       code: 1,
       stderr: 'Cannot write the result: standard output must take all of it: current value is ENOSPC\n',
@@ -54,7 +54,7 @@ describe.runIf(process.platform === 'linux')('a result that a full disk does not
 });
 
 test.skipIf(process.platform === 'win32')(
-  'a result that a file takes only the beginning of is a sentence and exit code 1 (T3)',
+  'a result that a file can hold only in part causes a message and exit code 1 (T3)',
   async () => {
     const command = `ulimit -f 4; exec "${process.execPath}" "${main}" config --json > "${join(folder, 'cut')}"`;
     const child = spawn('bash', ['-c', command], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -63,12 +63,12 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-describe('a reader that goes away (T3)', () => {
+describe('a closed pipe (T3)', () => {
   test.each([
     ['0 of config', 0, () => ['config']],
     ['0 of generate, which stops', 0, () => generating],
     ['1 of an import with a rejected row', 1, importing],
-  ])('leaves the exit code as it is: %s', async (_command, code, args) => {
+  ])('does not change the exit code %s', async (_command, code, args) => {
     expect(await runInto('closed pipe', args())).toEqual({ code, stderr: '' });
   });
 });

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The files that a process has open, as Linux shows them. */
+/** The open files of a process, as Linux lists them. */
 const openFiles = (pid = 0): string[] =>
   readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
     try {
@@ -25,7 +25,7 @@ const openFiles = (pid = 0): string[] =>
   });
 
 test.runIf(process.platform === 'linux')(
-  'a strict import from standard input that is killed leaves no record on the disk (S13)',
+  'a strict import from standard input that is killed leaves no record on disk (S13)',
   async () => {
     const [data, temporary] = [join(folder, 'data'), join(folder, 'tmp')];
     mkdirSync(temporary);

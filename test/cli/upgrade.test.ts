@@ -17,8 +17,7 @@ import { currentSchema, makeNewerVersion, type NewerVersion } from '../support/n
 import { subscriptionRow } from '../support/rows.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
-// Two versions on one store (docs/decisions/upgrades.md): this one, and one with a further
-// migration.
+// Two versions on one store (docs/decisions/upgrades.md): this one, and one with another migration.
 
 const programOf = (version: NewerVersion) => [process.execPath, version.main] as const;
 let compatible: NewerVersion;
@@ -54,7 +53,7 @@ describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
     expect((await opened.store.examine()).filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  test('the older one refuses a newer schema that does not name it, with a sentence (O3)', async () => {
+  test('the older one refuses a newer schema that does not name it, with a message (O3)', async () => {
     expect((await runNewer(incompatible, ['migrate'])).code).toBe(0);
     const refused = {
       code: 'UNUSABLE',
@@ -113,7 +112,7 @@ test('a running process stays ready while the files of a later version replace i
 });
 
 describe('an upgrade of a service behind a load balancer, on one PostgreSQL', () => {
-  /** Upgrades and returns; `UPGRADE_ROUNDS=20` makes it a drill of some minutes. */
+  /** Number of upgrades and downgrades; `UPGRADE_ROUNDS=20` makes it a drill of some minutes. */
   const rounds = Number(process.env.UPGRADE_ROUNDS ?? 1);
   let opened: TestStore;
   let balancer: Balancer;
@@ -131,7 +130,7 @@ describe('an upgrade of a service behind a load balancer, on one PostgreSQL', ()
     await opened.close();
   });
 
-  /** Starts a process of a version behind the load balancer; its URL. */
+  /** Starts a process of a version behind the load balancer; returns its URL. */
   async function start(version?: NewerVersion): Promise<string> {
     const port = String(await freePort());
     const command = startCommand(['serve'], {
@@ -159,7 +158,7 @@ describe('an upgrade of a service behind a load balancer, on one PostgreSQL', ()
   }
 
   test(
-    'fails no request, there and back, while reports are read and records are written (O3)',
+    'fails no request in either direction while reports are read and records are written (O3)',
     async () => {
       const load = await startLoad(opened.store, balancer.url);
       let older = await start();
@@ -188,11 +187,11 @@ describe('an upgrade of a service behind a load balancer, on one PostgreSQL', ()
   );
 });
 
-/** Readers of tokens and reports, and a writer, until told to end. */
+/** Readers of tokens and reports, and a writer, until stopped. */
 interface Load {
   readonly tenant: TenantId;
   begin(): void;
-  /** Resolves when that many more requests have been answered. */
+  /** Resolves when that many more requests have succeeded. */
   untilMore(count: number): Promise<void>;
   end(): Promise<{ readonly failures: readonly string[]; readonly requests: number; readonly written: number }>;
 }

@@ -20,14 +20,14 @@ import { type RunningCommand, runCommand, startCommand, untilWritten } from '../
 const now = (): number => Math.floor(Date.now() / 1000);
 const sentence = /^Cannot [^\n]+\n$/;
 
-/** An answer of one request on a connection of its own, or what became of the connection. */
+/** The response of a request on a new connection, or the connection's error. */
 interface Answer {
   readonly status: number | string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** Sends a GET on a connection of its own, which any worker may get. */
+/** Sends a GET on a new connection, which any worker may get. */
 function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((resolve) => {
     const failed = ({ code = 'ERROR' }: NodeJS.ErrnoException) => resolve({ status: code, headers: {}, body: '' });
@@ -44,13 +44,13 @@ function ask(url: string, headers: Record<string, string> = {}): Promise<Answer>
   });
 }
 
-/** `subreport serve --workers N` over a store, with a tenant of some records and a client. */
+/** `subreport serve --workers N` on a store, with a tenant of some records and a client. */
 interface Workers {
   readonly command: RunningCommand;
   readonly url: string;
   readonly reportUrl: string;
   readonly credentials: Readonly<Record<'client_id' | 'client_secret', string>>;
-  /** Every line of the log, parsed; a line that is no JSON fails. */
+  /** Every line of the log, parsed; throws if a line is not JSON. */
   log(): Record<string, unknown>[];
   /** Process ids of the workers that began to listen, oldest first. */
   pids(): number[];
@@ -108,10 +108,10 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     };
   }
 
-  test('every worker answers, logs who it is, and takes the tokens that another one made', async () => {
+  test('every worker responds, logs its id, and accepts the tokens of other workers', async () => {
     const workers = await startWorkers(3);
     const tokens = await Promise.all(Array.from({ length: 40 }, () => workers.token()));
-    // each worker gets each of them with next to no exception
+    // with high probability each worker gets each of them
     const requests = [...tokens, ...tokens, ...tokens];
     const answers = await Promise.all(
       requests.map((token) => ask(workers.reportUrl, { authorization: `Bearer ${token}` })),
@@ -127,7 +127,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     expect(workers.log().filter(({ msg }) => msg === 'serving')).toEqual([expect.objectContaining({ workers: 3 })]);
   });
 
-  test('a walk over all pages while an import runs misses none that was there and repeats none', async () => {
+  test('reading all pages during an import returns every existing record exactly once', async () => {
     const workers = await startWorkers(2);
     const folder = mkdtempSync(join(tmpdir(), 'subreport-workers-'));
     const file = join(folder, 'rows.ndjson');
@@ -159,7 +159,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     rmSync(folder, { recursive: true });
   });
 
-  test('limits hold for all workers together, however connections are spread', async () => {
+  test('limits hold for all workers together, however connections are distributed', async () => {
     const workers = await startWorkers(3, { RATE_LIMIT_PER_MINUTE: '10', TOKEN_FAILURES_PER_MINUTE: '4' });
     const headers = { authorization: `Bearer ${await workers.token()}` };
     const answers = await Promise.all(Array.from({ length: 60 }, () => ask(workers.reportUrl, headers)));
@@ -182,7 +182,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     });
   });
 
-  test('kill -9 of a worker: the others go on, and it is replaced', async () => {
+  test('kill -9 of a worker: the others keep serving, and it is replaced', async () => {
     const workers = await startWorkers(2);
     const headers = { authorization: `Bearer ${await workers.token()}` };
     const [victim = 0] = workers.pids();
@@ -209,7 +209,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     expect((await ask(`${workers.url}/readyz`)).status).toBe(200);
   });
 
-  test('a worker that is told to end answers what is under way and is replaced', async () => {
+  test('SIGTERM to a worker: its running requests finish, and it is replaced', async () => {
     const workers = await startWorkers(2);
     const headers = { authorization: `Bearer ${await workers.token()}` };
     const underWay = Array.from({ length: 20 }, () => ask(`${workers.reportUrl}?size=1000`, headers));
@@ -222,7 +222,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    '%s under load: each request is answered, then it ends with 0',
+    '%s under load: each request gets its response, then the process exits with 0',
     async (signal) => {
       const workers = await startWorkers(2);
       const headers = { authorization: `Bearer ${await workers.token()}` };
@@ -232,7 +232,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
         while (!signalled) {
           const answer = ask(`${workers.reportUrl}?size=1000`, headers);
           answers.push(answer);
-          // some wait for their turn, so that many are under way
+          // some wait for their turn, so that many requests run
           await Promise.race([answer, sleep(20)]);
         }
       });
@@ -260,7 +260,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     }
   };
 
-  test('a second signal ends all of it at once', async () => {
+  test('a second signal kills all processes at once', async () => {
     const workers = await startWorkers(2, { SHUTDOWN_DELAY_SECONDS: '60' });
     workers.command.child.kill('SIGTERM');
     await untilWritten(workers.command, '"stopping"');
@@ -270,7 +270,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     await eventually(() => expect(workers.pids().filter(isAlive)).toEqual([]));
   });
 
-  test('a killed first process takes its workers with it', async () => {
+  test('a killed primary process takes its workers with it', async () => {
     const workers = await startWorkers(2);
     const pids = workers.pids();
     expect(pids.filter(isAlive)).toHaveLength(2);
@@ -279,7 +279,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     expect((await ask(`${workers.url}/readyz`)).status).toBe('ECONNREFUSED');
   });
 
-  test.runIf(engine === 'postgres')('DATABASE_POOL_SIZE holds for all workers together', async () => {
+  test.runIf(engine === 'postgres')('DATABASE_POOL_SIZE is the limit of all workers together', async () => {
     const url = `${opened.environment.DATABASE_URL}?application_name=fleet`;
     const workers = await startWorkers(2, { DATABASE_POOL_SIZE: '5', DATABASE_URL: url });
     const headers = { authorization: `Bearer ${await workers.token()}` };
@@ -289,11 +289,11 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     await admin.connect();
     const { rows } = await admin.query("select pid from pg_stat_activity where application_name = 'fleet'");
     await admin.end();
-    // two for each worker, its listener, and the one of the first process
+    // two for each worker, its listener, and the one of the primary process
     expect(rows).toHaveLength(2 * 2 + 2 + 1);
   });
 
-  describe('what keeps workers from starting is one sentence, exit 1 and no stack', () => {
+  describe('starting workers fails with one message, exit code 1 and no stack for', () => {
     const failure = async (more: Record<string, string>): Promise<string> => {
       const command = startCommand(['serve', '--workers', '3'], { environment: { ...opened.environment, ...more } });
       started.push(command);
@@ -311,7 +311,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
       server.close();
     });
 
-    test('a port that the workers of another command share', async () => {
+    test('a port shared by the workers of another command', async () => {
       const { url } = await startWorkers(2);
       const { port } = new URL(url);
       expect(await failure({ PORT: port })).toContain(`127.0.0.1:${port}: the port must be free`);
@@ -333,7 +333,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
       expect(said).not.toContain(wrong);
     });
 
-    test('a PostgreSQL that is not there', async () => {
+    test('an unreachable PostgreSQL', async () => {
       const url = `postgres://subreport:hidden@127.0.0.1:${await freePort()}/subreport`;
       const said = await failure({ DATABASE_URL: url });
       expect(said).toContain('DATABASE_URL');

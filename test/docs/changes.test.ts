@@ -47,7 +47,7 @@ describe.runIf(hasTools)('the loop of docs/changes.md', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('makes a copy of all records, and keeps it in step', async () => {
+  test('copies all records and keeps the copy up to date', async () => {
     await follow();
     expect(copy()).toEqual(copyOf(rows));
     const kept = readFileSync(join(folder, 'copy.token'), 'utf8');
@@ -63,7 +63,7 @@ describe.runIf(hasTools)('the loop of docs/changes.md', () => {
     expect(copy()).toEqual(copyOf([...rows.slice(0, 1), changed, ...rows.slice(20)]));
   });
 
-  test('ends with an error when the service refuses, and keeps what it had', async () => {
+  test('exits with an error when the service refuses, and keeps its copy', async () => {
     const before = copy();
     token = 'wrong';
     await expect(follow()).rejects.toMatchObject({ code: 1 });

@@ -20,23 +20,20 @@ const pages = [
     .filter((file) => file.endsWith('.md')),
 ];
 
-/** The first cells of a table's rows that are code, with the second ones. */
+/** The first cells of table rows that are code, with the second cells. */
 const codeRows = (text: string): string[][] =>
   [...text.matchAll(/^\| `([^`]+)` \|(?: (\d+) \|)?/gm)].map(([, first = '', second]) => [first, second ?? '']);
 
-describe('documentation and code say the same', () => {
-  test.each(Object.keys(generatedParts))(
-    '%s has the generated part that the code gives (npm run docs writes it)',
-    (file) => {
-      expect(read(file)).toBe(withGeneratedPart(file, read(file)));
-    },
-  );
+describe('documentation and code agree', () => {
+  test.each(Object.keys(generatedParts))('%s has the part generated from the code (npm run docs writes it)', (file) => {
+    expect(read(file)).toBe(withGeneratedPart(file, read(file)));
+  });
 
   test('docs/architecture.svg shows the folders and imports of src/ (npm run docs draws it)', () => {
     expect(read('docs/architecture.svg')).toBe(architecturePicture());
   });
 
-  test('docs/errors.md lists every error code with its status, and no other', () => {
+  test('docs/errors.md lists every error code with its status, and no others', () => {
     const tables: Record<string, { status: number }> = { ...errorTable, ...tokenErrorTable };
     expect(
       codeRows(read('docs/errors.md'))
@@ -50,11 +47,11 @@ describe('documentation and code say the same', () => {
     );
   });
 
-  test('docs/import.md lists every column of a CSV source, and no other', () => {
+  test('docs/import.md lists every column of a CSV source, and no others', () => {
     expect(codeRows(read('docs/import.md')).map(([name]) => name)).toEqual([...csvColumns]);
   });
 
-  test('docs/identity-providers.md names every OIDC_ setting, and each recipe is a set of them that is taken', () => {
+  test('docs/identity-providers.md names every OIDC_ setting, and each recipe is a valid set of them', () => {
     const page = read('docs/identity-providers.md');
     const names = Object.keys(settings).filter((name) => name.startsWith('OIDC_'));
     const table = [...page.matchAll(/^\| (OIDC_[^|]+) \|/gm)].flatMap(([, cell = '']) => cell.split(', '));
@@ -71,13 +68,13 @@ describe('documentation and code say the same', () => {
     expect(taken).not.toContain(undefined);
   });
 
-  test('docs/decisions/README.md lists every decision, and no other', () => {
+  test('docs/decisions/README.md lists every decision, and no others', () => {
     const linked = [...read('docs/decisions/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, file]) => file);
     const there = readdirSync(join(root, 'docs/decisions')).filter((file) => file !== 'README.md');
     expect(linked.toSorted()).toEqual(there.sort());
   });
 
-  test('every decision asks, answers and gives its reason', () => {
+  test('every decision has a question, an answer and a reason', () => {
     for (const file of readdirSync(join(root, 'docs/decisions')).filter((each) => each !== 'README.md')) {
       const text = read(`docs/decisions/${file}`);
       for (const part of ['# ', '**Question.** ', '**Answer.** ', '**Why.** '])
@@ -85,7 +82,7 @@ describe('documentation and code say the same', () => {
     }
   });
 
-  test('ARCHITECTURE.md gives a reason for every dependency, and for no other', () => {
+  test('ARCHITECTURE.md gives a reason for every dependency, and for no others', () => {
     const { dependencies, optionalDependencies } = JSON.parse(read('package.json')) as Record<
       string,
       Record<string, string>
@@ -99,7 +96,7 @@ describe('documentation and code say the same', () => {
     expect(Object.keys(optionalDependencies ?? {}).every((name) => name.startsWith('node-'))).toBe(true);
   });
 
-  test('docs/threats.md names a test for each defence, and each is there', () => {
+  test('docs/threats.md names an existing test for each defence', () => {
     const rows = [...read('docs/threats.md').matchAll(/^\| (?!threat|-)[^|]+ \| [^|]+ \| `(.+)` \|$/gm)];
     const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.test.ts'),
@@ -109,7 +106,7 @@ describe('documentation and code say the same', () => {
     expect(rows.map(([, title = '']) => title).filter((title) => !titles.includes(title))).toEqual([]);
   });
 
-  test('docs/tokens.md names the OAuth clients that are tested in the versions that are installed', () => {
+  test('docs/tokens.md names the tested OAuth clients with their installed versions', () => {
     const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
     const named = [...read('docs/tokens.md').matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)].map(([, name, version]) => [
       name,
@@ -125,7 +122,7 @@ describe('documentation and code say the same', () => {
     }
   });
 
-  test('docs/glossary.md explains at most 25 terms, in order, in a sentence each, and other pages use them all', () => {
+  test('docs/glossary.md explains at most 25 terms, in order, in a sentence each, and other pages use all of them', () => {
     const entries = [...read('docs/glossary.md').matchAll(/^- \*\*(.+?)\*\*: ([^.]+\.)$/gm)];
     const terms = entries.map(([, term = '']) => term.toLowerCase());
     expect(terms).toHaveLength(read('docs/glossary.md').match(/^- /gm)?.length ?? 0);
@@ -138,7 +135,7 @@ describe('documentation and code say the same', () => {
     expect(terms.filter((term) => !others.includes(term))).toEqual([]);
   });
 
-  test('npm scripts that the documentation names exist', () => {
+  test('npm scripts named in the documentation exist', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const named = pages.flatMap((page) =>
       [...read(page).matchAll(/npm run ([a-z:-]+[a-z])/g)].map(([, name = '']) => name),

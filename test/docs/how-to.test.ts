@@ -63,7 +63,7 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
     });
 
     test('with the client library in JavaScript', async () => {
-      // the sources stand for what npm run build makes of them
+      // the sources replace the output of npm run build
       symlinkSync(root, join(folder, 'dist'));
       writeFileSync(join(folder, 'read.mjs'), js.replace('index.js', 'index.ts'));
       expectAll(await bash('node read.mjs'));
@@ -75,7 +75,7 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
     });
   });
 
-  test('rotate-a-client-secret.md: both secrets work until the old one is ended with its tokens', async () => {
+  test('rotate-a-client-secret.md: both secrets work until the old one is revoked with its tokens', async () => {
     const [rotate = '', show = '', endOld = ''] = blocksOf(read('rotate-a-client-secret.md'), 'sh');
     const token = await service.accessToken(client);
     const statusOf = async (secret: string) =>
@@ -91,7 +91,7 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
     client = { ...client, client_secret: last };
   });
 
-  test('erase-a-person.md erases the subscriptions of one address, and only those, however often', async () => {
+  test('erase-a-person.md erases only the subscriptions of one address, and can be repeated', async () => {
     const commands = blocksOf(read('erase-a-person.md'), 'sh');
     const token = await service.accessToken(client);
     for (const _again of [1, 2]) await bash(commands.join(''), { TOKEN: token });

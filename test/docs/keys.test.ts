@@ -12,7 +12,7 @@ const rows = page
   .filter((line) => line.startsWith('| ') && !line.startsWith('| what'))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-/** A command by its words, and whether it has each of the options that follow. */
+/** Whether a command exists and has each of the options in the line. */
 function takes(line: string): boolean {
   const silent = { write: () => undefined };
   const [, ...words] = line.split(' ');
@@ -27,7 +27,7 @@ function takes(line: string): boolean {
     .every((word) => command?.options.some(({ long }) => long === word));
 }
 
-test('docs/keys.md says of every stored secret how it is revoked at once, by commands that exist', () => {
+test('docs/keys.md says how to revoke every stored secret at once, with existing commands', () => {
   expect(rows.length).toBeGreaterThan(7);
   const last = rows.map((cells) => cells.at(-2) ?? '');
   expect(last.filter((cell) => cell === '')).toEqual([]);

@@ -22,13 +22,13 @@ describe('docs/operating.md', () => {
     ['one batch of an import', changeMsMax],
     ['one statement of an export', statementMs],
     ['one statement of a replacement', statementMsMax],
-  ])('says the longest time of %s', (what, ms) => {
+  ])('gives the longest time of %s', (what, ms) => {
     const row = page.split('\n').find((line) => line.startsWith(`| ${what}`)) ?? '';
     const shown = ms >= 3_600_000 ? `${ms / 3_600_000} h` : `${ms / 1000} s`;
     expect(row.split('|')[2]).toContain(shown);
   });
 
-  test('every wait within a request is below 8 s', () => {
+  test('limits every wait within a request to less than 8 s', () => {
     expect(
       Math.max(settings.REQUEST_SECONDS_MAX.fallback * 1000, operationMsDefault, connectMsMax, bodyMsMax),
     ).toBeLessThan(8_000);

@@ -7,10 +7,10 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const pages = globSync(['*.md', '{docs,bench,examples,.github}/**/*.md'], { cwd: root });
 
-/** The text of a page without its blocks of code. */
+/** The text of a page without its code blocks. */
 const proseOf = (page: string): string => read(page).replaceAll(/^```.*?^```/gms, '');
 
-/** Anchors of a page's headings, as GitHub makes them. */
+/** Anchors of a page's headings, as GitHub generates them. */
 function anchorsOf(page: string): string[] {
   const slugs = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -25,7 +25,7 @@ function anchorsOf(page: string): string[] {
   });
 }
 
-/** Links and images of a page to files of the repository, and to anchors. */
+/** Links and images of a page to files of the repository and to anchors. */
 const linksOf = (page: string): string[] =>
   [...proseOf(page).matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link = '']) => link);
 
@@ -41,7 +41,7 @@ test('every relative link in a page leads to a file, and its anchor to a heading
   expect(broken).toEqual([]);
 });
 
-test('every page that sources and pages name is there', () => {
+test('every page that sources and pages name exists', () => {
   const files = [...pages, ...globSync('{src,test,tools,bench,console}/**/*.ts', { cwd: root })];
   const named = files.flatMap((file) =>
     [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => ({ file, path })),
@@ -49,7 +49,7 @@ test('every page that sources and pages name is there', () => {
   expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test('docs/README.md lists every page of docs; decisions have an index of their own', () => {
+test('docs/README.md lists every page of docs; decisions have their own index', () => {
   const listed = new Set(linksOf('docs/README.md').map((link) => `docs/${link.split('#')[0]}`));
   const missing = pages.filter(
     (page) => /^docs\/(?!decisions\/\w)/.test(page) && page !== 'docs/README.md' && !listed.has(page),

@@ -13,18 +13,18 @@ const paths = [...section.matchAll(/`((?:auth|cli|http|import|report|storage)\/[
 const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-test('the table of memories has every file that makes one, and no other', () => {
+test('the table of caches in ARCHITECTURE.md lists every file that creates one, and no others', () => {
   const makers = sources.filter((file) =>
     /new (?:Bounded|Fresh)Map[<(]|createFreshCache\(|createWindowCounter\(/.test(read(file)),
   );
-  // the rate limit's windows, which the table has under the file that uses them
+  // the windows of the rate limit, which the table lists under the file that uses them
   const wired = ['src/cli/counters.ts'];
   for (const file of makers.filter((each) => !wired.includes(each))) expect(paths).toContain(file.replace('src/', ''));
   expect(makers.length).toBeGreaterThan(8);
   for (const path of paths) expect(sources).toContain(`src/${path}`);
 });
 
-test('no memory that outlives a request is a Map or a Set unless ARCHITECTURE.md or this test says what bounds it', () => {
+test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md or in this test', () => {
   const bounded: Readonly<Record<string, string>> = {
     'src/storage/bounded-map.ts': 'the primitive itself',
     'src/storage/counts/span-memory.ts': 'readings under way',

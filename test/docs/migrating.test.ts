@@ -86,7 +86,7 @@ describe.runIf(hasTools)('docs/migrating-from-connect-api-v1.md', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('its commands load every record of the old service', async () => {
+  test('has commands that load every record of the old service', async () => {
     expect(commands).toHaveLength(3);
     expect(readFileSync(join(folder, 'rejected.ndjson'), 'utf8')).toBe('');
     expect(await pageOf('')).toEqual(oldRecords.map((each) => ({ ...each, auto_renew: String(each.auto_renew) })));
@@ -135,7 +135,8 @@ describe.runIf(hasTools)('docs/migrating-from-connect-api-v1.md', () => {
     '`auto_renew`': async () => expect(await pageOf('?auto-renew=true')).toMatchObject([{ auto_renew: 'true' }]),
     '`status`': async () => {
       const [expired] = (await pageOf('?status=ACTIVE&before=2024-05-02T00:00:00Z')) as { status: string }[];
-      expect(expired?.status).toBe('ACTIVE'); // its expirationDate is past, and its status stays
+      // its expirationDate is past, and its status unchanged
+      expect(expired?.status).toBe('ACTIVE');
     },
     '`/v1/sim/{iccid}/subscriptions`': async () => {
       await expectProblem(await service.get('/v1/sim/8944500102198302/subscriptions', token), 'NOT_FOUND');
@@ -143,12 +144,12 @@ describe.runIf(hasTools)('docs/migrating-from-connect-api-v1.md', () => {
     },
   };
 
-  test.each(Object.entries(claims))('what it says of %s holds', async (subject, holds) => {
+  test.each(Object.entries(claims))('is right about %s', async (subject, holds) => {
     expect(subjects).toContain(subject);
     await holds();
   });
 
-  test('every difference that it lists is tested', () => {
+  test('lists only differences that are tested', () => {
     expect(Object.keys(claims).toSorted()).toEqual(subjects.toSorted());
   });
 });

@@ -35,7 +35,7 @@ describe('the commands of the README', () => {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const port = await freePort();
     environment = { ...process.env, PORT: String(port), MANAGEMENT_PORT: '0', NO_COLOR: '1' };
-    // npm ci was run, or this test could not run
+    // npm ci has run already, or this test could not run
     const [, start = ''] = blockWith('npm start').trim().split(' && ');
     expect(start).toBe('npm start');
     service = spawn('npm', ['start'], {
@@ -53,12 +53,13 @@ describe('the commands of the README', () => {
 
   afterAll(async () => {
     const closed = once(service, 'close');
-    if (service.pid !== undefined) process.kill(-service.pid, 'SIGTERM'); // npm and what it started
+    // npm and its child processes
+    if (service.pid !== undefined) process.kill(-service.pid, 'SIGTERM');
     await closed;
     rmSync(folder, { recursive: true });
   });
 
-  test('npm ci && npm start runs the demo, and the curl answers what is shown below it', () => {
+  test('npm ci && npm start runs the demo, and curl prints what the README shows', () => {
     const { stdout, status } = spawnSync('bash', ['-c', blockWith('curl')], {
       cwd: folder,
       env: environment,
@@ -77,7 +78,7 @@ describe('the commands of the README', () => {
     expect(Object.keys(documented[0] ?? {})).toEqual(Object.keys(real[0] ?? {}));
   });
 
-  test('the commands under "Use it" work as they stand', () => {
+  test('the commands under "Use it" work unchanged', () => {
     const data = join(folder, 'own-data');
     const lines = blockWith('npx subreport tenant create')
       .trim()
@@ -99,7 +100,7 @@ describe('the commands of the README', () => {
     }
   });
 
-  test('npm ci && npm test is the command of the tests, and CI runs it', () => {
+  test('npm ci && npm test runs the tests, also in CI', () => {
     expect(blockWith('npm test').trim()).toBe('npm ci && npm test');
     expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/^npm ci;.*^\s*npm test /ms);
   });

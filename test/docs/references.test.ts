@@ -19,7 +19,7 @@ const sectionOf = (title: string): string | undefined =>
   [...sections].find(([name]) => name === title || name.startsWith(`${title} (`))?.[1];
 
 /**
- * References such as `docs/spec.md` "Authentication" items 2 to 4, also across the lines of a
+ * References such as `docs/spec.md` "Authentication" items 2 to 4, even across the lines of a
  * comment.
  */
 const references = files.flatMap((file) =>
@@ -30,7 +30,7 @@ const references = files.flatMap((file) =>
   ].map(([text, title = '', ...items]) => ({ file, text, title, items: items.filter((item) => item !== undefined) })),
 );
 
-test('every reference to the specification names one of its sections, and items that the section has', () => {
+test('every reference to the specification names an existing section and existing items', () => {
   expect(references.length).toBeGreaterThan(15);
   const broken = references.filter(({ title, items }) => {
     const section = sectionOf(title);

@@ -14,7 +14,7 @@ const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
 const hasTools = ['curl', 'jq'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 const run = promisify(execFile);
 
-/** The blocks of commands in order, each with the output that the page shows for it. */
+/** The command blocks in order, each with the output that the page shows for it. */
 const [start, ...steps] = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?/gs)].map(
   ([, commands = '', shown]) => ({ commands, shown }),
 );
@@ -56,7 +56,7 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('its commands run as they stand and print what the page shows', async () => {
+  test('has commands that run unchanged and print what the page shows', async () => {
     expect(start?.commands).toBe('npm ci\nnpm start\n'); // the test of the README runs it
     const script = ['set -eu', ...steps.map(({ commands }) => `${commands}printf '\\0'`)].join('\n');
     const { stdout } = await run('bash', ['-c', script.replaceAll('http://127.0.0.1:8080', url)], {
@@ -68,13 +68,13 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
       if (shown !== undefined) expect([commands, outputs[index]]).toEqual([commands, shown]);
   });
 
-  test('its loop over the pages reads as many records as X-Total-Count says', () => {
+  test('has a loop over the pages that reads as many records as X-Total-Count says', () => {
     const [, total] = /^x-total-count: (\d+)/m.exec(outputOf('size=2')) ?? [];
     expect(Number(total)).toBeGreaterThan(50);
     expect(Number(outputOf('sort -u'))).toBe(Number(total));
   });
 
-  test('the synced CSV has the cells of format=csv, formulas guarded', async () => {
+  test('has a synced CSV with the cells of format=csv, guarded against formulas', async () => {
     const rows = readFileSync(join(folder, 'examples/subscriptions.csv'), 'utf8');
     writeFileSync(join(folder, 'formulas.csv'), rows.replaceAll(/device-(\d+)/g, `"=+""'-@$1"`));
     await runCommand(['import', 'formulas.csv', '--tenant', 'acme', '--replace'], { cwd: folder });
@@ -84,7 +84,7 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
     expect(synced()).toContain(`"'=+""'-@`);
   });
 
-  test('the script removes a deleted record, and reads everything again when its copy is damaged', async () => {
+  test('has a script that removes a deleted record, and reads everything again when its copy is damaged', async () => {
     const [header, first = '', ...rest] = synced().split('\n');
     const [id = ''] = first.split(',');
     await runCommand(['subscription', 'delete', '--tenant', 'acme', '--id', JSON.parse(id)], { cwd: folder });
@@ -95,7 +95,7 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
     expect(synced()).toBe([header, ...rest].join('\n'));
   });
 
-  test('the script reads everything again when its change token is refused with RESYNC_REQUIRED', async () => {
+  test('has a script that reads everything again when its change token is refused with RESYNC_REQUIRED', async () => {
     const before = synced();
     const { next } = await (await fetchAs('data/demo-client.json', '/changes?size=1')).json();
     writeFileSync(join(folder, 'nightly/copy.ndjson'), `{"id":"of another tenant"}\n{"next":"${next}"}\n`);
@@ -103,7 +103,7 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
     expect(synced()).toBe(before);
   });
 
-  test('the script ends with 1 and keeps its files when its client is refused', async () => {
+  test('has a script that exits with 1 and keeps its files when its client is refused', async () => {
     const before = synced();
     writeFileSync(join(folder, 'wrong.json'), '{"client_id":"acme-nightly","client_secret":"wrong"}');
     await expect(sync('wrong.json')).rejects.toMatchObject({

@@ -23,11 +23,11 @@ const walks = new Map(
 );
 const shared = ['Every request', 'The access token', 'The store'].flatMap((title) => walks.get(title) ?? []);
 
-/** Files whose functions run in threads, or with an external issuer: no trace sees them here. */
+/** Files whose functions run in threads, or with an external issuer: a trace does not see them. */
 const unseen = (file: string): boolean =>
   /-thread$|^storage\/sqlite\/run-count$|^auth\/(external|issuer|fetch-issuer)-\w+|^cli\/(import|worker)/.test(file);
 
-/** Files that every folder uses are no part of a walk. */
+/** Files that every folder uses are not part of a walk. */
 const isVocabulary = (file: string): boolean => /^contract\/|^storage\/[\w-]+$/.test(file);
 
 /** Imports of each source file, by its path without `.ts`. */
@@ -41,7 +41,7 @@ const imports = new Map(
   }),
 );
 
-/** Sends the requests of each walk to a service, and gives the files that ran. */
+/** Sends the requests of each walk to a service and returns the files that ran. */
 async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<Map<string, string[]>> {
   const managementPort = String(await freePort());
   const service = await startService(await openTestStore(), {
@@ -67,8 +67,8 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
   };
   const get = (path: string, headers = {}) => send(`${service.baseUrl}/v1/subscription${path}`, { headers });
   /**
-   * Twice: the other header keeps the second one from being a repetition, so that it asks the page
-   * cache.
+   * Twice: the second request has another header, so that it is not a repetition and reaches the
+   * page cache.
    */
   const getTwice = async (path: string): Promise<void> => {
     await get(path);
@@ -119,7 +119,7 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
 async function runEach(service: TestService, trace: FileTrace, requests: Record<string, () => Promise<unknown>>) {
   const ran = new Map<string, string[]>();
   for (const [walk, request] of Object.entries(requests)) {
-    // empties the caches that a change of the store empties
+    // empties the caches that depend on the change mark
     await service.createTenant(`before-${ran.size}`);
     ran.set(
       walk,
@@ -134,7 +134,7 @@ async function* sourceOf(text: string): AsyncGenerator<Buffer> {
 }
 
 describe('the walks of ARCHITECTURE.md', () => {
-  test('name every file that a request passes on either engine, and no file that it does not pass', async () => {
+  test('name every file that a request passes on either engine, and no other file', async () => {
     const traces = [await traceWalks(engines[0]), await traceWalks(engines[1])];
     const everything = traces.flatMap((trace) => [...trace.values()].flat());
     const faults = [...(traces[0]?.keys() ?? [])].map((walk) => {
@@ -150,7 +150,7 @@ describe('the walks of ARCHITECTURE.md', () => {
     ).toEqual([]);
   });
 
-  test('name only files that exist, each imported by another one of them or where the service is put together', () => {
+  test('name only existing files, each imported by another one of them or by the file that wires the service', () => {
     const wiring = ['cli/command-line', 'cli/serve-command', 'http/server', 'storage/open-store'];
     const named = [...walks.values()].flat();
     const imported = new Set([...wiring, ...named].flatMap((file) => imports.get(file) ?? []));

@@ -12,7 +12,7 @@ test('an import repeats a batch that lost a deadlock, and has every row once (C1
   const database = new URL(opened.environment.DATABASE_URL ?? '').pathname.slice(1);
   const other = new pg.Client({ connectionString: urlOf(await postgresUrl(), database, 'postgres') });
   await other.connect();
-  // time to get into the deadlock; the import then looks for it first
+  // long enough to cause the deadlock; the import then detects it first
   await other.query(`alter database ${database} set deadlock_timeout = '3s'`);
   await other.query("set deadlock_timeout = '1min'");
   try {
@@ -30,7 +30,7 @@ test('an import repeats a batch that lost a deadlock, and has every row once (C1
     );
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await eventually(async () => expect((await other.query(waiting)).rows).not.toEqual([]));
-    // the import holds it: one of both must give way
+    // the import holds this row, so one of the two transactions must be aborted
     await other.query("select 1 from tenant where id = 'acme' for update");
     await other.query('commit');
     await loader.settle();

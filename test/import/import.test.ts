@@ -56,7 +56,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
   });
   afterAll(() => opened.close());
 
-  test('of endless lines and blank ones goes on behind them', async () => {
+  test('skips lines that are too long or blank and reads on', async () => {
     const tenant = await makeTenant('endless');
     const [first, second, third] = rows;
     const rejected: number[] = [];
@@ -76,7 +76,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(rejected).toEqual([2]);
   });
 
-  test('of bad rows alone lets others have their turn', async () => {
+  test('of rejected rows only yields to other work of the process', async () => {
     const tenant = await makeTenant('bad');
     let turns = 0;
     const count = (): void => {
@@ -104,7 +104,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     },
   );
 
-  test('updates what has changed, and that alone', async () => {
+  test('updates changed records and no others', async () => {
     const tenant = await makeTenant('updates');
     await load(tenant, ndjson(rows.slice(0, 10)));
     const changed = rows.slice(0, 10).map((row, index) => (index < 3 ? { ...row, status: 'DEPLETED_TWICE' } : row));
@@ -112,14 +112,14 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await stored(tenant)).toEqual(sorted(changed));
   });
 
-  test('an e-mail that alone has changed is an update', async () => {
+  test('updates a record if only its e-mail has changed', async () => {
     const tenant = await makeTenant('emails');
     await load(tenant, ndjson(rows.slice(0, 2)));
     const moved = rows.slice(0, 2).map((row) => ({ ...row, email: 'moved@example.com' }));
     expect(await load(tenant, ndjson(moved))).toMatchObject({ inserted: 0, updated: 2, unchanged: 0 });
   });
 
-  test('of several rows with one id loads the last', async () => {
+  test('with several rows of one id loads the last', async () => {
     const tenant = await makeTenant('last');
     const [row] = rows as [SyntheticRow];
     const versions = ['A', 'B', 'C'].map((status) => ({ ...row, status }));
@@ -127,7 +127,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await stored(tenant)).toEqual([recordOf(versions[2] as SyntheticRow)]);
   });
 
-  test('a file that repeats an id makes one revision, and none the second time (T4)', async () => {
+  test('of a file that repeats an id creates one revision, and none the second time (T4)', async () => {
     const tenant = await makeTenant('repeated');
     const [row] = rows as [SyntheticRow];
     const text = ndjson(Array.from({ length: 50 }, (_, n) => ({ ...row, status: `TRY_${n}` })));
@@ -137,7 +137,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await revisionOf(tenant)).toBe(1);
   });
 
-  test('a row whose strings cannot be stored is rejected, and the counts stay right (T1)', async () => {
+  test('rejects a row whose strings cannot be stored, and the counts stay correct (T1)', async () => {
     const tenant = await makeTenant('ill-formed');
     const broken = rows.slice(2, 4).map((row) => ({ ...row, product: { ...row.product, id: '\ud800' } }));
     const text = ndjson([...rows.slice(0, 2), ...broken]);
@@ -146,7 +146,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await store.readTenant(tenant, checkCounts)).toMatchObject({ problems: [] });
   });
 
-  test('leaves bad rows out, tells each with its line, and loads the good ones around them', async () => {
+  test('reports rejected rows with their lines and loads the valid ones around them', async () => {
     const tenant = await makeTenant('bad-rows');
     const [one, two, three] = rows as [SyntheticRow, SyntheticRow, SyntheticRow];
     const text = `${ndjson([one])}nonsense\n${ndjson([{ ...two, iccid: 'x', id: '' }])}\n${ndjson([three])}`;
@@ -160,14 +160,14 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await stored(tenant)).toEqual(sorted([one, three]));
   });
 
-  test('in a dry run checks all and loads nothing', async () => {
+  test('in a dry run checks all rows and loads none', async () => {
     const tenant = await makeTenant('dry');
     const summary = await load(tenant, `${ndjson(rows)}{}\n`, 'ndjson', true);
     expect(summary).toMatchObject({ read: 2_501, accepted: 2_500, rejected: 1, inserted: 0, updated: 0 });
     expect(await stored(tenant)).toEqual([]);
   });
 
-  test('of a source that breaks half-way keeps what was loaded, fails, and can be run again', async () => {
+  test('of a source that breaks half-way keeps the loaded rows, fails, and can be run again', async () => {
     const tenant = await makeTenant('breaks');
     const broken = (async function* () {
       yield Buffer.from(ndjson(rows.slice(0, 1_500)));
@@ -180,7 +180,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     expect(await stored(tenant)).toEqual(sorted(rows));
   });
 
-  test('is for its tenant alone: the same ids of another tenant are other records', async () => {
+  test('changes only its tenant, even if another tenant has the same ids', async () => {
     const [here, there] = [await makeTenant('here'), await makeTenant('there')];
     const [row] = rows as [SyntheticRow];
     await load(here, ndjson([row]));

@@ -45,7 +45,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
       onRejected: () => undefined,
     });
   };
-  /** All that a tenant has at one moment. */
+  /** All data of a tenant in one snapshot. */
   const stateOf = (tenant: TenantId) =>
     store.readTenant(tenant, async (reader) => ({
       revision: await readRevision(reader),
@@ -58,11 +58,11 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
   beforeAll(async () => {
     opened = await openTestStore();
     store = opened.store;
-    await store.migrate(); // as a superuser this also makes the role to step down to
+    await store.migrate(); // as a superuser this also creates the role that transactions switch to
   });
   afterAll(() => opened.close());
 
-  test('makes the source all records, as one revision: missing ones become tombstones, equal ones keep their revision', async () => {
+  test('replaces all records in one revision: missing ones become tombstones, equal ones keep their revision', async () => {
     const tenant = await makeTenant('whole');
     const other = await makeTenant('other');
     await replace(other, ndjson(rows.slice(0, 10)));
@@ -90,7 +90,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect(await stateOf(other)).toEqual(before);
   });
 
-  test('updates a record whose e-mail alone has changed', async () => {
+  test('updates a record if only its e-mail has changed', async () => {
     const tenant = await makeTenant('emails');
     await replace(tenant, ndjson(rows.slice(0, 3)));
     const moved = rows.slice(0, 3).map((row, index) => (index === 1 ? { ...row, email: 'moved@example.com' } : row));
@@ -98,7 +98,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect((await stateOf(tenant)).rows.filter(({ email }) => email === 'moved@example.com')).toHaveLength(1);
   });
 
-  test('of a zstd source that is cut between its frames changes nothing (T2)', async () => {
+  test('of a zstd source that is truncated between its frames changes nothing (T2)', async () => {
     const tenant = await makeTenant('truncated');
     await replace(tenant, ndjson(rows.slice(0, 20)));
     const [first, second] = [rows.slice(0, 10), rows.slice(10, 20)].map((half) => zstdCompressSync(ndjson(half))) as [
@@ -150,7 +150,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect((await stateOf(tenant)).problems).toEqual([]);
   });
 
-  test('by a source with a bad row, without rows, or cut off changes nothing', async () => {
+  test('by a source with a rejected row, without rows, or truncated changes nothing', async () => {
     const tenant = await makeTenant('refused');
     await replace(tenant, ndjson(rows.slice(0, 10)));
     const before = await stateOf(tenant);
@@ -164,7 +164,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect((await stateOf(tenant)).rows).toEqual([]);
   });
 
-  test('is seen whole or not at all by those who read meanwhile', async () => {
+  test('is seen completely or not at all by concurrent readers', async () => {
     const tenant = await makeTenant('seen');
     await replace(tenant, ndjson(rows));
     let over = false;
@@ -187,7 +187,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
 
   if (engine === 'postgres as a superuser') return;
 
-  test('from the command line, killed before its end, has changed nothing', async () => {
+  test('from the command line, killed before its end, changes nothing', async () => {
     const tenant = await makeTenant('killed');
     await replace(tenant, ndjson(rows.slice(0, 100)));
     const before = await stateOf(tenant);
@@ -197,7 +197,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     const { child, ended } = startCommand(['import', file, '--tenant', 'killed', '--replace'], opened);
     const pipe = createWriteStream(file);
     pipe.on('error', () => undefined);
-    // taken but for what a pipe and a reader hold
+    // all read except what the pipe and the row reader buffer
     await new Promise((resolve) => pipe.write(ndjson(rows), resolve));
     await sleep(100);
     child.kill('SIGKILL');
@@ -207,7 +207,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     rmSync(folder, { recursive: true });
   });
 
-  test('from the command line tells what it did, and refuses what makes no sense', async () => {
+  test('from the command line reports its result, and rejects contradicting options', async () => {
     await makeTenant('command');
     const folder = mkdtempSync(join(tmpdir(), 'subreport-replace-'));
     const run = async (values: readonly object[], ...options: string[]) => {

@@ -17,7 +17,7 @@ import { runCommand, startCommand } from '../support/run-command.ts';
 
 const count = 8_000;
 const rows = [...syntheticRows({ count, seed: 5, until: 1_767_225_600 })];
-// Every 700th row is bad, and every 900th comes a second time with another status.
+// Every 700th row is invalid, and every 900th appears again with another status.
 const lines = rows.flatMap((row, index) => [
   index % 700 === 699 ? { ...row, iccid: 'bad' } : row,
   ...(index % 900 === 899 ? [{ ...row, status: 'AGAIN' }] : []),
@@ -68,7 +68,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     rmSync(folder, { recursive: true });
   });
 
-  test.each(sources)('and resumed again and again ends as one that was left alone: $file', async ({ file }) => {
+  test.each(sources)('and resumed repeatedly ends like one that was never stopped: $file', async ({ file }) => {
     const undisturbed = `undisturbed-${file}`;
     const killed = `killed-${file}`;
     await insertTenant(opened.store, undisturbed, 1);
@@ -99,7 +99,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     rmSync(errors);
   });
 
-  test('is not resumed with another source, and not by a dry run', async () => {
+  test('is not resumed with another source, nor by a dry run', async () => {
     await insertTenant(opened.store, 'other', 1);
     const tenant = (await findTenant(opened.store, 'other'))?.tenant;
     if (tenant === undefined) throw new Error('no tenant');
@@ -109,7 +109,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     const resumePoint = await readResumePoint(opened.store, tenant);
     expect(resumePoint?.read).toBeGreaterThan(5_000);
     const errors = join(folder, 'kept.ndjson');
-    const told = '{"line":1}\n'.repeat(50); // more than the import that is resumed had told
+    const told = '{"line":1}\n'.repeat(50); // more lines than the resumed import had written
     writeFileSync(errors, told);
     const changed = ndjson.replace('"createdDate"', ' "createdDate"');
     writeFileSync(join(folder, 'changed.ndjson'), changed);
@@ -125,7 +125,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     expect(summary).toMatchObject({ resumed_from: resumePoint?.read, read: lines.length });
   });
 
-  test('is resumed from standard input and past the end of whole reports', async () => {
+  test('is resumed from standard input and past the summary lines of exports', async () => {
     await insertTenant(opened.store, 'whole', 1);
     const part = (text: string): string =>
       `${text}{"summary":{"rows":${text.split('\n').length - 1},"sha256":"${createHash('sha256').update(text).digest('hex')}"}}\n`;
@@ -144,20 +144,20 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     expect(JSON.parse(stdout).resumed_from).toBeGreaterThan(1_500);
   });
 
-  test('is the only one into its tenant, and leaves no lock behind', async () => {
+  test('was the only import into its tenant, and leaves no lock behind', async () => {
     await insertTenant(opened.store, 'locked', 1);
     await insertTenant(opened.store, 'free', 1);
     execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);
-    // reads what is written to it, and waits for more
+    // reads its input, and waits for more
     const { child, ended } = run('locked', 'pipe.ndjson');
     const pipe = createWriteStream(join(folder, 'pipe.ndjson'));
     pipe.on('error', () => undefined);
-    // taken but for what a pipe and a reader hold
+    // all read except what the pipe and the row reader buffer
     await new Promise((resolve) => pipe.write(ndjson, resolve));
     const refused = await finish('locked', 'rows.ndjson');
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another one is running')]);
     expect((await finish('locked', 'rows.ndjson', '--strict')).stderr).toContain('another one is running');
-    expect((await finish('free', 'rows.ndjson')).code).toBe(1); // for its rejected rows
+    expect((await finish('free', 'rows.ndjson')).code).toBe(1); // because rows were rejected
     child.kill('SIGKILL');
     await ended;
     pipe.destroy();

@@ -57,7 +57,7 @@ export const mutants: readonly Mutant[] = [
     search: '...(stepDown ? [[`set local role',
     replace: '...(!stepDown ? [[`set local role',
     file: 'isolation.test.ts',
-    test: 'a statement that forgot its tenant still reads one tenant only',
+    test: 'limits a statement that forgot its tenant to one tenant',
     on: ['postgres', 'superuser'],
   },
   // Filters
@@ -142,7 +142,7 @@ export const mutants: readonly Mutant[] = [
     search: '              run(setRevision, [tenant, revision]),\n',
     replace: '',
     file: 'import.test.ts',
-    test: 'a file that repeats an id makes one revision, and none the second time (T4)',
+    test: 'of a file that repeats an id creates one revision, and none the second time (T4)',
     on: ['postgres'],
   },
   {
@@ -234,7 +234,7 @@ export const mutants: readonly Mutant[] = [
     search: 'if (row > read) return false;',
     replace: 'if (row >= read) return false;',
     file: 'resume.test.ts',
-    test: 'is resumed from standard input and past the end of whole reports',
+    test: 'is resumed from standard input and past the summary lines of exports',
     on: ['sqlite'],
   },
   {
@@ -243,7 +243,7 @@ export const mutants: readonly Mutant[] = [
     search: 'k.email is distinct from t.email or',
     replace: '',
     file: 'replace.test.ts',
-    test: 'updates a record whose e-mail alone has changed',
+    test: 'updates a record if only its e-mail has changed',
     on: ['postgres'],
   },
   {
@@ -261,7 +261,7 @@ export const mutants: readonly Mutant[] = [
     search: '    batch.set(row.id, row);\n  }',
     replace: '    if (!batch.has(row.id)) batch.set(row.id, row);\n  }',
     file: 'import.test.ts',
-    test: 'of several rows with one id loads the last',
+    test: 'with several rows of one id loads the last',
     on: ['sqlite'],
   },
   // Exports and limits

@@ -6,7 +6,7 @@ import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
-/** Waits until the mark is known, or is another one than before. */
+/** Waits until the mark is known and, if `other` is given, differs from it. */
 const markOf = (store: Store, other?: number): Promise<number> =>
   expect
     .poll(() => store.changeMark())
@@ -21,7 +21,7 @@ async function makeTenant(store: Store): Promise<TenantId> {
 }
 
 describe.each(engines)('the change mark of $engine', ({ engine, openTestStore }) => {
-  test('changes with records that another process loads, and with what it announces', async () => {
+  test('changes after another process loads records or announces a change', async () => {
     const opened = await openTestStore();
     const [here, there] = [opened.store, opened.openAgain()];
     const tenant = await makeTenant(here);
@@ -35,7 +35,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     await opened.close();
   });
 
-  test('changes with what the same process loads', async () => {
+  test('changes after the same process loads records', async () => {
     const opened = await openTestStore();
     const tenant = await makeTenant(opened.store);
     opened.store.watch();
@@ -45,7 +45,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     const touch = directoryStatement("update tenant set created_at = 2 where id = 'acme'");
     await opened.store.writeDirectory([touch], { announce: true });
     const third = opened.store.changeMark();
-    // at once, not when the notification comes
+    // immediately, without waiting for the notification
     expect(new Set([first, second, third]).size).toBe(3);
     await opened.close();
   });
@@ -59,20 +59,21 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     await listening.connect();
     await listening.query(`listen ${changeChannel}`);
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
-    await listening.query('select 1'); // what was sent before arrives with the answer
+    // notifications sent before the query arrive with its response
+    await listening.query('select 1');
     expect(notified).toEqual([changeChannel]);
     await listening.end();
     await opened.close();
   });
 
-  test('is not known before the store is watched', async () => {
+  test('is unknown before the store is watched', async () => {
     const opened = await openTestStore();
     expect(opened.store.changeMark()).toBeUndefined();
     await opened.close();
   });
 
   test.runIf(engine === 'postgres')(
-    'is not known once the listening connection is gone, until a new one stands',
+    'is unknown from the loss of the listening connection until a new one is established',
     async () => {
       const opened = await openTestStore();
       opened.store.watch();
@@ -84,7 +85,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
       );
       expect(rowCount).toBe(1);
       await expect.poll(() => opened.store.changeMark(), { interval: 1 }).toBeUndefined();
-      // a new connection has another mark: what changed meanwhile was not heard
+      // a new connection has another mark, because changes may have been missed meanwhile
       await markOf(opened.store, first);
       await admin.end();
       await opened.close();

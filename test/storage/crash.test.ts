@@ -13,8 +13,8 @@ import { engines } from '../support/engines.ts';
 const writer = fileURLToPath(new URL('../support/crash-writer.ts', import.meta.url));
 const kills = 8;
 
-describe.each(engines)('kill -9 of a process that loads, on $engine', ({ engine, openTestStore }) => {
-  test(`at ${kills} random moments: each acknowledged batch is there, whole, and so is nothing half`, async () => {
+describe.each(engines)('kill -9 of a loading process, on $engine', ({ engine, openTestStore }) => {
+  test(`at ${kills} random times leaves each acknowledged batch complete and no other batch in part`, async () => {
     const opened = await openTestStore();
     await insertTenant(opened.store, 'crash', 1);
     const tenant = (await findTenant(opened.store, 'crash'))?.tenant;
@@ -47,8 +47,8 @@ describe.each(engines)('kill -9 of a process that loads, on $engine', ({ engine,
 });
 
 /**
- * Runs a writer and kills it some moments after its first acknowledged batch; the batches that it
- * had acknowledged.
+ * Runs a writer and kills it some time after its first acknowledged batch; returns the acknowledged
+ * batches.
  */
 async function runUntilKilled(environment: Readonly<Record<string, string>>, start: number): Promise<number[]> {
   const child = spawn(process.execPath, [writer, String(start)], {

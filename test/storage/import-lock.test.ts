@@ -18,17 +18,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the file of an import lock is for its user alone, and is gone when the lock is (S15)', async () => {
+test('the file of an import lock is readable only by its user, and is removed with the lock (S15)', async () => {
   const lock = take('acme');
   const [file = ''] = readdirSync(folder);
   expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   expect(take('acme')).toBeUndefined();
-  expect(take('acme')).toBeUndefined(); // asking did not end the lock
+  expect(take('acme')).toBeUndefined(); // the failed attempt did not release the lock
   await lock?.release();
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('processes that take and release one import lock never have it at once', async () => {
+test('processes that take and release one import lock never hold it at the same time', async () => {
   await Promise.all(Array.from({ length: 3 }, () => run(process.execPath, [taker, folder, '150'])));
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { subscriptionRow } from '../support/rows.ts';
 const byCreation: SubscriptionOrder = { column: 'created_date', descending: false };
 const all = { dateColumn: 'created_date' } as const;
 
-/** Filters of one value, and the index that finds their records in the default order. */
+/** Filters with one value, and the index that finds their records in the default order. */
 const narrow: readonly (readonly [index: string, filter: Partial<SubscriptionFilter>])[] = [
   ['subscription_product', { productId: 'product-7' }],
   ['subscription_status', { statuses: ['S7'] }],
@@ -63,7 +63,7 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  /** How the engine would read the records of a page behind a key. */
+  /** How the engine would read the records of a page after a key. */
   const planOf = async (filter: SubscriptionFilter, order: SubscriptionOrder): Promise<string> => {
     let plan: readonly Row[] = [];
     const explaining: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
@@ -102,7 +102,7 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
     }
   });
 
-  test('a span of expiry in its own order is read from its index', async () => {
+  test('a range of expiry dates in its own order is read from its index', async () => {
     const span = { dateColumn: 'expiration_date', afterSeconds: 1_700_000_200, beforeSeconds: 1_700_000_230 } as const;
     const plan = await planOf({ ...span, autoRenew: 'false' }, { column: 'expiration_date', descending: false });
     expect(plan).toContain('subscription_expiration');

@@ -9,7 +9,7 @@ import { subscriptionRow } from '../support/rows.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 
-/** Two tenants with the same ids and different records. */
+/** Creates two tenants with the same ids and different records. */
 async function loadTwoTenants(store: Store): Promise<[TenantId, TenantId]> {
   const tenants: TenantId[] = [];
   for (const name of ['acme', 'globex']) {
@@ -22,7 +22,7 @@ async function loadTwoTenants(store: Store): Promise<[TenantId, TenantId]> {
   return tenants as [TenantId, TenantId];
 }
 
-/** A statement that forgot its tenant: its text has the words, but lets every row through. */
+/** A statement that forgot its tenant: it contains the required words, but matches every row. */
 const readsEverything = (reader: TenantReader) =>
   reader.all('select tenant_id, id, record from subscription where tenant_id = $1 or 1 = 1');
 
@@ -36,7 +36,7 @@ describe.each(engines)('two tenants on $engine', ({ openTestStore }) => {
   });
   afterAll(() => opened.close());
 
-  test('each reads its own record under an id that both have', async () => {
+  test('each read their own record under an id that both have', async () => {
     expect(await opened.store.readTenant(acme, (reader) => readRecord(reader, 'same'))).toBe('{"of":"acme"}');
     expect(await opened.store.readTenant(globex, (reader) => readRecord(reader, 'same'))).toBe('{"of":"globex"}');
   });
@@ -46,7 +46,7 @@ describe.each(engines)('two tenants on $engine', ({ openTestStore }) => {
     expect(await opened.store.readTenant(acme, (reader) => countMatching(reader, all))).toBe(2);
   });
 
-  test('many requests of both at once on few connections never mix', async () => {
+  test('many concurrent requests of both on few connections never mix their records', async () => {
     const reads = Array.from({ length: 60 }, (_, index) => {
       const tenant = index % 2 === 0 ? acme : globex;
       return opened.store.readTenant(tenant, async (reader) => [tenant, await readRecord(reader, 'same')] as const);
@@ -63,17 +63,18 @@ describe.each([
   let acme: TenantId;
   beforeAll(async () => {
     opened = await openPostgres(role);
-    await opened.store.migrate(); // as a superuser this also makes the role to step down to
+    // as a superuser this also creates the role that transactions switch to
+    await opened.store.migrate();
     [acme] = await loadTwoTenants(opened.store);
   });
   afterAll(() => opened.close());
 
-  test('a statement that forgot its tenant still reads one tenant only', async () => {
+  test('limits a statement that forgot its tenant to one tenant', async () => {
     const rows = await opened.store.readTenant(acme, readsEverything);
     expect(rows.map((row) => row.tenant_id)).toEqual(['acme', 'acme']);
   });
 
-  test('so does one in a snapshot, in its stream too', async () => {
+  test('limits such a statement in a snapshot, and in its stream', async () => {
     const snapshot = await opened.store.openSnapshot(acme, 1_000);
     const sql = 'select tenant_id from subscription where tenant_id = $1 or 1 = 1';
     const batches = await Array.fromAsync(snapshot.stream(sql, [], 1));
@@ -82,7 +83,7 @@ describe.each([
     expect(batches).toEqual([[{ tenant_id: 'acme' }], [{ tenant_id: 'acme' }]]);
   });
 
-  test('so does one about tombstones', async () => {
+  test('limits such a statement about tombstones', async () => {
     const [, globex] = await loadTwoTenants(opened.store);
     for (const tenant of [acme, globex]) {
       await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'gone' })]);
@@ -93,7 +94,7 @@ describe.each([
     expect(rows).toEqual([{ tenant_id: 'acme', id: 'gone' }]);
   });
 
-  test('without the policy the same statement reads both: the wall is what held it', async () => {
+  test('is the only limit: without the policy, the same statement reads both tenants', async () => {
     const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await client.connect();
     try {
@@ -106,13 +107,13 @@ describe.each([
     }
   });
 
-  test('the tenant is gone after the transaction: the next one on the connection sees nothing of it', async () => {
+  test('forgets the tenant after the transaction: the next one on the connection sees none of its rows', async () => {
     await opened.store.readTenant(acme, readsEverything);
     const rows = await opened.store.readDirectory("select coalesce(current_setting('app.tenant', true), '') as tenant");
     expect(rows).toEqual([{ tenant: '' }]);
   });
 
-  test('a row of another tenant cannot be written', async () => {
+  test('prevents writing a row of another tenant', async () => {
     const [, globex] = await loadTwoTenants(opened.store);
     const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await client.connect();

@@ -12,7 +12,7 @@ describe('a migration file', () => {
     expect(parseMigration('0005-next', header).oldestSchema).toBe('0004-imports');
   });
 
-  test('from before the rule needs no header, so that its checksum stays', () => {
+  test('from before the rule needs no header, so that its checksum stays the same', () => {
     expect(parseMigration('0004-imports', 'create table a (b text);\n').oldestSchema).toBeUndefined();
   });
 });
@@ -20,7 +20,7 @@ describe('a migration file', () => {
 describe.each(['sqlite', 'postgres'] as const)('the migrations of %s', (engine) => {
   const migrations = listMigrations(engine);
 
-  test('name an oldest schema that is one of them, not a later one', () => {
+  test('name an oldest schema that exists and is not a later one', () => {
     const wrong = migrations.filter(
       ({ name, oldestSchema = name }) =>
         oldestSchema > name || !migrations.some((other) => other.name === oldestSchema),
@@ -28,7 +28,7 @@ describe.each(['sqlite', 'postgres'] as const)('the migrations of %s', (engine) 
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  test('only add to the schema where they say that an older program can go on (O3)', () => {
+  test('only add to the schema where they say that an older program keeps working (O3)', () => {
     expect(migrations.flatMap(findNonAdditive)).toEqual([]);
   });
 });
@@ -75,12 +75,12 @@ describe('a migration that claims to work with older programs', () => {
     expect(additive(sql)).toEqual([]);
   });
 
-  test('may remove what its oldest schema does not use any more, when it says so', () => {
+  test('may remove what its oldest schema no longer uses, if it says so', () => {
     const sql = '-- Contract: programs since 0004 read nothing of it.\nalter table tenant drop column created_at;';
     expect(additive(sql)).toEqual([]);
   });
 
-  test('may do anything when it names itself: older programs are refused', () => {
+  test('may do anything if it names itself, because older programs are refused', () => {
     const own = '-- Oldest schema a program must know: 0099-next\ndrop table tenant;';
     expect(findNonAdditive(parseMigration('0099-next', own))).toEqual([]);
   });

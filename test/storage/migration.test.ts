@@ -25,7 +25,7 @@ const committed = (engine: string): string =>
 interface EmptyDatabase {
   readonly environment: Readonly<Record<string, string>>;
   dump(): Promise<string>;
-  /** Runs a statement past the store. */
+  /** Runs a statement directly, without the store. */
   run(sql: string): Promise<void>;
   remove(): Promise<void>;
 }
@@ -81,7 +81,7 @@ const startMigrate = (environment: Readonly<Record<string, string>>) =>
   });
 
 describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
-  test('four processes at once: one applies each migration, all succeed', async () => {
+  test('run by four processes at once are each applied by one, and all succeed', async () => {
     const database = await makeEmpty();
     const children = Array.from({ length: 4 }, () => startMigrate(database.environment));
     const outputs = await Promise.all(
@@ -102,12 +102,12 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await database.remove();
   });
 
-  test('killed at any moment: the next run ends with the right schema', async () => {
+  test('killed at any time are completed by the next run', async () => {
     for (let kill = 0; kill < 6; kill += 1) {
       const database = await makeEmpty();
       const child = startMigrate(database.environment);
       const closed = once(child, 'close');
-      // a process needs some 150 ms to its first statement
+      // a process needs some 150 ms until its first statement
       await sleep(120 + kill * 25 + Math.random() * 25);
       child.kill('SIGKILL');
       await closed;
@@ -120,7 +120,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     }
   });
 
-  test('a store of the first version with records gets exact counts of each tenant', async () => {
+  test('give a store of the first version exact counts of each tenant', async () => {
     const database = await makeEmpty();
     const [first] = listMigrations(engine);
     for (const statement of first?.statements ?? []) await database.run(statement);
@@ -148,7 +148,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await database.remove();
   });
 
-  test('a store of the second version with records: they come as changes of revision 0, and what follows behind them', async () => {
+  test('give a store of the second version changes: its records have revision 0, and later changes follow', async () => {
     const database = await makeEmpty();
     await database.run('create table schema_migration (name text not null primary key, checksum text not null)');
     for (const { name, checksum, statements } of listMigrations(engine).slice(0, 2)) {
@@ -183,7 +183,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await database.remove();
   });
 
-  test('a store that was not migrated is not ready, and says what to do', async () => {
+  test('are required: a store that was not migrated is not ready and says what to do', async () => {
     const database = await makeEmpty();
     const store = open(database.environment);
     await expect(store.checkReady()).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     await database.remove();
   });
 
-  test('a migration that was changed after it had been applied is refused, and so is a store of a newer version', async () => {
+  test('refuse a migration that was changed after it was applied, and a store of a newer version', async () => {
     const database = await makeEmpty();
     const store = open(database.environment);
     await store.migrate();
@@ -245,7 +245,7 @@ describe('the text of migrations', () => {
 describe('the folder of the embedded store', () => {
   const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-  test('is 0700, and every file in it 0600, also when the folder was there and open to others', async () => {
+  test('gets mode 0700, and every file in it 0600, even if the folder existed and others could read it', async () => {
     const parent = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
     const existing = join(parent, 'existing');
     mkdirSync(existing, { mode: 0o755 });
@@ -260,7 +260,7 @@ describe('the folder of the embedded store', () => {
     rmSync(parent, { recursive: true });
   });
 
-  test('is refused, not changed, when it is open to others and holds files of others', () => {
+  test('is refused and left unchanged if others can read it and it holds other files', () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
     const foreign = join(folder, 'foreign');
     mkdirSync(foreign, { mode: 0o755 });
@@ -270,7 +270,7 @@ describe('the folder of the embedded store', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('is a sentence when it cannot be a folder', () => {
+  test('causes an error message if it cannot be a folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-folder-'));
     writeFileSync(join(folder, 'file'), '');
     expect(() => open({ DATA_DIR: join(folder, 'file', 'below') })).toThrow(

@@ -13,7 +13,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const all = { dateColumn: 'created_date' } as const;
 
-describe('behind a pooler by transaction', () => {
+describe('behind a transaction pooler', () => {
   let opened: TestStore;
   let service: TestService;
   let tenant: TenantId;
@@ -34,7 +34,7 @@ describe('behind a pooler by transaction', () => {
     await client.end();
   });
 
-  test('a client that another process disables is refused at its next request (O12)', async () => {
+  test('a client that another process disables is rejected at its next request (O12)', async () => {
     const client = await service.createClient(tenant);
     const token = await service.accessToken(client);
     const status = async () => (await service.get('/v1/subscription', token)).status;
@@ -53,7 +53,7 @@ describe('behind a pooler by transaction', () => {
     expect(await total()).toBe('1');
   });
 
-  test('one import at a time has the right to a tenant, and leaves nothing behind in the pooler (O12)', async () => {
+  test('one import at a time locks a tenant, and leaves no lock behind in the pooler (O12)', async () => {
     const other = opened.openAgain();
     for (let round = 0; round < 3; round += 1) {
       const lock = await opened.store.lockImport(tenant);
@@ -63,7 +63,7 @@ describe('behind a pooler by transaction', () => {
     }
   });
 
-  test('one replacement after another is made in sessions that are shared (O12)', async () => {
+  test('consecutive replacements succeed in shared sessions (O12)', async () => {
     for (const ids of [['a', 'b', 'c'], ['b'], ['b', 'd']]) {
       const replacement = await opened.store.openReplacement(tenant);
       for (const id of ids) await replacement.add([subscriptionRow({ id })]);
@@ -73,7 +73,7 @@ describe('behind a pooler by transaction', () => {
     }
   });
 
-  test('a whole report has the time limits of an export, not those of the role (O12)', async () => {
+  test('an export has its own time limits, not those of the role (O12)', async () => {
     const snapshot = await opened.store.openSnapshot(tenant, 600_000);
     const [row] = await snapshot.all(
       `select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle
@@ -83,7 +83,7 @@ describe('behind a pooler by transaction', () => {
     await snapshot.close();
   });
 
-  test('doctor names the options that the role must have, as a pooler ignores them (O12)', async () => {
+  test('doctor names the options that the role must have, because a pooler ignores them (O12)', async () => {
     const options = (await opened.store.examine()).find(({ check }) => check === 'options');
     expect(options).toMatchObject({ ok: false, message: expect.stringMatching(/enable_seqscan.*statement_timeout/) });
     const url = new URL(opened.environment.DATABASE_URL ?? '');
@@ -102,7 +102,7 @@ describe('behind a pooler by transaction', () => {
     await superuser.end();
   });
 
-  test('after a failed batch, the statements that did not get to the server are prepared anew', async () => {
+  test('after a failed batch, statements that did not reach the server are prepared again', async () => {
     const wrong = {
       sql: "select 1 / (length($1) - length($1)) as tenant_id where 'tenant_id = $1' <> $1",
       values: [],
@@ -115,7 +115,7 @@ describe('behind a pooler by transaction', () => {
   });
 });
 
-test('a pooler that mixes up prepared statements is refused with a sentence that says what to do (O12)', async () => {
+test('a pooler that mixes up prepared statements is refused with a message that says what to do (O12)', async () => {
   const opened = await openPooled({ preparedStatements: false });
   await insertTenant(opened.store, 'acme', 1).catch(() => undefined);
   const failures: unknown[] = [];

@@ -5,7 +5,7 @@ import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 
 const statement = (text: string, ...values: BatchStatement['values']): BatchStatement => ({
-  name: text.slice(0, 60), // longer names are one to the server
+  name: text.slice(0, 60), // the server truncates longer names
   text,
   values,
 });
@@ -35,7 +35,7 @@ describe('a batch of statements on PostgreSQL', () => {
   const prepared = async () =>
     (await client.query('select name from pg_prepared_statements order by name')).rows.length;
 
-  test('gives the rows of each, none for those that have none, and each is prepared once', async () => {
+  test('returns the rows of each statement, which may be none, and prepares each once', async () => {
     const batch = [number(1), statement('set local work_mem = 1024'), number(2), word(null), word('é\u{1F600}')];
     for (let round = 0; round < 2; round += 1) {
       expect(await runBatch(client, batch)).toEqual([
@@ -63,14 +63,14 @@ describe('a batch of statements on PostgreSQL', () => {
     ['one between two new ones', [statement('select 6 as six'), inverse(0), statement('select 7 as seven')]],
     ['the last', [number(3), statement('select 8 as eight'), inverse(0)]],
     ['one that cannot be prepared', [number(4), statement('select nowhere.n'), statement('select 9 as nine')]],
-  ])('fails with what %s said, and the next batch has all that it needs', async (_where, batch) => {
+  ])('fails with the error of %s, and the next batch works', async (_where, batch) => {
     await expect(runBatch(client, batch)).rejects.toMatchObject({ code: expect.stringMatching(/^(22012|42P01)$/) });
     const good = batch.filter(({ text, values }) => !text.includes('nowhere') && values[0] !== 0);
     expect(await runBatch(client, [...good, inverse(1)])).toHaveLength(good.length + 1);
     expect(await runBatch(client, good)).toHaveLength(good.length);
   });
 
-  test('several on their way at once, of statements that are prepared, do not meet', async () => {
+  test('shares a connection with others of prepared statements without mixing their rows', async () => {
     const batches = Array.from({ length: 20 }, (_, n) => [number(n), n % 5 === 3 ? inverse(0) : word(`word ${n}`)]);
     const outcomes = await Promise.allSettled(batches.map((batch) => runBatch(client, batch)));
     expect(outcomes.map(({ status }) => status)).toEqual(
@@ -81,7 +81,7 @@ describe('a batch of statements on PostgreSQL', () => {
         expect(outcome.value).toEqual([[{ n, nothing: null }], [{ word: `word ${n}` }]]);
   });
 
-  test('one that takes too long fails, as does what waits behind it', async () => {
+  test('fails if it takes too long, as do the batches that wait after it', async () => {
     const slow = runBatch(client, [number(1), statement('select pg_sleep(6)')]);
     const behind = runBatch(client, [number(2)]);
     await expect(slow).rejects.toThrow('timeout');

@@ -5,7 +5,7 @@ import { hasCitus, missingOnWorkers } from '../../src/storage/postgres/citus.ts'
 import { openPostgres, postgresUrl } from '../support/engines.ts';
 import { urlOf } from '../support/global-setup.ts';
 
-// What can be tested without the extension; test/citus/ has the rest.
+// Tests that need no Citus extension; test/citus/ has the rest.
 
 describe('a role that Citus connects to workers as', () => {
   const role = `worker_${randomBytes(6).toString('hex')}`;
@@ -32,7 +32,7 @@ describe('a role that Citus connects to workers as', () => {
     for (const statement of await missingOnWorkers(client, role)) await client.query(statement);
   };
 
-  test('may log in and has the options of our sessions once it has what it lacked (C3, C4)', async () => {
+  test('may log in and has our session options once the missing statements were run (C3, C4)', async () => {
     expect(await missingOnWorkers(client, role)).toHaveLength(4);
     await prepare();
     expect(await missingOnWorkers(client, role)).toEqual([]);
@@ -53,7 +53,7 @@ describe('a role that Citus connects to workers as', () => {
     expect((await stateOf(role)).settings).toContain('work_mem=5MB');
   });
 
-  test('is left as it is where the extension is missing: the role that superusers step down to may not log in', async () => {
+  test('is left unchanged without the extension: the role that superusers switch to may not log in', async () => {
     const opened = await openPostgres('postgres', true);
     await opened.store.migrate();
     expect(await hasCitus(client)).toBe(false);

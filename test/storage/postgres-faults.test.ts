@@ -39,7 +39,7 @@ describe('when PostgreSQL fails', () => {
     await opened.close();
   });
 
-  test('a snapshot waits for its reader as long as was agreed, and no statement of it for ever', async () => {
+  test('a snapshot waits for its consumer as long as agreed, and its statements have a time limit', async () => {
     const snapshot = await opened.store.openSnapshot(tenant, 600_000);
     const setting = async (name: string) => {
       const [row] = await snapshot.all(
@@ -53,7 +53,7 @@ describe('when PostgreSQL fails', () => {
     await snapshot.close();
   });
 
-  test('a connection killed while idle is replaced, and nobody notices', async () => {
+  test('a connection killed while idle is replaced, and no request fails', async () => {
     expect(await count()).toBe(0);
     await killBackends();
     await expect.poll(count).toBe(0);
@@ -63,30 +63,27 @@ describe('when PostgreSQL fails', () => {
   test.each([
     ['a statement of several', () => opened.store.readTenant(tenant, (reader) => reader.all(slow))],
     ['a whole transaction', () => opened.store.readTenantOnce(tenant, [{ sql: slow, values: [] }])],
-  ])(
-    '%s whose connection is killed is read once more on a fresh connection, and no oftener (O11)',
-    async (_what, read) => {
-      const flight = read();
-      const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
-      const pidOfSleeper = async (): Promise<number | undefined> => {
-        const { rows } = await superuser.query(
-          "select pid from pg_stat_activity where datname = $1 and query like '%pg_sleep(20)%' and state = 'active'",
-          [database()],
-        );
-        return rows[0]?.pid;
-      };
-      let killed: number | undefined;
-      for (let round = 0; round < 2; round += 1) {
-        await expect.poll(pidOfSleeper).toSatisfy((pid: number | undefined) => pid !== undefined && pid !== killed);
-        killed = await pidOfSleeper();
-        await superuser.query('select pg_terminate_backend($1)', [killed]);
-      }
-      await failed;
-      expect(await count()).toBe(0);
-    },
-  );
+  ])('%s whose connection is killed is repeated once on a new connection, and not again (O11)', async (_what, read) => {
+    const flight = read();
+    const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
+    const pidOfSleeper = async (): Promise<number | undefined> => {
+      const { rows } = await superuser.query(
+        "select pid from pg_stat_activity where datname = $1 and query like '%pg_sleep(20)%' and state = 'active'",
+        [database()],
+      );
+      return rows[0]?.pid;
+    };
+    let killed: number | undefined;
+    for (let round = 0; round < 2; round += 1) {
+      await expect.poll(pidOfSleeper).toSatisfy((pid: number | undefined) => pid !== undefined && pid !== killed);
+      killed = await pidOfSleeper();
+      await superuser.query('select pg_terminate_backend($1)', [killed]);
+    }
+    await failed;
+    expect(await count()).toBe(0);
+  });
 
-  test('a read whose connection is killed while it waits for a lock succeeds by itself (O11)', async () => {
+  test('a read whose connection is killed while it waits for a lock is repeated and succeeds (O11)', async () => {
     const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await other.connect();
     await other.query('begin');
@@ -105,7 +102,7 @@ describe('when PostgreSQL fails', () => {
     expect(await counting).toBe(0);
   });
 
-  /** A store with few connections of its own. */
+  /** Opens the store with few connections. */
   const openSmall = (poolSize: number) =>
     openStore({
       databaseUrl: opened.environment.DATABASE_URL,
@@ -114,7 +111,7 @@ describe('when PostgreSQL fails', () => {
       onConnectionError: () => undefined,
     });
 
-  test('a statement that runs beyond the deadline frees its connection at once, without a rollback (O11)', async () => {
+  test('a statement that exceeds the deadline frees its connection at once, without a rollback (O11)', async () => {
     const store = openSmall(1);
     const soon = performance.now() + 200;
     await expect(store.within(soon).readTenant(tenant, (reader) => reader.all(slow))).rejects.toMatchObject({
@@ -149,7 +146,7 @@ describe('when PostgreSQL fails', () => {
     await store.close();
   });
 
-  /** Does `work` while a table is locked, and kills its connection once it waits for that. */
+  /** Runs `work` while a table is locked, and kills its connection once it waits for the lock. */
   async function killAt(table: string, application: string, work: () => Promise<unknown>): Promise<void> {
     const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await other.connect();
@@ -171,7 +168,7 @@ describe('when PostgreSQL fails', () => {
   }
   const revision = async () => (await findTenant(opened.store, 'acme'))?.revision;
 
-  test('a load whose connection is killed half-way leaves nothing, and nothing else fails with it', async () => {
+  test('a load whose connection is killed half-way writes nothing, and no other operation fails', async () => {
     const before = await revision();
     const resumePoint = {
       bytes: 5,
@@ -191,7 +188,7 @@ describe('when PostgreSQL fails', () => {
     expect(await readResumePoint(opened.store, tenant)).toBeUndefined();
   });
 
-  test('a replacement whose connection is killed while it writes leaves everything as it was', async () => {
+  test('a replacement whose connection is killed while it writes changes nothing', async () => {
     const before = await revision();
     const replacement = await opened.store.openReplacement(tenant);
     await replacement.add([subscriptionRow({ id: 'new' })]);
@@ -215,7 +212,8 @@ describe('when PostgreSQL fails', () => {
       connectionString: urlOf(opened.environment.DATABASE_URL ?? '', database(), 'postgres'),
     });
     await other.connect();
-    await other.query("set deadlock_timeout = '60s'"); // the import is the one that looks for it
+    // so that the import is the one that detects it
+    await other.query("set deadlock_timeout = '60s'");
     await other.query('begin');
     await other.query("update subscription set revision = revision where tenant_id = 'deadlock'");
     const loading = load('DEPLETED');
@@ -236,7 +234,7 @@ describe('when PostgreSQL fails', () => {
     await other.end();
   });
 
-  test('a tenant whose row is locked by another transaction is waited for, and the load goes on', async () => {
+  test('a load waits for a tenant whose row is locked by another transaction, then succeeds', async () => {
     const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await other.connect();
     await other.query('begin');
@@ -247,7 +245,7 @@ describe('when PostgreSQL fails', () => {
     await other.end();
   });
 
-  test('a server that is not there is UNAVAILABLE, with the address and without the password', async () => {
+  test('an unreachable server is UNAVAILABLE, with the address and without the password', async () => {
     const port = await freePort();
     const store = openStore({
       databaseUrl: `postgres://user:hush@127.0.0.1:${port}/db`,
@@ -263,14 +261,14 @@ describe('when PostgreSQL fails', () => {
     await store.close();
   });
 
-  test('a database that is not there is UNUSABLE', async () => {
+  test('a missing database is UNUSABLE', async () => {
     const url = urlOf(await postgresUrl(), 'no_such_database', testRole);
     const store = openStore({ databaseUrl: url, dataDir: '', poolSize: 1, onConnectionError: () => undefined });
     await expect(store.checkReady()).rejects.toMatchObject({ name: 'StorageError', code: 'UNUSABLE' });
     await store.close();
   });
 
-  test('a pool whose connections are all taken is UNAVAILABLE after its time, not a hang', async () => {
+  test('a pool without a free connection is UNAVAILABLE after its timeout, and does not hang', async () => {
     const store = openSmall(1);
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 
-test('a connection to PostgreSQL keeps 512 statements prepared, and others give the same rows without being prepared', async () => {
+test('a connection to PostgreSQL keeps 512 statements prepared and runs others unprepared with the same rows', async () => {
   const { store, close } = await openPostgres(testRole);
   await insertTenant(store, 'acme', 7);
   const ask = async (n: number) => {

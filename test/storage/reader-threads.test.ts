@@ -8,7 +8,7 @@ import { subscriptionRow } from '../support/rows.ts';
 const count = 'select count(*) as n from subscription where tenant_id = $1';
 const rowsTwice = `select count(*) as n from (select id from subscription where tenant_id = $1) as a,
   (select id from subscription where tenant_id = $1) as b` as const;
-/** Takes minutes for 2,000 rows: it passes the rows of the tenant once for each two of them. */
+/** Takes minutes for 2,000 rows: it reads the tenant's rows once for each pair of them. */
 const endless = `${rowsTwice}, (select id from subscription where tenant_id = $1) as c` as const;
 
 describe('reads of the embedded store that are not bounded by a page', () => {
@@ -38,7 +38,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
   });
   afterAll(() => opened.close());
 
-  test('leave the event loop to others while their statement runs (S8)', async () => {
+  test('do not block the event loop while their statement runs (S8)', async () => {
     let turns = 0;
     let isDone = false;
     const read = store.readTenant(tenant, (reader) => reader.all(rowsTwice));
@@ -47,10 +47,10 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     });
     for (; !isDone; turns += 1) await nextTurn();
     expect((await read)[0]?.n).toBe(2_000 * 2_000);
-    expect(turns).toBeGreaterThan(2); // on the main thread it is over before the second one
+    expect(turns).toBeGreaterThan(2); // on the main thread it would be over before the second one
   });
 
-  test('see one moment in all their statements', async () => {
+  test('see one snapshot in all their statements', async () => {
     const own = await tenantOf('moment', 3);
     const seen = await store.readTenant(own, async (reader) => {
       const [before] = await reader.all(count);
@@ -61,7 +61,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     expect([seen, await countOf(own)]).toEqual([[3, 3], 4]);
   });
 
-  test('end by the deadline of their request, and so does their statement: the thread serves the next (O6)', async () => {
+  test('are aborted at the deadline of their request, statement included, and the thread serves the next one (O6)', async () => {
     const inTime = store.within(performance.now() + 200);
     await expect(inTime.readTenant(tenant, (reader) => reader.all(endless))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -69,7 +69,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     expect(await countOf(tenant)).toBe(2_000);
   });
 
-  test('are answered for another tenant while one tenant has a statement that never ends (O6)', async () => {
+  test('succeed for another tenant while one tenant has a statement that never finishes (O6)', async () => {
     const other = await tenantOf('globex', 5);
     const inTime = store.within(performance.now() + 20_000);
     const held = Array.from({ length: 6 }, () => inTime.readTenant(tenant, (reader) => reader.all(endless)));

@@ -8,13 +8,13 @@ import { testRole } from '../support/global-setup.ts';
 const committed = (engine: string): string =>
   readFileSync(new URL(`../../src/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
 
-test('the migrations of sqlite lead to the committed schema (npm run schema writes it)', async () => {
+test('the migrations of sqlite produce the committed schema (npm run schema writes it)', async () => {
   const opened = await engines[0].openTestStore();
   expect(dumpSqlite(join(opened.environment.DATA_DIR ?? '', 'subreport.db'))).toBe(committed('sqlite'));
   await opened.close();
 });
 
-test('the migrations of postgres lead to the committed schema (npm run schema writes it)', async () => {
+test('the migrations of postgres produce the committed schema (npm run schema writes it)', async () => {
   const opened = await openPostgres(testRole);
   expect(await dumpPostgres(opened.environment.DATABASE_URL ?? '')).toBe(committed('postgres'));
   await opened.close();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 
-// What follows is proved by the type check (`tsc`): each line below a @ts-expect-error must not
-// compile, or the check fails.
+// The type check (`tsc`) proves this: each line below a @ts-expect-error must not compile, or the
+// check fails.
 
 function statements(
   store: Store,
@@ -12,7 +12,7 @@ function statements(
   sql: string,
 ): readonly unknown[] {
   return [
-    // A plain name is no tenant.
+    // A plain name is not a tenant.
     // @ts-expect-error
     () => store.readTenant(name, async () => 1),
     // @ts-expect-error
@@ -22,15 +22,15 @@ function statements(
     () => reader.all('select count(*) from subscription'),
     // @ts-expect-error
     () => reader.all('select record from subscription where id = $2', ['x']),
-    // Text that is put together where the compiler cannot see it.
+    // A string that is built where the compiler cannot see it.
     // @ts-expect-error
     () => reader.all(sql),
-    // Subscriptions by the way that is for tenants, clients and keys.
+    // Subscriptions through the function for tenants, clients and keys.
     // @ts-expect-error
     () => store.readDirectory('select record from subscription where tenant_id = $1', [name]),
     // @ts-expect-error
     () => store.readDirectory(sql),
-    // And what does compile.
+    // These compile.
     () => reader.all('select count(*) from subscription where tenant_id = $1'),
     () => store.readTenant(tenant, async () => 1),
     () => store.readDirectory('select id from tenant'),
