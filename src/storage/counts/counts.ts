@@ -41,8 +41,10 @@ export const rememberedCounts = (filter: SubscriptionFilter, list: SpanList): Co
   selectFromEnd(descending) {
     const bound = descending ? filter.beforeSeconds : filter.afterSeconds;
     if (bound !== undefined) return undefined;
-    const total = list.rowsBefore(list.length, filter.statuses);
-    return (skip) => list.select(descending ? total - 1 - skip : skip, filter.statuses);
+    return (skip) => {
+      const total = list.rowsBefore(list.length, filter.statuses);
+      return list.select(descending ? total - 1 - skip : skip, filter.statuses);
+    };
   },
   openSelect: async () => async (rank) => list.select(rank, filter.statuses),
 });

@@ -117,8 +117,10 @@ function headQuery({ filter, order, position, totalMax }: PageQuery, counts: Cou
   const values: SqlValue[] = [];
   const bind = binder(values);
   const { columns, toRange } = rangeQuery(filter, counts, bind, totalMax);
-  const away = position.kind === 'before' ? order : reverse(order);
-  const beyondKey = position.kind === 'offset' ? '0' : beyondKeySql(filter, away, position.orderKey, bind);
+  const beyondKey =
+    position.kind === 'offset'
+      ? '0'
+      : beyondKeySql(filter, position.kind === 'before' ? order : reverse(order), position.orderKey, bind);
   const sql = `select revision, ${columns}, ${beyondKey} as beyond_key
     from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
   return {
