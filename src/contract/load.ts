@@ -48,7 +48,7 @@ const fieldFault = Type.Object(
       examples: ['15 to 22 digits, such as 8944500102198304826'],
     }),
   },
-  { additionalProperties: false, description: 'One fault of a row' },
+  { additionalProperties: false, description: 'An invalid field of a row' },
 );
 
 /** A row that was not loaded. */
@@ -61,7 +61,7 @@ export const RejectedRow = Type.Object(
       description: 'Line of the body, from 1',
       examples: [2],
     }),
-    errors: Type.Array(fieldFault, { maxItems: 256, description: 'Every fault of the row' }),
+    errors: Type.Array(fieldFault, { maxItems: 256, description: 'All errors of the row' }),
   },
   { additionalProperties: false, description: 'A row that was not loaded' },
 );
