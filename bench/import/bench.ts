@@ -107,9 +107,9 @@ function toMarkdown(results: readonly Measured[]): string {
   return [
     '# Import',
     '',
-    'An import of NDJSON (read, checked, written as the wire has it, with counts, revision and resume mark, batch by batch; or with `--replace` as one',
-    'transaction) beside the bare load of the same records: ready rows, by `COPY` from a file of the server or by a prepared insert in batches of 10,000, into a',
-    'table with the same indexes. Both into an empty store. `npm run bench:import`.',
+    'Compares an import of NDJSON (parsed, validated, stored with counts, revision and resume point in batches; or with `--replace` in one',
+    'transaction) with a bare load of the same records: prepared rows, by `COPY` from a file on the server or by a prepared insert in batches of 10,000, into a',
+    'table with the same indexes. Both start with an empty database. Written by `npm run bench:import`.',
     '',
     machineFacts(),
     '',
@@ -117,9 +117,9 @@ function toMarkdown(results: readonly Measured[]): string {
     `|${header.map(() => '---').join('|')}|`,
     ...results.map(lineOf),
     '',
-    'What an import spends its time on (CPU profile, 100,000 records in order): on PostgreSQL the process waits for the server for three fifths of it, in the statement that',
-    'inserts (of some 70 µs a record, 47 are the table and its thirteen indexes, as in COPY; the rest is taking arrays apart, and a foreign key), then the counts',
-    '(15 µs). Reading and checking take 10 µs, and overlap with the server. On the embedded store two thirds are inside SQLite: the inserts, and the commits with',
-    'their checkpoints. `replace` writes into a temporary table first, and its memory is that of a second thread on the embedded store.',
+    'Where the time goes (CPU profile, 100,000 records in order): with PostgreSQL, the process waits for the server three fifths of the time, in the statement that',
+    'inserts (of about 70 µs per record, 47 µs are the table and its thirteen indexes, as with COPY; the rest is unpacking arrays and a foreign key), then the counts',
+    '(15 µs). Parsing and validation take 10 µs and overlap with the server. With SQLite, two thirds of the time are spent in SQLite: the inserts, and the commits with',
+    'their checkpoints. `replace` first writes to a temporary table; with SQLite, its memory includes a second thread.',
   ].join('\n');
 }

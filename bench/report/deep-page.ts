@@ -157,18 +157,17 @@ function toMarkdown(measured: readonly Measured[]): string {
     });
   return `# A page by number, with its exact total
 
-\`npm run bench:deep\`, ${size} records a page, the tenant that has a fifth of all records, a tenth of which share one createdDate. Medians of ${rounds} rounds (${oldRounds} of
-OFFSET and count(*)), all cases alternating. "HTTP": as a client with a token and a kept connection sees it, service and client in one process, without the cache of finished pages, with
-the spans that it remembers. "Inside": from parsing
-to the finished answer, and without the spans that the service remembers. Statistics and visibility settled.
+\`npm run bench:deep\`, ${size} records a page, for the tenant with a fifth of all records, a tenth of which share one createdDate. Medians of ${rounds} rounds (${oldRounds} of
+OFFSET and count(*)), with all cases alternating. "HTTP": measured by a client with a token and a keep-alive connection, service and client in one process, without the response cache, with
+cached spans. "Inside": from parsing to the complete response, without cached spans. Measured after vacuum and analyze.
 
-${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. Shared with other work: trust the ratios.
+${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. The machine was shared: only the ratios are reliable.
 
 | engine | records | filter | total | page 1, HTTP, ms | 50 % ÷ page 1, HTTP | inside | 99 % ÷ page 1, HTTP | inside | OFFSET ÷ inside, page 1 | 50 % | 99 % |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 ${depthRows.join('\n')}
 
-Growth of the store, the same page of the same filter, HTTP:
+Ratio of the same page of the same filter between sizes of the database, HTTP:
 
 | engine | filter | records | page 1 | 99 % |
 |---|---|---|---|---|

@@ -126,11 +126,11 @@ function toMarkdown(measured: readonly Measured[]): string {
   });
   return `# A summary
 
-\`node bench/report/summary.ts\`, the tenant that has a fifth of all records, from parsing to the finished answer without HTTP and caches, against \`count(*)\` and a
-\`count(*) … group by\` for each group in one snapshot of the same store. Medians of ${rounds} rounds, all cases alternating. Without \`by\`, it is status, product-id,
-plan-id and auto-renew. Statistics and visibility settled.
+\`node bench/report/summary.ts\`, for the tenant with a fifth of all records, from parsing to the complete response, without HTTP and caches, compared with \`count(*)\` and one
+\`count(*) … group by\` per dimension in one snapshot of the same database. Medians of ${rounds} rounds, with all cases alternating. Without \`by\`, the dimensions are status, product-id,
+plan-id and auto-renew. Measured after vacuum and analyze.
 
-${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. Shared with other work: trust the ratios.
+${machineFacts('PostgreSQL 18 over loopback with 2 GB of shared buffers, fsync off')}. The machine was shared: only the ratios are reliable.
 
 | engine | records | query | total | ours, ms | plain ÷ ours |
 |---|---|---|---|---|---|

@@ -40,9 +40,9 @@ export function resultTable(measured: readonly Measured[], base: string): string
 const file = new URL('../results/report.md', import.meta.url);
 const title = `# The report, measured
 
-Written by \`npm run bench:report\` (\`bench/report/\`): each side in a process of its own, sides in turn, short rounds, medians. Ratios travel to other machines
-and days; requests a second do not. "CPU" is the processor time of the server's own process, which other work on the machine disturbs least; PostgreSQL's is not in it. Where
-a side is faster than the loader, which shares the machine, the ratio by CPU says more than the one by requests.
+Written by \`npm run bench:report\` (\`bench/report/\`): each side in a separate process, in turn, in short rounds; medians. Ratios are comparable across machines
+and days; requests per second are not. "CPU" is the CPU time of the server process, without that of PostgreSQL; it is least affected by other load on the machine. If
+a side is faster than the load generator, which shares the machine, the CPU ratio is more meaningful than the ratio of requests.
 `;
 
 /** Replaces a section of the results, and prints it. */

@@ -26,8 +26,8 @@ export function formatResults(measured: readonly Measured[], { rounds, seconds, 
 
 Written by \`npm run bench:token\`: ${machineFacts()}.
 
-Each cell is a rate and the CPU time of the server's process for one request; PostgreSQL and the load generator share the machine with it, so rates hold for these
-proportions and the CPU ratio for the servers alone. ${rounds} rounds of ${seconds} s a side, sides in turn, ${connections} connections. Medians; the ratio is the
+Each cell contains the rate and the CPU time of the server process per request. PostgreSQL and the load generator share the machine, so rates are only valid in
+comparison; the CPU ratio covers the servers alone. ${rounds} rounds of ${seconds} s a side, sides in turn, ${connections} connections. Medians; the ratio is the
 median of the ratios within a round, with the least and the greatest of them in brackets.
 
 | tokens | subreport | oidc-provider ${versionOf('oidc-provider')} | rate ratio | CPU ratio | aim |
@@ -35,8 +35,8 @@ median of the ratios within a round, with the least and the greatest of them in 
 ${row('client_credentials with a refresh token', 'client_credentials, ours', 'client_credentials, theirs', 1.6)}
 ${row('refresh_token with rotation', 'refresh, ours', 'refresh, theirs', 2)}
 
-Both sign ES256 JWTs, look the client up at each request and keep what must last in PostgreSQL through \`pg\`. oidc-provider issues no refresh token for client
-credentials by itself: a custom grant on its own classes does. We write an access log, it does not.
+Both sign ES256 JWTs, look up the client for each request, and store persistent state in PostgreSQL through \`pg\`. oidc-provider issues no refresh token for client
+credentials, so a custom grant on its classes does. subreport writes an access log, oidc-provider does not.
 
 | our API, a page of 20 records | token checked | token ignored | rate ratio | CPU ratio | aim |
 |---|---|---|---|---|---|
@@ -45,7 +45,7 @@ ${row('the report, token new', 'report, new tokens', 'open report')}
 ${row('a page that is ready, token seen before', 'page, tokens seen before', 'open page', 0.95)}
 ${row('a page that is ready, token new', 'page, new tokens', 'open page')}
 
-Checked and ignored differ in nothing but the check; the ready page asks no database, so that nearly all of it is the socket and Fastify.
+"Checked" and "ignored" differ only in the check. The prepared page uses no database, so nearly all of its time is spent in the socket and Fastify.
 `;
 }
 
