@@ -11,11 +11,11 @@ test.each([
   ['::ffff:192.0.2.1', '192.0.2.1'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['', ''],
-])('the address %s is counted as %s (S6)', (address, network) => {
+])('the address %s is counted as %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
-test('IPv6 addresses are counted together exactly when their first 64 bits are equal (S6)', () => {
+test('IPv6 addresses are counted together exactly when their first 64 bits are equal', () => {
   const group = fc.integer({ min: 1, max: 0xffff }).map((number) => number.toString(16));
   const half = fc.array(group, { minLength: 4, maxLength: 4 }).map((groups) => groups.join(':'));
   fc.assert(

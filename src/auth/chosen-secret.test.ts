@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hashChosenSecret, verifyChosenSecret } from './chosen-secret.ts';
 
-test("guesses at one client take at most four places of the queue, so another client's secret is still checked (S7)", async () => {
+test("guesses at one client take at most four places of the queue, so another client's secret is still checked", async () => {
   const hash = await hashChosenSecret('right');
   const outcome = (attempt: Promise<boolean>) => attempt.catch(({ code }: { code: string }) => code);
   const guesses = Array.from({ length: 20 }, (_, n) => outcome(verifyChosenSecret('guessed', hash, `wrong ${n}`)));
@@ -12,7 +12,7 @@ test("guesses at one client take at most four places of the queue, so another cl
   expect(await verifyChosenSecret('guessed', hash, 'wrong once more')).toBe(false);
 });
 
-test('at most 32 secrets of all clients wait to be checked (S7)', async () => {
+test('at most 32 secrets of all clients wait to be checked', async () => {
   const hash = await hashChosenSecret('right');
   const attempts = Array.from({ length: 40 }, (_, n) => verifyChosenSecret(`client ${n}`, hash, 'wrong'));
   const outcomes = await Promise.allSettled(attempts);

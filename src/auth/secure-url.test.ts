@@ -9,6 +9,6 @@ test.each([
   ['https://id.example.com', 'https://user:secret@keys.example.com/jwks', false],
   ['http://127.0.0.1:8081', 'http://127.0.0.1:8081/jwks', true],
   ['http://127.0.0.1:8081', 'http://keys.example.com/jwks', false],
-])('the keys of issuer %s are read from %s: %s (S15)', (issuer, keysUrl, expected) => {
+])('the keys of issuer %s are read from %s: %s', (issuer, keysUrl, expected) => {
   expect(isKeysUrlOf(issuer, keysUrl)).toBe(expected);
 });

@@ -12,7 +12,7 @@ import { readConfig } from './config.ts';
 
 afterEach(() => vi.useRealTimers());
 
-test('a flipped byte in a record causes an error line at the next scheduled check, without a restart (O10)', async () => {
+test('a flipped byte in a record causes an error line at the next scheduled check, without a restart', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
   const store = openSqliteStore(folder);
   await store.migrate();

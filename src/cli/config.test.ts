@@ -88,7 +88,7 @@ describe('settings', () => {
     ['OIDC_ISSUER', 'https://user:hid/hidden@x@id.example.com'],
     ['PUBLIC_URL', 'https://user:hidden@reports.example.com'],
     ['OIDC_AUDIENCE', 'https://user:hidden@reports.example.com/two words'],
-  ])('reject a password inside %s without showing it (S15)', (name, value) => {
+  ])('reject a password inside %s without showing it', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       new RegExp(`^(?!.*hidden)Cannot use ${name}: .*'https://\\*\\*\\*@`, 's'),
     );

@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each(['', '?sslmode=disable', '?sslmode=no-verify', '?sslmode=require&uselibpqcompat=true'])(
-  'a database of another machine with %j gets a warning without its password (S15)',
+  'a database of another machine with %j gets a warning without its password',
   (options) => {
     const warning = databaseWarning(`postgres://me:hush@db.example.com/db${options}`);
     expect(warning).toContain("current host is 'db.example.com'");

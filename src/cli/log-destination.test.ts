@@ -30,7 +30,7 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     }
   };
 
-  test('keeps lines up to the bound, drops and counts the others, and reports the count once it is read (O2)', async () => {
+  test('keeps lines up to the bound, drops and counts the others, and reports the count once it is read', async () => {
     const log = new LogDestination(fifo, { waitingBytesMax: 50_000, describeDropped });
     for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
     let read = '';
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     expect(readAvailable()).toBe('afterwards\n');
   });
 
-  test('lets the process exit (O2)', () => {
+  test('lets the process exit', () => {
     const log = new LogDestination(fifo, { waitingBytesMax: 50_000, describeDropped });
     for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
     log.end();
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
   });
 });
 
-test.runIf(process.platform === 'linux')('a log on a full disk is dropped, and lets the process exit (O2)', () => {
+test.runIf(process.platform === 'linux')('a log on a full disk is dropped, and lets the process exit', () => {
   const full = openSync('/dev/full', 'w');
   const log = new LogDestination(full, { waitingBytesMax: 500, describeDropped });
   for (let n = 0; n < 20; n += 1) log.write(lineOf(n));

@@ -79,12 +79,12 @@ describe('checkRow with a valid row', () => {
     expect(row.createdDate).toBe(Date.parse(written) / 1000);
   });
 
-  test("converts a status and a unit in lower case to the contract's upper case (M7)", () => {
+  test("converts a status and a unit in lower case to the contract's upper case", () => {
     const row = rowOf({ ...right, status: 'active', product: { ...right.product, period_unit: 'Days' } });
     expect([row.status, row.record]).toEqual(['ACTIVE', JSON.stringify(right)]);
   });
 
-  test('accepts an id of 255 characters, and one with padding (M7)', () => {
+  test('accepts an id of 255 characters, and one with padding', () => {
     const id = `${'a'.repeat(255)}==`;
     expect(rowOf({ ...right, id }).id).toBe(id);
     expect(faultsOf({ ...right, id: `a${id}` })).toMatchObject([{ field: 'id' }]);

@@ -12,7 +12,7 @@ afterAll(() => rmSync(parent, { recursive: true }));
 const sourceOf = (...texts: string[]) => Readable.from(texts.map((text) => Buffer.from(text)));
 const textOf = async (source: AsyncIterable<Buffer>) => Buffer.concat(await Array.fromAsync(source)).toString();
 
-test('a stored source can be read repeatedly, and its file has no name (S13)', async () => {
+test('a stored source can be read repeatedly, and its file has no name', async () => {
   const spool = new Spool(folder, 1_000_000);
   const text = 'x'.repeat(200_000);
   const kept = await spool.store(sourceOf(text, 'end'));
@@ -21,7 +21,7 @@ test('a stored source can be read repeatedly, and its file has no name (S13)', a
   await kept.close();
 });
 
-test('all stored sources share a limit of bytes and give their bytes back (S13)', async () => {
+test('all stored sources share a limit of bytes and give their bytes back', async () => {
   const spool = new Spool(folder, 10);
   await expect(spool.store(sourceOf('12345', '678901'))).rejects.toMatchObject({ code: 'TOO_LARGE' });
   const first = await spool.store(sourceOf('123456'));
@@ -42,7 +42,7 @@ test('a source that fails while it is stored throws its error and uses no space'
   await (await spool.store(sourceOf('1234567890'))).close();
 });
 
-test('sweep removes the files that a killed process left (S13)', async () => {
+test('sweep removes the files that a killed process left', async () => {
   const spool = new Spool(folder, 10);
   const kept = await spool.store(sourceOf('mine'));
   writeFileSync(join(folder, 'left'), 'personal data');

@@ -31,7 +31,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
   const hashOf = async ({ client_id }: TestClient) =>
     (await service.store.readDirectory('select hash from client_secret where client_id = $1', [client_id]))[0]?.hash;
 
-  test('a valid generated secret is accepted after any number of wrong ones, at every OAuth endpoint (S5)', async () => {
+  test('a valid generated secret is accepted after any number of wrong ones, at every OAuth endpoint', async () => {
     const client = await newClient();
     const token = (await (await tokenOf(client)).json()) as TokenResponse;
     for (let n = 0; n < 2 * failuresMax; n += 1) await expectTokenError(await guessAt(client), 'invalid_client');
@@ -42,7 +42,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
     expect((await fetch(`${service.url}/oauth2/revoke`, { method: 'POST', body })).status).toBe(200);
   });
 
-  test('guesses that find the queue full count as failed, and are logged once a second (S7)', async () => {
+  test('guesses that find the queue full count as failed, and are logged once a second', async () => {
     const guessed = await newClient('correct horse battery');
     const started = performance.now();
     const guesses = await Promise.all(Array.from({ length: 40 }, () => guessAt(guessed)));
@@ -55,7 +55,7 @@ describe.each(engines)('guessing at the token endpoint on $engine', ({ openTestS
   });
 
   test.each(['100%', 'a+b&c%zz and more', '%41bcdefghijklmnop', 'plain-and-simple-one'])(
-    'HTTP Basic accepts the secret %s as curl sends it, and percent-encoded (S16)',
+    'HTTP Basic accepts the secret %s as curl sends it, and percent-encoded',
     async (beginning) => {
       const own = await startService(await openTestStore());
       const secret = beginning.padEnd(24, '-x7Qrw');
@@ -120,7 +120,7 @@ const plain = (bytes: Buffer): string => bytes.toString('base64').replaceAll('='
 test.each([
   { client_id: 'x'.repeat(256), client_secret: 'x' },
   { client_id: 'x', client_secret: 'x'.repeat(513) },
-])('an id of over 255 characters or a secret of over 512 is refused before the store is asked (S1)', async (client) => {
+])('an id of over 255 characters or a secret of over 512 is refused before the store is asked', async (client) => {
   const context = {} as AuthContext; // without a store
   const sent = {
     clientId: client.client_id,
@@ -132,7 +132,7 @@ test.each([
   await expect(authenticateClient(context, { ...sent, clientId: 'x', clientSecret: 'x' })).rejects.toThrow(TypeError);
 });
 
-test('setting the clock back by two hours lengthens neither a lock nor a rate-limit window (O7)', async () => {
+test('setting the clock back by two hours lengthens neither a lock nor a rate-limit window', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000_000_000 });
   try {
     const { failures, requests } = createCounters(readConfig({ TOKEN_FAILURES_PER_MINUTE: '1' }));

@@ -126,7 +126,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     const textsOf = async (store: Store) =>
       (await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')])).flat().map(({ jwk }) => jwk);
 
-    test('KEY_ENCRYPTION_SECRET encrypts the keys and replaces unencrypted ones (S2)', async () => {
+    test('KEY_ENCRYPTION_SECRET encrypts the keys and replaces unencrypted ones', async () => {
       const before = await openKeyRing(options());
       const [first, [firstSecret]] = [await before.signingKey(), await before.refreshSecrets()];
       const exposed = (await textsOf(opened.store)).map((text) => JSON.parse(text) as { d?: string; k?: string });
@@ -144,7 +144,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
       expect((await again.signingKey()).kid).toBe((await ring.signingKey()).kid);
     });
 
-    test('two processes that start encrypting at the same time agree on the new keys (S2)', async () => {
+    test('two processes that start encrypting at the same time agree on the new keys', async () => {
       await openKeyRing(options());
       const cipher = createKeyCipher(secret, undefined);
       const stores = [opened.store, opened.openAgain()];

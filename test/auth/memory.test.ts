@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 test.each([{ line: 'serve' }, { line: 'serve --workers 2' }])(
-  '$line survives 700 requests of long made-up client ids in 48 MiB of memory (S1)',
+  '$line survives 700 requests of long made-up client ids in 48 MiB of memory',
   async ({ line }) => {
     const opened = await engines[0].openTestStore();
     const port = await freePort();

@@ -44,7 +44,7 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
   afterEach(() => service.close());
 
   test.each(['first', 'newest'] as const)(
-    'keeps its %s refresh token for 50 minutes without a refused refresh where REFRESH_TOKEN_USE=reuse (M1)',
+    'keeps its %s refresh token for 50 minutes without a refused refresh where REFRESH_TOKEN_USE=reuse',
     async (keeps) => {
       const client = await clientOf(start({ REFRESH_TOKEN_USE: 'reuse' }));
       const counts = await walk(client, keeps, 50);
@@ -55,7 +55,7 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
     },
   );
 
-  test('is refused at its second refresh where the default is in force and it keeps its first token (M1)', async () => {
+  test('is refused at its second refresh where the default is in force and it keeps its first token', async () => {
     const client = await clientOf(start({}));
     expect(await walk(client, 'newest', 20)).toMatchObject({ failedCalls: 0, refusedRefreshes: 0, tokenRequests: 1 });
     const counts = await walk(client, 'first', 20);
@@ -63,7 +63,7 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
     expect([counts.refreshes, counts.refusedRefreshes, counts.tokenRequests]).toEqual([4, 2, 3]);
   });
 
-  test('has a refresh token use of its own by client create --refresh-token-use, whatever the setting says (M1)', async () => {
+  test('has a refresh token use of its own by client create --refresh-token-use, whatever the setting says', async () => {
     await start({ REFRESH_TOKEN_USE: 'reuse' });
     expect((await walk(await create('rotate'), 'first', 20)).refusedRefreshes).toBe(2);
     await service.close();

@@ -34,7 +34,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
   });
   afterEach(() => place.remove());
 
-  test('contains every tenant with its records, tombstones and counts, and passes the doctor (O4)', async () => {
+  test('contains every tenant with its records, tombstones and counts, and passes the doctor', async () => {
     await withStore(place, async (store) => {
       await fillTenant(store, 'acme', 1_500);
       await fillTenant(store, 'globex', 10);
@@ -55,7 +55,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
     await other.remove();
   });
 
-  test('contains one snapshot of the store while an import writes, with complete batches only (O4)', async () => {
+  test('contains one snapshot of the store while an import writes, with complete batches only', async () => {
     await withStore(place, (store) => fillTenant(store, 'crash', 3_000));
     const child = spawn(process.execPath, [writer, '10000'], {
       env: { ...process.env, ...place.environment },
@@ -87,7 +87,7 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
     await other.remove();
   });
 
-  test('killed half-way leaves no file or the previous one under its name, and the next backup cleans up (O4)', async () => {
+  test('killed half-way leaves no file or the previous one under its name, and the next backup cleans up', async () => {
     await withStore(place, (store) => fillTenant(store, 'acme', 4_000));
     await backup(file);
     const older = readFileSync(file);

@@ -48,7 +48,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
   });
   afterEach(() => place.remove());
 
-  test('rejects access tokens, ETags and refresh tokens of the discarded history, although its revisions repeat (O4)', async () => {
+  test('rejects access tokens, ETags and refresh tokens of the discarded history, although its revisions repeat', async () => {
     const file = await backUp(place, 40);
     const target = await targetOf(place);
     const serve = async (from: StorePlace) => {
@@ -127,7 +127,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     if (target !== place) await target.remove();
   });
 
-  test('is refused while a service runs, and works after the service was killed (O4)', async () => {
+  test('is refused while a service runs, and works after the service was killed', async () => {
     const file = await backUp(place, 20);
     const target = await targetOf(place);
     const environment = { ...target.environment, PORT: String(await freePort()) };
@@ -143,7 +143,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     if (target !== place) await target.remove();
   });
 
-  test('killed half-way leaves the old or the new store complete, and a second attempt succeeds (O4)', async () => {
+  test('killed half-way leaves the old or the new store complete, and a second attempt succeeds', async () => {
     const source = await makePlace();
     const file = await backUp(source, 3_000);
     if (place.environment.DATABASE_URL === undefined) await withStore(place, (store) => fillTenant(store, 'acme', 5));

@@ -46,7 +46,7 @@ const workerPids = (): number[] =>
     .filter(({ msg }) => String(msg).startsWith('listening at '))
     .map(({ pid }) => Number(pid));
 
-test('a worker whose event loop is blocked is killed, replaced and logged (O5)', async () => {
+test('a worker whose event loop is blocked is killed, replaced and logged', async () => {
   const [hung = 0] = workerPids();
   process.kill(hung, 'SIGSTOP');
   await eventually(() => expect(workerPids()).toHaveLength(3));
@@ -58,7 +58,7 @@ test('a worker whose event loop is blocked is killed, replaced and logged (O5)',
   }
 });
 
-test('a pause of the primary process does not count against its workers (O5)', async () => {
+test('a pause of the primary process does not count against its workers', async () => {
   command.child.kill('SIGSTOP');
   await sleep(2 * silenceMs);
   command.child.kill('SIGCONT');

@@ -31,7 +31,7 @@ function isAlive(pid: number): boolean {
 }
 
 test.runIf(process.platform === 'linux')(
-  'kill -9 of the launcher stops the import that it started, and releases its lock (O8)',
+  'kill -9 of the launcher stops the import that it started, and releases its lock',
   async () => {
     const args = [launcher, 'import', '-', '--tenant', 'acme', '--format', 'ndjson', '--json'];
     execFileSync('mkfifo', [join(folder, 'rows')]);

@@ -58,14 +58,14 @@ async function endOf(running: ChildProcess): Promise<number | null> {
   return code;
 }
 
-test('a service whose log is never read keeps running, and SIGTERM stops it with 0 (O2)', async () => {
+test('a service whose log is never read keeps running, and SIGTERM stops it with 0', async () => {
   const running = await startService('pipe');
   await sendMany();
   expect(await endOf(running)).toBe(0);
 });
 
 test.runIf(process.platform === 'linux')(
-  'a service whose log is on a full disk keeps running, and SIGTERM stops it with 0 (O2)',
+  'a service whose log is on a full disk keeps running, and SIGTERM stops it with 0',
   async () => {
     const running = await startService(openSync('/dev/full', 'w'));
     await sendMany();
@@ -73,7 +73,7 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('a log that is read late has every line, or reports how many were dropped (O2)', async () => {
+test('a log that is read late has every line, or reports how many were dropped', async () => {
   const running = await startService('pipe');
   await sendMany();
   const lines: { msg?: string; dropped?: number; correlation_id?: string }[] = [];

@@ -177,7 +177,7 @@ describe('warnings at the start', () => {
     expect(await warnings(laptop)).toEqual([]);
   });
 
-  test('a required proxy that is not trusted is reported (S5)', async () => {
+  test('a required proxy that is not trusted is reported', async () => {
     const told = expect.stringMatching(/^TRUSTED_PROXIES is not set/);
     const production = { PUBLIC_URL: 'https://reports.example.com' };
     expect(await warnings(production)).toContainEqual(told);
@@ -265,7 +265,7 @@ describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
 });
 
 test.each(['SIGTERM', 'SIGHUP'] as const)(
-  'after %s a process announces its stop at /readyz and on each connection, and exits with 0 (O9)',
+  'after %s a process announces its stop at /readyz and on each connection, and exits with 0',
   async (signal) => {
     const command = start(['serve'], { environment: { SHUTDOWN_DELAY_SECONDS: '3' } });
     await untilWritten(command, '"serving"');

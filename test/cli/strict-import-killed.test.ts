@@ -25,7 +25,7 @@ const openFiles = (pid = 0): string[] =>
   });
 
 test.runIf(process.platform === 'linux')(
-  'a strict import from standard input that is killed leaves no record on disk (S13)',
+  'a strict import from standard input that is killed leaves no record on disk',
   async () => {
     const [data, temporary] = [join(folder, 'data'), join(folder, 'tmp')];
     mkdirSync(temporary);

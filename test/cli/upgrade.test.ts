@@ -45,7 +45,7 @@ describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
     await (await openReadyStore(config, () => undefined)).close();
   };
 
-  test('the older one stays ready, starts and migrates nothing on a newer schema that names it (O3)', async () => {
+  test('the older one stays ready, starts and migrates nothing on a newer schema that names it', async () => {
     expect((await runNewer(compatible, ['migrate'])).code).toBe(0);
     await opened.store.checkReady();
     for (const value of ['true', 'false']) await openOlder(value);
@@ -53,7 +53,7 @@ describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
     expect((await opened.store.examine()).filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  test('the older one refuses a newer schema that does not name it, with a message (O3)', async () => {
+  test('the older one refuses a newer schema that does not name it, with a message', async () => {
     expect((await runNewer(incompatible, ['migrate'])).code).toBe(0);
     const refused = {
       code: 'UNUSABLE',
@@ -72,7 +72,7 @@ describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
   });
 });
 
-test('a killed worker of the older version is replaced on the newer schema (O3)', async () => {
+test('a killed worker of the older version is replaced on the newer schema', async () => {
   const opened = await openPostgres(testRole);
   const environment = { ...opened.environment, PORT: String(await freePort()) };
   const command = startCommand(['serve', '--workers', '2'], { environment });
@@ -92,7 +92,7 @@ test('a killed worker of the older version is replaced on the newer schema (O3)'
   }
 });
 
-test('a running process stays ready while the files of a later version replace its own (O3)', async () => {
+test('a running process stays ready while the files of a later version replace its own', async () => {
   const opened = await engines[0].openTestStore();
   const installed = makeNewerVersion({ compatible: true });
   const port = String(await freePort());
@@ -158,7 +158,7 @@ describe('an upgrade of a service behind a load balancer, on one PostgreSQL', ()
   }
 
   test(
-    'fails no request in either direction while reports are read and records are written (O3)',
+    'fails no request in either direction while reports are read and records are written',
     async () => {
       const load = await startLoad(opened.store, balancer.url);
       let older = await start();

@@ -40,7 +40,7 @@ test('docs/keys.md names every signing algorithm', () => {
   for (const algorithm of signingAlgorithms) expect(page).toContain(algorithm);
 });
 
-test('docs/tokens.md says how long an access token is accepted (M5)', () => {
+test('docs/tokens.md says how long an access token is accepted', () => {
   const tokens = readFileSync(new URL('../../docs/tokens.md', import.meta.url), 'utf8');
   const { ACCESS_TOKEN_SECONDS: lifetime } = readConfig({});
   expect(tokens).toContain(`${clockToleranceSeconds} seconds more (${lifetime + clockToleranceSeconds} in all)`);

@@ -24,7 +24,7 @@ function destroyRecords(file: string): void {
   writeFileSync(file, bytes);
 }
 
-test('a report that finds the store damaged turns /readyz to 503, and the log says what to do (O9)', async () => {
+test('a report that finds the store damaged turns /readyz to 503, and the log says what to do', async () => {
   const opened = await engines[0].openTestStore();
   const service = await startService(opened);
   onTestFinished(() => service.close());

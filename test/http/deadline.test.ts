@@ -28,7 +28,7 @@ describe('a service whose PostgreSQL hangs', () => {
     await server.stop();
   });
 
-  test('while PostgreSQL hangs, every request gets 503 with Retry-After in time, and the service recovers automatically (O11)', async () => {
+  test('while PostgreSQL hangs, every request gets 503 with Retry-After in time, and the service recovers automatically', async () => {
     const grant = { grant_type: 'client_credentials', ...client };
     const pages = ['/v1/subscription?size=1', '/v1/subscription/summary', '/v1/subscription/changes'];
     const reads = [...pages, '/v1/subscription?all=true&format=ndjson'];

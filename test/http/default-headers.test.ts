@@ -75,7 +75,7 @@ test('over plain http there is no Strict-Transport-Security, which browsers woul
   expect((await sendRaw(plain.url, 'nonsense\r\n\r\n')).has('strict-transport-security')).toBe(false);
 });
 
-test.runIf(consoleIsBuilt())("the console's types are not served, as a video or at all (S15)", async () => {
+test.runIf(consoleIsBuilt())("the console's types are not served, as a video or at all", async () => {
   expect((await fetch(`${plain.url}/console/static/console/app.js`)).status).toBe(200);
   expect((await fetch(`${plain.url}/console/static/console/app.d.ts`)).status).toBe(404);
 });

@@ -54,7 +54,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
     await service.close();
   });
 
-  test('exports of one tenant leave a slot to another tenant (S10)', async () => {
+  test('exports of one tenant leave a slot to another tenant', async () => {
     const [one = '', two = ''] = tokens;
     const open = [await begin(one), await begin(one), await begin(two)];
     expect(open.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
@@ -66,7 +66,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
     await eventually(() => expect(ended()).toHaveLength(4));
   });
 
-  test('an export whose client reads more slowly than the minimum rate is aborted (S10)', async () => {
+  test('an export whose client reads more slowly than the minimum rate is aborted', async () => {
     const response = await begin(demandingToken, demanding);
     const aborted = once(response, 'error');
     response.on('readable', () => undefined); // nothing is read but what is asked for below
@@ -78,7 +78,7 @@ describe.each(engines)('whole reports at once, on $engine', ({ openTestStore }) 
     expect(demanding.logText()).toContain('the client must read 1024000000 bytes per second');
   });
 
-  test('hundreds of concurrent exports each get a report or 429 (O1)', async () => {
+  test('hundreds of concurrent exports each get a report or 429', async () => {
     const [one = ''] = tokens;
     const asked = Array.from({ length: 300 }, async () => {
       const response = await begin(one);

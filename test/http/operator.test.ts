@@ -214,7 +214,7 @@ describe.each(servicesOnEngines)(
       expect((await stateOf()).ids).toEqual([]);
     });
 
-    test('a load ends at the 10,001st rejected row and reads no row after it (S14)', async () => {
+    test('a load ends at the 10,001st rejected row and reads no row after it', async () => {
       await begin();
       const bomb = gzipSync(`${ndjson(rows.slice(0, 3))}${'{}\n'.repeat(200_000)}`);
       for (const query of ['', '?strict=true', '?replace=true', '?dry-run=true']) {
@@ -245,7 +245,7 @@ describe.each(servicesOnEngines)(
       expect(open.filter((file) => file.includes('/spool/'))).toEqual([]);
     });
 
-    test('a strict load of more than SPOOL_MAX_MIB gets 413 and loads nothing (S13)', async () => {
+    test('a strict load of more than SPOOL_MAX_MIB gets 413 and loads nothing', async () => {
       await begin();
       const refused = await put(ndjson([...rows, ...rows]), '?strict=true');
       expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('SPOOL_MAX_MIB')]);

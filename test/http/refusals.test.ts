@@ -36,7 +36,7 @@ describe.each(engines)('refusals on $engine', ({ openTestStore }) => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'exports beyond the limit of open files get 503, and a later export succeeds (O9)',
+    'exports beyond the limit of open files get 503, and a later export succeeds',
     async () => {
       const token = await service.accessToken(await service.createClient(await service.createTenant('globex')));
       const read = () => service.get('/v1/subscription?all=true&format=ndjson', token);
@@ -57,7 +57,7 @@ describe.each(engines)('refusals on $engine', ({ openTestStore }) => {
 });
 
 test.runIf(process.platform === 'linux')(
-  'a database file that cannot be opened because file descriptors are used up is reported as such (O9)',
+  'a database file that cannot be opened because file descriptors are used up is reported as such',
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-files-'));
     const file = join(folder, 'subreport.db');

@@ -30,7 +30,7 @@ describe.each(engines)('responses of a revision on $engine', ({ openTestStore })
   afterAll(() => service.close());
 
   test.each(['gzip', 'br', 'zstd', 'identity'])(
-    'a %s response that was cached is not sent for a later revision (V1)',
+    'a %s response that was cached is not sent for a later revision',
     async (coding) => {
       const headers = { 'accept-encoding': coding };
       const [before] = await totalOf(await get(headers));

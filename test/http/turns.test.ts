@@ -11,7 +11,7 @@ const records = 20_000;
 /** CPU milliseconds of a turn. */
 const turnMsMax = 20;
 
-test('no turn of the event loop costs over 20 ms of CPU, whatever the embedded store is used for (S8, O1, O6)', async () => {
+test('no turn of the event loop costs over 20 ms of CPU, whatever the embedded store is used for', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-turns-'));
   try {
     const tenant = await openProbedTenant(folder, records);

@@ -224,7 +224,7 @@ export const mutants: readonly Mutant[] = [
     search: 'if (current === undefined) return jwk;',
     replace: 'if (current !== null) return jwk;',
     file: 'keys.test.ts',
-    test: 'KEY_ENCRYPTION_SECRET encrypts the keys and replaces unencrypted ones (S2)',
+    test: 'KEY_ENCRYPTION_SECRET encrypts the keys and replaces unencrypted ones',
     on: ['postgres'],
   },
   // Import

@@ -257,7 +257,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     },
   );
 
-  test('rel=next of Link is X-Next-Page, and rel=prev is X-Previous-Page (V5)', async () => {
+  test('rel=next of Link is X-Next-Page, and rel=prev is X-Previous-Page', async () => {
     const { headers } = await listSubscriptions(context, tenant, queryOf({}, { size: 10, page: 3 }));
     const links = [...(headers.link ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)];
     const relations = Object.fromEntries(links.map(([, url, relation]) => [relation, url]));

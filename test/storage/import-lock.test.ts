@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the file of an import lock is readable only by its user, and is removed with the lock (S15)', async () => {
+test('the file of an import lock is readable only by its user, and is removed with the lock', async () => {
   const lock = take('acme');
   const [file = ''] = readdirSync(folder);
   expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);

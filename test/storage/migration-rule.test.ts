@@ -6,7 +6,7 @@ const header = '-- Oldest schema a program must know: 0004-imports\n';
 const additive = (sql: string): readonly string[] => findNonAdditive(parseMigration('0099-next', header + sql));
 
 describe('a migration file', () => {
-  test('without the oldest schema in its first line is refused (O3)', () => {
+  test('without the oldest schema in its first line is refused', () => {
     for (const text of ['', 'create table a (b text);\n', `\n${header}`, '-- Oldest schema a program must know:\n'])
       expect(() => parseMigration('0005-next', text)).toThrow(/^Cannot read the migration '0005-next': .* first line/);
     expect(parseMigration('0005-next', header).oldestSchema).toBe('0004-imports');
@@ -28,7 +28,7 @@ describe.each(['sqlite', 'postgres'] as const)('the migrations of %s', (engine) 
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  test('only add to the schema where they say that an older program keeps working (O3)', () => {
+  test('only add to the schema where they say that an older program keeps working', () => {
     expect(migrations.flatMap(findNonAdditive)).toEqual([]);
   });
 });

@@ -161,7 +161,7 @@ describe('statements on sqlite', () => {
     expect(searches.filter((detail) => !detail.startsWith('SEARCH') || !ranges.test(detail))).toEqual([]);
   });
 
-  test('a page on the main thread takes a bounded number of SQLite steps (S8)', async () => {
+  test('a page on the main thread takes a bounded number of SQLite steps', async () => {
     const database = new DatabaseSync(join(opened.environment.DATA_DIR ?? '', 'subreport.db'));
     const stepsOf = ({ sql, values }: Statement): number => {
       const statement = database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));

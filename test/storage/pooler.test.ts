@@ -34,7 +34,7 @@ describe('behind a transaction pooler', () => {
     await client.end();
   });
 
-  test('a client that another process disables is rejected at its next request (O12)', async () => {
+  test('a client that another process disables is rejected at its next request', async () => {
     const client = await service.createClient(tenant);
     const token = await service.accessToken(client);
     const status = async () => (await service.get('/v1/subscription', token)).status;
@@ -45,7 +45,7 @@ describe('behind a transaction pooler', () => {
     expect(await status()).toBe(401);
   });
 
-  test('records that another process imports are in the next report (O12)', async () => {
+  test('records that another process imports are in the next report', async () => {
     const token = await service.accessToken(await service.createClient(tenant));
     const total = async () => (await service.get('/v1/subscription', token)).headers.get('x-total-count');
     expect([await total(), await total()]).toEqual(['0', '0']);
@@ -53,7 +53,7 @@ describe('behind a transaction pooler', () => {
     expect(await total()).toBe('1');
   });
 
-  test('one import at a time locks a tenant, and leaves no lock behind in the pooler (O12)', async () => {
+  test('one import at a time locks a tenant, and leaves no lock behind in the pooler', async () => {
     const other = opened.openAgain();
     for (let round = 0; round < 3; round += 1) {
       const lock = await opened.store.lockImport(tenant);
@@ -63,7 +63,7 @@ describe('behind a transaction pooler', () => {
     }
   });
 
-  test('consecutive replacements succeed in shared sessions (O12)', async () => {
+  test('consecutive replacements succeed in shared sessions', async () => {
     for (const ids of [['a', 'b', 'c'], ['b'], ['b', 'd']]) {
       const replacement = await opened.store.openReplacement(tenant);
       for (const id of ids) await replacement.add([subscriptionRow({ id })]);
@@ -73,7 +73,7 @@ describe('behind a transaction pooler', () => {
     }
   });
 
-  test('an export has its own time limits, not those of the role (O12)', async () => {
+  test('an export has its own time limits, not those of the role', async () => {
     const snapshot = await opened.store.openSnapshot(tenant, 600_000);
     const [row] = await snapshot.all(
       `select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle
@@ -83,7 +83,7 @@ describe('behind a transaction pooler', () => {
     await snapshot.close();
   });
 
-  test('doctor names the options that the role must have, because a pooler ignores them (O12)', async () => {
+  test('doctor names the options that the role must have, because a pooler ignores them', async () => {
     const options = (await opened.store.examine()).find(({ check }) => check === 'options');
     expect(options).toMatchObject({ ok: false, message: expect.stringMatching(/enable_seqscan.*statement_timeout/) });
     const url = new URL(opened.environment.DATABASE_URL ?? '');
@@ -115,7 +115,7 @@ describe('behind a transaction pooler', () => {
   });
 });
 
-test('a pooler that mixes up prepared statements is refused with a message that says what to do (O12)', async () => {
+test('a pooler that mixes up prepared statements is refused with a message that says what to do', async () => {
   const opened = await openPooled({ preparedStatements: false });
   await insertTenant(opened.store, 'acme', 1).catch(() => undefined);
   const failures: unknown[] = [];

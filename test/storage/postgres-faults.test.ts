@@ -63,7 +63,7 @@ describe('when PostgreSQL fails', () => {
   test.each([
     ['a statement of several', () => opened.store.readTenant(tenant, (reader) => reader.all(slow))],
     ['a whole transaction', () => opened.store.readTenantOnce(tenant, [{ sql: slow, values: [] }])],
-  ])('%s whose connection is killed is repeated once on a new connection, and not again (O11)', async (_what, read) => {
+  ])('%s whose connection is killed is repeated once on a new connection, and not again', async (_what, read) => {
     const flight = read();
     const failed = expect(flight).rejects.toMatchObject({ name: 'StorageError', code: 'UNAVAILABLE' });
     const pidOfSleeper = async (): Promise<number | undefined> => {
@@ -83,7 +83,7 @@ describe('when PostgreSQL fails', () => {
     expect(await count()).toBe(0);
   });
 
-  test('a read whose connection is killed while it waits for a lock is repeated and succeeds (O11)', async () => {
+  test('a read whose connection is killed while it waits for a lock is repeated and succeeds', async () => {
     const other = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await other.connect();
     await other.query('begin');
@@ -111,7 +111,7 @@ describe('when PostgreSQL fails', () => {
       onConnectionError: () => undefined,
     });
 
-  test('a statement that exceeds the deadline frees its connection at once, without a rollback (O11)', async () => {
+  test('a statement that exceeds the deadline frees its connection at once, without a rollback', async () => {
     const store = openSmall(1);
     const soon = performance.now() + 200;
     await expect(store.within(soon).readTenant(tenant, (reader) => reader.all(slow))).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe('when PostgreSQL fails', () => {
     await store.close();
   });
 
-  test('a tenant whose statements hang leaves connections to the other tenants (O11)', async () => {
+  test('a tenant whose statements hang leaves connections to the other tenants', async () => {
     await insertTenant(opened.store, 'hanging', 1);
     const hanging = (await findTenant(opened.store, 'hanging'))?.tenant as TenantId;
     const store = openSmall(4);

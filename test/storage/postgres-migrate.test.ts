@@ -42,7 +42,7 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
     return migrating;
   }
 
-  test('lets reports be read while it waits for an export to finish (O3)', async () => {
+  test('lets reports be read while it waits for an export to finish', async () => {
     await user.query('begin; select 1 from subscription');
     const { ended, child } = await startMigrating();
     const read = () =>
@@ -55,7 +55,7 @@ describe('a migration on PostgreSQL while the tables are in use', () => {
     expect(await ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('waits for a writer of records before it locks any table, so that neither ends in a deadlock (O3)', async () => {
+  test('waits for a writer of records before it locks any table, so that neither ends in a deadlock', async () => {
     // as every write of records begins
     await user.query("begin; select id from tenant where id = 'acme' for update");
     const { ended } = await startMigrating();

@@ -38,7 +38,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
   });
   afterAll(() => opened.close());
 
-  test('do not block the event loop while their statement runs (S8)', async () => {
+  test('do not block the event loop while their statement runs', async () => {
     let turns = 0;
     let isDone = false;
     const read = store.readTenant(tenant, (reader) => reader.all(rowsTwice));
@@ -61,7 +61,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     expect([seen, await countOf(own)]).toEqual([[3, 3], 4]);
   });
 
-  test('are aborted at the deadline of their request, statement included, and the thread serves the next one (O6)', async () => {
+  test('are aborted at the deadline of their request, statement included, and the thread serves the next one', async () => {
     const inTime = store.within(performance.now() + 200);
     await expect(inTime.readTenant(tenant, (reader) => reader.all(endless))).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -69,7 +69,7 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     expect(await countOf(tenant)).toBe(2_000);
   });
 
-  test('succeed for another tenant while one tenant has a statement that never finishes (O6)', async () => {
+  test('succeed for another tenant while one tenant has a statement that never finishes', async () => {
     const other = await tenantOf('globex', 5);
     const inTime = store.within(performance.now() + 20_000);
     const held = Array.from({ length: 6 }, () => inTime.readTenant(tenant, (reader) => reader.all(endless)));

@@ -22,7 +22,7 @@ const rowsFrom = (start: number, count: number) =>
   Array.from({ length: count }, (_, n) => subscriptionRow({ id: `id${start + n}`, createdDate: start + n }));
 
 describe('a damaged embedded store', () => {
-  test('is reported with its path and a remedy, and /readyz returns 503 after the first damaged read (O9)', async () => {
+  test('is reported with its path and a remedy, and /readyz returns 503 after the first damaged read', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-damaged-'));
     const file = join(folder, 'subreport.db');
     let store = open(folder);
@@ -53,7 +53,7 @@ describe('a damaged embedded store', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('that is not a database makes a command fail with its path and a remedy (O9)', async () => {
+  test('that is not a database makes a command fail with its path and a remedy', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-damaged-'));
     const file = join(folder, 'subreport.db');
     writeFileSync(file, 'this is no database, however long it is '.repeat(200));
@@ -65,9 +65,7 @@ describe('a damaged embedded store', () => {
 });
 
 describe('a full disk', () => {
-  test('is reported with the path and a remedy, keeps acknowledged writes, and needs no restart (O9)', async ({
-    skip,
-  }) => {
+  test('is reported with the path and a remedy, keeps acknowledged writes, and needs no restart', async ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-full-'));
     const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m,mode=0700', 'tmpfs', folder]);
     if (status !== 0) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createWindowCounter } from '../../auth/window-counter.ts';
 import { addRateLimitHeaders, rateLimitOptions } from './rate-limit.ts';
 
-test('the time until the window closes decreases, and is equal in every rate-limit header (V6)', async () => {
+test('the time until the window closes decreases, and is equal in every rate-limit header', async () => {
   let now = 0;
   const app = fastify();
   app.decorateRequest('access', null);

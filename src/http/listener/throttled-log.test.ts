@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createThrottledLog } from './throttled-log.ts';
 
-test('a throttled line is written once per interval, with the number of calls since (S7)', () => {
+test('a throttled line is written once per interval, with the number of calls since', () => {
   let now = 0;
   const written: number[] = [];
   const log = createThrottledLog(1_000, () => now);

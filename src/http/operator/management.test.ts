@@ -41,7 +41,7 @@ test.each([
   ['of another method', 'POST /operator/v1/tenants/acme/subscriptions', '405'],
   ['to another path', 'PUT /elsewhere', '404'],
 ])(
-  'a request %s whose body never ends gets a response, then its connection is closed (S15)',
+  'a request %s whose body never ends gets a response, then its connection is closed',
   async (_title, line, status) => {
     const endless = connect(port, '127.0.0.1');
     endless.on('error', () => undefined);

@@ -56,7 +56,7 @@ describe('reader slots', () => {
     await nextTurn();
   };
 
-  test('one tenant never holds all threads, so another tenant starts at once (O6)', async () => {
+  test('one tenant never holds all threads, so another tenant starts at once', async () => {
     const [first, second] = [run('a', 'a1'), run('a', 'a2')];
     const other = run('b', 'b1');
     await nextTurn();
@@ -67,7 +67,7 @@ describe('reader slots', () => {
     expect(await Promise.all([first, second, other])).toEqual(['one', 'one', 'two']);
   });
 
-  test('tenants with waiting work take turns, however much one of them has requested (O6)', async () => {
+  test('tenants with waiting work take turns, however much one of them has requested', async () => {
     const all = [run('a', 'a1'), run('b', 'b1'), run('c', 'c1'), run('c', 'c2'), run('c', 'c3'), run('d', 'd1')];
     await nextTurn();
     expect(started).toEqual(['a1', 'b1']);

@@ -233,7 +233,7 @@ describe('the keys of an external issuer', () => {
       expect(await verdict()).toBe('accepted');
     });
 
-    test('61: a failed issuer is retried even if the clock was set back by two hours (O7)', async () => {
+    test('61: a failed issuer is retried even if the clock was set back by two hours', async () => {
       server.script = fail(500);
       expect(await verdict()).toBe('UNAVAILABLE');
       publish(key(0));
