@@ -16,7 +16,7 @@ const cursors: fc.Arbitrary<Cursor> = fc.record(
   { requiredKeys: ['direction', 'key', 'page', 'query'] },
 );
 
-test('a cursor reads back as it was, and its text is URL-safe (property)', () => {
+test('decoding an encoded cursor returns it, and its encoding is URL-safe (property)', () => {
   fc.assert(
     fc.property(cursors, (cursor) => {
       const text = encodeCursor(cursor);
@@ -33,7 +33,7 @@ test('the longest id fits in a cursor of 512 characters', () => {
   expect(decodeCursor(encodeCursor(cursor))).toEqual(cursor);
 });
 
-test('any other text is no cursor, and reading it never throws (property)', () => {
+test('any other string decodes to undefined without an error (property)', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -49,7 +49,7 @@ test('any other text is no cursor, and reading it never throws (property)', () =
   );
 });
 
-test('a cursor that was cut, lengthened or changed is refused or another one, never half of it (property)', () => {
+test('a truncated, extended or changed cursor is rejected or decodes to another valid one (property)', () => {
   fc.assert(
     fc.property(cursors, fc.nat(), (cursor, at) => {
       const text = encodeCursor(cursor);
@@ -76,10 +76,10 @@ test.each([
   [[1, 1, 0, 'id', 1, 'q', 1, 1]],
   [{ 0: 1 }],
   [null],
-])('%j is no cursor', (fields) => {
+])('%j is not a cursor', (fields) => {
   expect(decodeCursor(Buffer.from(JSON.stringify(fields)).toString('base64url'))).toBeUndefined();
 });
 
-test('fingerprint tells texts apart', () => {
+test('different strings have different fingerprints', () => {
   expect(new Set(['', 'a', 'b', 'ab', 'ba'].map(fingerprintOf)).size).toBe(5);
 });

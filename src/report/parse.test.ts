@@ -20,7 +20,7 @@ function failure(query: string): ReportError {
 }
 
 describe('parseReport', () => {
-  test('without parameters it is page 1 of 20 records by creation', () => {
+  test('without parameters it returns page 1 of 20 records by creation date', () => {
     expect(parse('')).toEqual({
       dateField: 'created',
       sort: 'createdDate',
@@ -57,7 +57,7 @@ describe('parseReport', () => {
     expect(parse('expires-within=7d')).toMatchObject({ expiresWithinSeconds: 604_800, nowSeconds });
   });
 
-  test('statuses are sorted and stand once', () => {
+  test('statuses are sorted and duplicates removed', () => {
     expect(parse('status=EXPIRED,ACTIVE,EXPIRED').statuses).toEqual(['ACTIVE', 'EXPIRED']);
   });
 
@@ -81,7 +81,7 @@ describe('parseReport', () => {
     expect(failure('productid=1').messages[0]).toContain("did you mean 'product-id'?");
   });
 
-  test('does not show an e-mail back', () => {
+  test('does not repeat an e-mail address in errors', () => {
     const error = failure('email=ada lovelace@example.com');
     expect(JSON.stringify([error.faults, error.messages])).not.toContain('lovelace');
   });
@@ -90,7 +90,7 @@ describe('parseReport', () => {
     ['before=2024-05-01T00:00:00Z&after=2024-05-01T00:00:00Z'],
     ['before=2024-05-01T00:00:00.001Z&after=2024-05-01T00:00:00.002Z'],
     ['before=2024-05-01T01:00:00%2B01:00&after=2024-05-01T00:00:00Z'],
-  ])('refuses bounds that leave nothing between them: %s', (query) => {
+  ])('rejects bounds with an empty range between them: %s', (query) => {
     expect(failure(query)).toMatchObject({ code: 'INVALID_REQUEST_PARAMS', faults: [{ parameter: 'before' }] });
   });
 
@@ -101,7 +101,7 @@ describe('parseReport', () => {
     ['created-to=2024-05-01T00:00:00Z&after=2024-05-01T00:00:00Z', 'created-to'],
     ['expires-within=7d&date-field=expiration&after=2024-05-01T00:00:00Z', 'expires-within'],
     ['expires-within=7d&date-field=expiration&before=1999-05-01T00:00:00Z', 'expires-within'],
-  ])('refuses what contradicts itself: %s', (query, parameter) => {
+  ])('rejects contradictory parameters: %s', (query, parameter) => {
     expect(failure(query)).toMatchObject({ code: 'INVALID_REQUEST_PARAMS', faults: [{ parameter }] });
   });
 
@@ -112,11 +112,11 @@ describe('parseReport', () => {
     'expires-within=7d&after=2024-05-01T00:00:00Z',
     'expires-within=7d&date-field=expiration',
     'expires-within=7d&before=1999-05-01T00:00:00Z&date-field=activation',
-  ])('takes what does not: %s', (query) => {
+  ])('accepts compatible parameters: %s', (query) => {
     expect(() => parse(query)).not.toThrow();
   });
 
-  test('a walk by cursor keeps the moment that expires-within counts from', () => {
+  test('a cursor keeps the start of the expires-within range', () => {
     const { fingerprint } = parse('expires-within=7d');
     const cursor = encodeCursor({
       direction: 'after',
@@ -126,12 +126,12 @@ describe('parseReport', () => {
       nowSeconds: 1_700_000_000,
     });
     expect(parse(`expires-within=7d&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000);
-    // the same length, written otherwise
+    // the same duration in another format
     expect(parse(`expires-within=P1W&cursor=${cursor}`).nowSeconds).toBe(1_700_000_000);
     expect(failure(`expires-within=8d&cursor=${cursor}`).faults[0]?.parameter).toBe('cursor');
   });
 
-  test('one query has one fingerprint, however it is written', () => {
+  test('equal queries have one fingerprint, whatever their spelling', () => {
     const fingerprints = [
       'status=ACTIVE,EXPIRED&before=2024-05-01T02:00:00%2B02:00&email=Ada@Example.com',
       'email=ada@example.com&before=2024-05-01T00:00:00Z&status=EXPIRED,ACTIVE&sort=createdDate&size=20',
@@ -144,7 +144,7 @@ describe('parseReport', () => {
     ['', 'csv', 'csv'],
     ['format=ndjson', undefined, 'ndjson'],
     ['format=json', 'csv', 'json'],
-  ])('of %j for a client that takes %s the form is %j', (query, accepted, format) => {
+  ])('for %j and the accepted format %s, the format is %j', (query, accepted, format) => {
     if (format === '')
       expect(() => parseReport(query, context, accepted)).toThrow(/Cannot respond in the requested format/);
     else expect(parseReport(query, context, accepted).format).toBe(format);
@@ -156,7 +156,7 @@ describe('parseReport', () => {
     ['all=true&format=csv&size=5', ['size']],
     ['all=true&format=ndjson&page=1', ['page']],
     ['all=true&size=5&page=1', ['size', 'page', 'all']],
-  ])('refuses what cannot be streamed: %s', (query, parameters) => {
+  ])('rejects queries that cannot be streamed: %s', (query, parameters) => {
     expect(failure(query).faults.map(({ parameter }) => parameter)).toEqual(parameters);
   });
 
@@ -166,7 +166,7 @@ describe('parseReport', () => {
     expect(parse('format=csv').fingerprint).toBe(parse('').fingerprint);
   });
 
-  test('takes a cursor only for the query it came from, and its page only', () => {
+  test('accepts a cursor only with its own query and page', () => {
     const { fingerprint } = parse('status=ACTIVE&size=5');
     const cursor = encodeCursor({ direction: 'after', key: { date: 1, id: 'a' }, page: 3, query: fingerprint });
     expect(parse(`size=5&status=ACTIVE&cursor=${cursor}`)).toMatchObject({
@@ -180,18 +180,18 @@ describe('parseReport', () => {
     }
   });
 
-  test('numbers pages from 0 when the operator says so', () => {
+  test('numbers pages from 0 if FIRST_PAGE is 0', () => {
     const limits = { ...defaultPageLimits, firstPage: 0 } as const;
     expect(parseReport('', { ...context, limits }, 'json').page).toBe(0);
     expect(parseReport('page=0', { ...context, limits }, 'json').page).toBe(0);
     expect(failure('page=0').faults[0]?.parameter).toBe('page');
   });
 
-  test('names of objects are unknown parameters like any other', () => {
+  test('names of Object members are unknown parameters', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) expect(failure(`${name}=1`).faults).toHaveLength(1);
   });
 
-  test('whatever the query string, it is read or refused, never anything else (property)', () => {
+  test('any query string is parsed or rejected with ReportError (property)', () => {
     const names = fc.constantFrom(
       'iccid',
       'email',
@@ -253,7 +253,7 @@ describe('parseReport', () => {
   });
 });
 
-test('parseNoParameters refuses any', () => {
+test('parseNoParameters rejects any parameter', () => {
   expect(() => parseNoParameters('')).not.toThrow();
   expect(() => parseNoParameters('a=1')).toThrow(ReportError);
   expect(() => parseNoParameters('%ff')).toThrow(ReportError);

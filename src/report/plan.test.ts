@@ -6,7 +6,7 @@ import { planReport } from './plan.ts';
 const plan = (query: string, firstPage: 0 | 1 = 1) =>
   planReport(parseReport(query, { limits: { ...defaultPageLimits, firstPage }, now: () => 1_000 }, 'json'), firstPage);
 
-test('an empty query reads the first 20 by creation', () => {
+test('an empty query reads the first 20 records by creation date', () => {
   expect(plan('')).toEqual({
     filter: { dateColumn: 'created_date' },
     order: { column: 'created_date', descending: false },
@@ -15,7 +15,7 @@ test('an empty query reads the first 20 by creation', () => {
   });
 });
 
-test('whole seconds are bounded as they are', () => {
+test('bounds in whole seconds stay as they are', () => {
   expect(plan('before=1970-01-01T00:00:10Z&after=1970-01-01T00:00:05Z').filter).toEqual({
     dateColumn: 'created_date',
     beforeSeconds: 10,
@@ -23,7 +23,7 @@ test('whole seconds are bounded as they are', () => {
   });
 });
 
-test('a fraction bounds whole seconds as if they were exact: 10 is before 10.002, 10 is not after 10.002', () => {
+test('a bound with a fraction compares exactly: 10 is before 10.002, 10 is not after 10.002', () => {
   expect(plan('before=1970-01-01T00:00:10.002Z').filter.beforeSeconds).toBe(11);
   expect(plan('after=1970-01-01T00:00:10.002Z').filter.afterSeconds).toBe(10);
 });
@@ -37,24 +37,24 @@ test.each([
   expect(plan(`sort=${sort}`).order).toEqual({ column, descending });
 });
 
-test('date-field chooses what the bounds compare', () => {
+test('date-field selects the date that the bounds compare', () => {
   expect(plan('date-field=activation').filter.dateColumn).toBe('activation_date');
   expect(plan('date-field=expiration').filter.dateColumn).toBe('expiration_date');
 });
 
-test('a page number is so many records to skip, counted from the first page', () => {
+test('a page number skips the records of the pages before it', () => {
   expect(plan('page=4&size=50').position).toEqual({ kind: 'offset', skip: 150 });
   expect(plan('page=4&size=50', 0).position).toEqual({ kind: 'offset', skip: 200 });
 });
 
-test('created-from is there, created-to is not: fractions move to the next whole second', () => {
+test('created-from is inclusive, created-to exclusive: fractions round up to whole seconds', () => {
   const span = (from: string, to: string) =>
     plan(`created-from=1970-01-01T00:00:${from}Z&created-to=1970-01-01T00:00:${to}Z`);
   expect(span('05', '10').filter).toEqual({ dateColumn: 'created_date', afterSeconds: 4, beforeSeconds: 10 });
   expect(span('05.2', '10.2').filter).toEqual({ dateColumn: 'created_date', afterSeconds: 5, beforeSeconds: 11 });
 });
 
-test('expires-within is after now, and its last moment is in it', () => {
+test('expires-within starts after now and includes its last second', () => {
   expect(plan('expires-within=PT60S').filter).toEqual({
     dateColumn: 'expiration_date',
     afterSeconds: 1_000,
@@ -62,7 +62,7 @@ test('expires-within is after now, and its last moment is in it', () => {
   });
 });
 
-test('bounds of one date are the narrower of each, those of other dates stand beside them, the creation first', () => {
+test('bounds of one date are merged to the narrower ones; bounds of other dates follow, the creation date first', () => {
   const times = 'after=1970-01-01T00:00:05Z&before=1970-01-01T00:00:20Z';
   expect(plan(`${times}&created-from=1970-01-01T00:00:10Z&created-to=1970-01-01T00:01:00Z`).filter).toEqual({
     dateColumn: 'created_date',

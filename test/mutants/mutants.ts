@@ -48,7 +48,7 @@ export const mutants: readonly Mutant[] = [
     search: 'from subscription where tenant_id = $1 and (revision, id) > ($2, $3)',
     replace: 'from subscription where $1 is not null and (revision, id) > ($2, $3)',
     file: 'changes.test.ts',
-    test: 'the changes of a tenant have no record and no tombstone of another tenant',
+    test: 'the changes of a tenant contain no record and no tombstone of another tenant',
     on: ['sqlite'],
   },
   {
@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
     search: 'Object.values(others).every((value) => value === undefined) &&',
     replace: '',
     file: 'walk.test.ts',
-    test: 'by number equals the model, with the totals on every page: %j',
+    test: 'pages by number equal the model, with the total on every page: %j',
     on: ['sqlite', 'pages of 1000'],
   },
   // Pages
@@ -104,7 +104,7 @@ export const mutants: readonly Mutant[] = [
     search: 'start + total - 1 - skip',
     replace: 'start + total - skip',
     file: 'walk.test.ts',
-    test: 'the 30th page of 100 by %s has the records of its place',
+    test: 'the 30th page of 100 by %s contains records 2,901 to 3,000',
     on: ['sqlite'],
   },
   // Counts
@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
     search: 'counts.rankSql(afterSeconds + 1, bind)',
     replace: 'counts.rankSql(afterSeconds, bind)',
     file: 'walk.test.ts',
-    test: 'by number equals the model, with the totals on every page: %j',
+    test: 'pages by number equal the model, with the total on every page: %j',
     on: ['sqlite', 'pages of 1000'],
   },
   // Revisions and caches
@@ -290,7 +290,7 @@ export const mutants: readonly Mutant[] = [
     search: 'for (const { id } of removed) connection.change(insertTombstone, [tenant, String(id), revision]);',
     replace: '',
     file: 'changes.test.ts',
-    test: 'an old copy of any age, brought up to date from the beginning, loses what was removed',
+    test: 'a client that reads the changes from the beginning drops removed records from an old copy',
     on: ['sqlite'],
   },
   {
@@ -299,7 +299,7 @@ export const mutants: readonly Mutant[] = [
     search: 'cleanRevisionOf(token) < history.sweptRevision',
     replace: 'cleanRevisionOf(token) < 0',
     file: 'tombstones.test.ts',
-    test: 'a change token older than a tombstone that was swept is refused, a newer one goes on',
+    test: 'a change token older than a removed tombstone is rejected, a newer one is accepted',
     on: ['sqlite'],
   },
 ];

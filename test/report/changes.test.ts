@@ -24,8 +24,8 @@ interface Answer {
 }
 
 /**
- * A client that keeps a copy as docs/changes.md says: it knows its token and its records' texts,
- * and forgets everything else between two answers.
+ * A client that maintains a copy as docs/changes.md describes: between two responses it keeps only
+ * its token and the JSON of its records.
  */
 interface Follower {
   token: string | undefined;
@@ -55,8 +55,8 @@ const someIds = fc.uniqueArray(fc.nat({ max: idsMax }), { minLength: 1, maxLengt
 const sizes = fc.constantFrom(1, 2, 3, 5, 8, 100);
 
 /**
- * One step of a history: records are loaded or removed, a reader takes one answer, one begins anew,
- * or the other tenant does something.
+ * A step of a history: records are loaded or removed, a client reads one page, a client starts
+ * again, or the other tenant changes.
  */
 const historyStep = fc.oneof(
   {
@@ -77,7 +77,7 @@ const historyStep = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('elsewhere' as const), ids: someIds, removes: fc.boolean() }) },
 );
 
-describe.each(engines)('following the changes on $engine', ({ openTestStore }) => {
+describe.each(engines)('the changes on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let context: ReportContext;
@@ -112,7 +112,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
       if (answers > 100) throw new Error('the changes do not end');
     }
   };
-  /** The report as it is now, by id. */
+  /** The current report, by id. */
   const reportOf = async (tenant: TenantId) => {
     const { body } = await listSubscriptions(context, tenant, parseReport('size=1000', context, 'json'));
     return new Map((JSON.parse(body) as Change[]).map((record) => [record.id, JSON.stringify(record)]));
@@ -132,7 +132,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
   });
   afterAll(() => opened.close());
 
-  test('a client that applies all changes has the full report, whatever happened meanwhile (property)', async () => {
+  test('a client that applies all changes has the current report, whatever changed between its requests (property)', async () => {
     await checkProperty(
       fc.asyncProperty(fc.array(historyStep, { minLength: 5, maxLength: 40 }), sizes, async (steps, lastSize) => {
         const [tenant, other] = [await newTenant(), await newTenant()];
@@ -158,7 +158,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     );
   });
 
-  test('an old copy of any age, brought up to date from the beginning, loses what was removed', async () => {
+  test('a client that reads the changes from the beginning drops removed records from an old copy', async () => {
     const tenant = await newTenant();
     await load(tenant, [1, 2, 3, 4]);
     const follower = { token: undefined, copy: await reportOf(tenant) };
@@ -168,7 +168,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     expect(inOrder(follower.copy)).toEqual(inOrder(await reportOf(tenant)));
   });
 
-  test('the order is that of the changes, then of the ids, and a page may end inside of one change', async () => {
+  test('changes are ordered by revision, then by id, and a page may end within a revision', async () => {
     const tenant = await newTenant();
     await load(tenant, [0, 3, 6, 9, 12]);
     await remove(tenant, [3, 9]);
@@ -195,7 +195,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     ]);
   });
 
-  test('records are in their stored text, tombstones are an id and removed', async () => {
+  test('changes contain the stored JSON of records, and tombstones with an id and removed', async () => {
     const tenant = await newTenant();
     const record = '{"id":"a",  "text":"as it was \\u00e4 imported"}';
     await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a', record }), subscriptionRow({ id: 'b' })]);
@@ -207,7 +207,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     expect(lines.body.endsWith(',"has_more":false}\n')).toBe(true);
   });
 
-  test('the changes of a tenant have no record and no tombstone of another tenant', async () => {
+  test('the changes of a tenant contain no record and no tombstone of another tenant', async () => {
     const [one, two] = [await newTenant(), await newTenant()];
     await load(one, [1, 2]);
     await remove(one, [2]);
@@ -217,7 +217,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     expect((await answer(two, '')).changes.map(({ id }) => id)).toEqual([3, 4].map(idOf));
   });
 
-  test('a tenant without records has a token, and what comes later is behind it', async () => {
+  test('a tenant without records has a token, and later changes follow it', async () => {
     const tenant = await newTenant();
     const { changes, next, has_more } = await answer(tenant, '');
     expect([changes, has_more]).toEqual([[], false]);
@@ -225,7 +225,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     expect((await answer(tenant, `since=${next}`)).changes.map(({ id }) => id)).toEqual([idOf(1)]);
   });
 
-  test('as long as nothing changes the token stays as it is, and so it does when the same is loaded again', async () => {
+  test('the token stays the same while nothing changes, and after an import of equal records', async () => {
     const tenant = await newTenant();
     await load(tenant, [1, 2]);
     const { next } = await answer(tenant, '');
@@ -234,7 +234,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     expect(await answer(tenant, `since=${next}`)).toMatchObject({ changes: [], next, has_more: false });
   });
 
-  test('where more is there already, X-Next-Page and Link lead to it; otherwise there is neither', async () => {
+  test('X-Next-Page and Link are sent only if more changes exist', async () => {
     const tenant = await newTenant();
     await load(tenant, [1, 2, 3]);
     const first = await answer(tenant, 'size=2');
@@ -246,7 +246,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
     expect((await answer(tenant, 'size=3')).has_more).toBe(false); // exactly all of them
   });
 
-  describe('a token that is none of this history', () => {
+  describe('a change token', () => {
     const expectResync = async (tenant: TenantId, token: string) =>
       expect(answer(tenant, `since=${token}`), token).rejects.toMatchObject({
         code: 'RESYNC_REQUIRED',
@@ -254,13 +254,13 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
         faults: [{ parameter: 'since', value: null }],
       });
 
-    test('of another tenant is refused', async () => {
+    test('of another tenant is rejected', async () => {
       const [one, two] = [await newTenant(), await newTenant()];
       for (const tenant of [one, two]) await load(tenant, [1, 2, 3]);
       for (const size of [1, 10]) await expectResync(two, (await answer(one, `size=${size}`)).next);
     });
 
-    test('of a tenant of the same name in another store is refused', async () => {
+    test('of a tenant with the same name in another store is rejected', async () => {
       const elsewhere = await openTestStore();
       const tenant = await newTenant();
       await load(tenant, [1, 2]);
@@ -274,7 +274,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
       await elsewhere.close();
     });
 
-    test('that lies ahead, as after a restored backup, is refused, at the very end it is not', async () => {
+    test('ahead of the store, as after a restored backup, is rejected; at the newest revision it is accepted', async () => {
       const tenant = await newTenant();
       await load(tenant, [1]);
       const tokenAt = (revision: number, id: string) => {
@@ -287,7 +287,7 @@ describe.each(engines)('following the changes on $engine', ({ openTestStore }) =
         await expectResync(tenant, ahead);
     });
 
-    test('with one letter changed is refused, or is no token at all', async () => {
+    test('with one changed letter is rejected or malformed', async () => {
       const tenant = await newTenant();
       await load(tenant, [1, 2, 3]);
       const { next } = await answer(tenant, 'size=2');

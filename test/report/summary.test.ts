@@ -21,10 +21,7 @@ const now = start + 300 * day;
 const context = { limits: defaultPageLimits, now: () => now };
 const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', null];
 
-/**
- * Rows whose fields follow from a seed, over so many days: a tenth of them at one second, which is
- * the first one of a month.
- */
+/** Deterministic rows over `days` days, a tenth of them in the first second of a month. */
 function rowsOf(count: number, days: number, seed: number, products = 5): SubscriptionRow[] {
   return Array.from({ length: count }, (_, index) => {
     const mixed = (Math.imul(index + 1, 2_654_435_761) ^ Math.imul(seed + 1, 40_503_001)) >>> 0;
@@ -52,7 +49,7 @@ const fields = { created: 'createdDate', activation: 'activationDate', expiratio
 const fieldOf = (asked: Parameters) => fields[(asked['date-field'] ?? 'created') as keyof typeof fields];
 const secondsOf = (text: string): number => Date.parse(text) / 1000;
 
-/** What each filter means, said once more and plainly. */
+/** What each filter matches, implemented independently. */
 const meanings: Readonly<Record<string, (row: SubscriptionRow, value: string, asked: Parameters) => boolean>> = {
   iccid: (row, value) => row.iccid === value,
   email: (row, value) => row.email === value.toLowerCase(),
@@ -69,8 +66,8 @@ const meanings: Readonly<Record<string, (row: SubscriptionRow, value: string, as
     row.expirationDate > now && row.expirationDate <= now + Number(value.slice(0, -1)) * day,
 };
 
-/** What each group is of a row. */
-const groups: Readonly<Record<string, (row: SubscriptionRow, asked: Parameters) => string | null>> = {
+/** The value of each dimension for a row. */
+const dimensions: Readonly<Record<string, (row: SubscriptionRow, asked: Parameters) => string | null>> = {
   status: ({ status }) => status,
   'product-id': ({ productId }) => productId,
   'plan-id': ({ planId }) => planId,
@@ -79,13 +76,13 @@ const groups: Readonly<Record<string, (row: SubscriptionRow, asked: Parameters) 
   month: (row, asked) => new Date(row[fieldOf(asked)] * 1000).toISOString().slice(0, 7),
 };
 
-/** The summary as counting one row after another gives it. */
+/** The summary computed by counting row by row. */
 function modelOf(rows: readonly SubscriptionRow[], asked: Parameters): SubscriptionSummary {
   const left = rows.filter((row) =>
     Object.entries(asked).every(([name, value]) => meanings[name]?.(row, value, asked) ?? true),
   );
   const by = (asked.by ?? 'status,product-id,plan-id,auto-renew').split(',').map((group) => {
-    const counts = Map.groupBy(left, (row) => groups[group]?.(row, asked) ?? null);
+    const counts = Map.groupBy(left, (row) => dimensions[group]?.(row, asked) ?? null);
     const sorted = [...counts].sort(([a], [b]) => (a === null ? 1 : b === null ? -1 : a < b ? -1 : 1));
     return [group, sorted.map(([value, { length }]) => ({ value, count: length }))];
   });
@@ -97,7 +94,7 @@ const instant = (from: number, to: number) =>
     .tuple(fc.integer({ min: from, max: to }), fc.constantFrom(1, 86_400, 500))
     .map(([seconds, unit]) => `${new Date(Math.floor(seconds / unit) * unit * 1000).toISOString().slice(0, 19)}Z`);
 
-/** Queries that are right: bounds in their order, no date bounded twice, days within bounds. */
+/** Valid queries: bounds in order, no date bounded twice, days within bounds. */
 const queries = fc
   .record(
     {
@@ -114,13 +111,13 @@ const queries = fc
       'created-from': instant(start - day, start + 150 * day),
       'created-to': instant(start + 365 * day, start + 500 * day),
       'expires-within': fc.constantFrom('1d', '30d', '366d'),
-      by: fc.uniqueArray(fc.constantFrom(...Object.keys(groups)), { minLength: 1 }).map((names) => names.join(',')),
+      by: fc.uniqueArray(fc.constantFrom(...Object.keys(dimensions)), { minLength: 1 }).map((names) => names.join(',')),
       keep: fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
     },
     { requiredKeys: ['keep'] },
   )
   .map(({ keep, ...all }) => {
-    // Most filters at once leave nothing: keep some, and the rest of what a group needs.
+    // Most combinations of filters match nothing: keep a few, and those that a dimension requires.
     const kept = Object.entries(all).filter(
       ([name]) => name === 'by' || name === 'date-field' || keep.next().value === 0,
     );
@@ -135,7 +132,7 @@ const queries = fc
     return asked;
   });
 
-test('the key of a summary tells the moment only when something expires within a time', () => {
+test('the cache key of a summary contains the time only with expires-within', () => {
   const keyAt = (query: string, seconds: number) =>
     JSON.stringify(summaryKey(parseSummary(query, { ...context, now: () => seconds })));
   expect(keyAt('by=status', 1)).toBe(keyAt('by=status', 2));
@@ -166,12 +163,12 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
   beforeAll(async () => {
     opened = await openTestStore();
     store = opened.store;
-    await newTenant(rowsOf(3_000, 400, 1)); // another tenant's rows are in no answer
+    await newTenant(rowsOf(3_000, 400, 1)); // rows of another tenant, which no response may contain
     largeTenant = await newTenant(large);
   });
   afterAll(() => opened.close());
 
-  test('is what counting row by row gives, of a large tenant (property)', async () => {
+  test('a summary of a large tenant equals counting row by row (property)', async () => {
     await checkProperty(
       fc.asyncProperty(queries, async (asked) => {
         expect(await summaryOf(largeTenant, asked)).toEqual(modelOf(large, asked));
@@ -180,7 +177,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     );
   });
 
-  test('is what counting row by row gives, of few records and of none (property)', async () => {
+  test('a summary of few or no records equals counting row by row (property)', async () => {
     await checkProperty(
       fc.asyncProperty(
         fc.nat(60),
@@ -218,7 +215,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     { by: 'plan-id,auto-renew', 'created-from': '2023-06-02T00:00:00Z' },
     { by: 'day', 'date-field': 'expiration', 'expires-within': '30d', 'auto-renew': 'false' },
     { by: 'status', email: 'user7@example.com' },
-  ] as Parameters[])('counts %j right', async (asked) => {
+  ] as Parameters[])('a summary counts %j correctly', async (asked) => {
     const expected = modelOf(large, asked);
     const summary = await summaryOf(largeTenant, asked);
     expect(summary).toEqual(expected);
@@ -227,13 +224,13 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(summary.total);
   });
 
-  test('counts records without a status under null, last', async () => {
+  test('a summary counts records without a status under null, last', async () => {
     const { by } = await summaryOf(largeTenant, { by: 'status' });
     expect(by.status?.map(({ value }) => value)).toEqual(['ACTIVE', 'DEPLETED', 'EXPIRED', null]);
     expect(by.status?.at(-1)?.count).toBe(large.filter(({ status }) => status === null).length);
   });
 
-  test('counts dates of the first and the last years, and before 1970', async () => {
+  test('a summary counts dates of the years 1 and 9999, and before 1970', async () => {
     const dates = [
       '0001-01-01T00:00:00Z',
       '0099-12-31T23:59:59Z',
@@ -259,7 +256,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       ]);
   });
 
-  test('many products within narrow bounds are counted from the records', async () => {
+  test('a summary of many products within narrow bounds counts the records', async () => {
     const rows = rowsOf(2_000, 100, 3, 300);
     const tenant = await newTenant(rows);
     for (const asked of [
@@ -269,8 +266,8 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       expect(await summaryOf(tenant, asked)).toEqual(modelOf(rows, asked));
   });
 
-  describe('asks', () => {
-    /** How the engine reads the records, or an index of them, for each statement of a summary. */
+  describe('the statements of a summary read', () => {
+    /** The query plans of the statements of a summary that read records or their indexes. */
     const plansOf = async (asked: Parameters): Promise<string[]> => {
       const plan = planSummary(parseSummary(new URLSearchParams(asked).toString(), context));
       const plans: string[] = [];
@@ -281,7 +278,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
             all: async (sql, values) => {
               const rows = await reader.all(`${explain} ${sql}`, values);
               const text = rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
-              // totals have a test of their own
+              // totals have their own test
               if (/ subscription\b/.test(text) && !sql.includes('subscription_span')) plans.push(text);
               return reader.all(sql, values);
             },
@@ -304,11 +301,11 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       { by: 'status', 'product-id': 'product-1' },
       { by: 'product-id', status: 'ACTIVE,EXPIRED' },
       { by: 'status', status: 'ACTIVE', 'product-id': 'product-1' },
-    ] as Parameters[])('no record and no index of them for %j', async (asked) => {
+    ] as Parameters[])('neither records nor their indexes for %j', async (asked) => {
       expect(await plansOf(asked)).toEqual([]);
     });
 
-    test('an index between keys for each part of a span across the end of a month', async () => {
+    test('an index range for each part of a leaf that crosses the end of a month', async () => {
       const plans = await plansOf({ by: 'month' });
       expect(plans.length).toBeGreaterThan(10);
       const parts =
@@ -325,7 +322,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       ['subscription_plan', { by: 'plan-id', 'created-from': '2023-06-02T00:00:00Z' }],
       ['subscription_auto_renew', { by: 'auto-renew' }],
       ['subscription_expiration', { by: 'month', 'date-field': 'expiration' }],
-    ] as [string, Parameters][])('the index %s alone for %j', async (index, asked) => {
+    ] as [string, Parameters][])('only the index %s for %j', async (index, asked) => {
       const plans = await plansOf(asked);
       expect(plans.length).toBeGreaterThan(0);
       const alone = engine === 'sqlite' ? `COVERING INDEX ${index} ` : `Index Only Scan using ${index} `;
@@ -338,14 +335,14 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       ['subscription_email', { email: 'user7@example.com' }],
       ['subscription_device', { 'device-id': 'device-7' }],
       ['subscription_expiration', { 'expires-within': '1d' }],
-    ] as [string, Parameters][])('the records that %s leads to, for %j', async (index, asked) => {
+    ] as [string, Parameters][])('only the records found with %s for %j', async (index, asked) => {
       const plans = await plansOf(asked);
       expect(plans.length).toBeGreaterThan(0);
       expect(plans.filter((plan) => !plan.includes(index))).toEqual([]);
     });
   });
 
-  test('others get their turn between the steps of a long count', async () => {
+  test('other requests run between the steps of a long count', async () => {
     let turns = 0;
     let counting = true;
     const others = (async () => {
@@ -358,7 +355,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     expect(turns).toBeGreaterThanOrEqual(steps);
   });
 
-  test('all counts are of one moment, whatever is loaded meanwhile', async () => {
+  test('all counts come from one snapshot during concurrent imports', async () => {
     const tenant = await newTenant(rowsOf(100, 10, 1));
     const other = opened.openAgain();
     let loading = true;
@@ -377,6 +374,6 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       await setImmediate();
     }
     await load;
-    expect(totals.size).toBeGreaterThan(2); // else nothing was loaded meanwhile
+    expect(totals.size).toBeGreaterThan(2); // otherwise nothing was loaded concurrently
   });
 });

@@ -27,7 +27,7 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
   let store: Store;
   let context: ReportContext;
   let tenants = 0;
-  /** The injected clock; each test goes on from where the last one left it. */
+  /** The injected clock; it never goes back between tests. */
   let now = 20_000 * day + 3_600;
   const newTenant = async (): Promise<TenantId> => {
     tenants += 1;
@@ -41,9 +41,9 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
     );
   const remove = (tenant: TenantId, ids: readonly number[]) => store.deleteSubscriptions(tenant, ids.map(idOf));
   const sweep = () => sweepTombstones(store, { nowSeconds: now, days });
-  /** Lets the retention pass: what was removed before is due. */
+  /** Advances the clock past the retention. */
   const outlive = async () => {
-    await sweep(); // notes how far the tenants have come today
+    await sweep(); // records today's revision of each tenant
     now += (days + 1) * day;
     return sweep();
   };
@@ -74,7 +74,7 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
     expect(await sweep()).toBe(0);
   });
 
-  test('a change token older than a tombstone that was swept is refused, a newer one goes on', async () => {
+  test('a change token older than a removed tombstone is rejected, a newer one is accepted', async () => {
     const tenant = await newTenant();
     await load(tenant, [1, 2, 3]);
     const before = (await answer(tenant, undefined)).next;
@@ -87,7 +87,7 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
     expect((await answer(tenant, after)).changes.map(({ id }) => id)).toEqual([idOf(4)]);
   });
 
-  test('tokens stay good where nothing was removed, however old they are', async () => {
+  test('tokens of any age stay valid while no tombstone of the tenant was removed', async () => {
     const tenant = await newTenant();
     await load(tenant, [1]);
     const { next } = await answer(tenant, undefined);
@@ -96,7 +96,7 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
     expect((await answer(tenant, next)).changes.map(({ id }) => id)).toEqual([idOf(2)]);
   });
 
-  test('a reader that begins without a token after a sweep reads to the end, page by page', async () => {
+  test('a client that starts without a token after a sweep reads all pages', async () => {
     const tenant = await newTenant();
     for (const n of [1, 2, 3, 4, 5]) await load(tenant, [n]);
     await remove(tenant, [5]);
@@ -110,7 +110,7 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
     expect(seen).toEqual([1, 2, 3, 4].map(idOf));
   });
 
-  test('a sweep is a new revision, so that no cached response shows what was swept', async () => {
+  test('a sweep is a new revision, so that no cached response shows removed tombstones', async () => {
     const tenant = await newTenant();
     await load(tenant, [1]);
     await remove(tenant, [1]);
@@ -135,7 +135,7 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
     expect((await answer(tenant, undefined)).changes).toEqual([]);
   });
 
-  test('whatever is swept meanwhile, a copy is right or its reader is told to begin anew (property)', async () => {
+  test('during sweeps, the copy of a client is correct or its token is rejected (property)', async () => {
     const someIds = fc.uniqueArray(fc.nat({ max: 8 }), { minLength: 1, maxLength: 6 });
     const step = fc.oneof(
       fc.record({ kind: fc.constant('load' as const), ids: someIds, version: fc.nat({ max: 2 }) }),

@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { servicesOnEngines, type TestService } from '../support/service.ts';
 
-/** The model: rows in memory, filtered and sorted as the documentation says. */
+/** The model: rows in memory, filtered and sorted as documented. */
 interface Filters {
   readonly iccid?: string;
   readonly email?: string;
@@ -34,7 +34,7 @@ interface Filters {
   readonly sort?: string;
 }
 
-/** The clock of these tests stands still. */
+/** The injected clock of these tests, which does not advance. */
 const nowSeconds = 1_710_000_100;
 
 const listSubscriptions = (context: ReportContext, tenant: TenantId, query: string) =>
@@ -96,12 +96,11 @@ const linkOf = (
 ): string | undefined => headers[name]?.split('?')[1];
 
 /**
- * Reads the body of a page as its records' texts; every record of these tests is an object with an
- * id.
+ * Returns the JSON of each record of a page; every record of these tests is an object with an id.
  */
 const recordsOf = (body: string): string[] => (JSON.parse(body) as unknown[]).map((record) => JSON.stringify(record));
 
-/** Answers the query of a page, as far as a walk needs it. */
+/** Reads one page, as far as paging needs it. */
 type ReadPage = (
   query: string,
 ) => Promise<{ readonly body: string; readonly headers: Readonly<Record<string, string>> }>;
@@ -129,7 +128,7 @@ const walk = (
   ...how: Parameters<typeof walkPages> extends [ReadPage, ...infer Rest] ? Rest : never
 ) => walkPages((query) => listSubscriptions(context, tenant, query), ...how);
 
-/** 4,000 rows with many ties: 60 dates, 40 of the rows at each of a few. */
+/** 4,000 rows with many equal dates: 60 dates, with 40 rows each on a few. */
 function tiedRows(count: number): SubscriptionRow[] {
   const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', 'PENDING', null];
   return Array.from({ length: count }, (_, index) => {
@@ -165,7 +164,7 @@ const someFilters: readonly Filters[] = [
   { 'expires-within': 200, 'auto-renew': 'false', status: 'ACTIVE,EXPIRED' },
 ];
 
-describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
+describe.each(engines)('paging through a report on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let context: ReportContext;
   let store: Store;
@@ -194,7 +193,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
   afterAll(() => opened.close());
 
   describe.each([7, 100, 1_000])('4,000 records with ties in pages of %i', (size) => {
-    test.each(someFilters)('forward by X-Next-Page equals the model: %j', async (filters) => {
+    test.each(someFilters)('pages by X-Next-Page equal the model: %j', async (filters) => {
       const expected = expectedRecords(rows, filters);
       expect(expected.length).toBeGreaterThan(0);
       const pages = await walk(context, tenant, queryOf(filters, { size }), 'x-next-page');
@@ -202,14 +201,14 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
       expect(pages.slice(0, -1).every((page) => page.length === size)).toBe(true);
     });
 
-    test.each(someFilters)('backward by X-Previous-Page from the last page equals the model: %j', async (filters) => {
+    test.each(someFilters)('pages by X-Previous-Page from the last page equal the model: %j', async (filters) => {
       const expected = expectedRecords(rows, filters);
       const last = Math.ceil(expected.length / size);
       const pages = await walk(context, tenant, queryOf(filters, { size, page: last }), 'x-previous-page');
       expect(pages.reverse().flat()).toEqual(expected);
     });
 
-    test.each(someFilters)('by number equals the model, with the totals on every page: %j', async (filters) => {
+    test.each(someFilters)('pages by number equal the model, with the total on every page: %j', async (filters) => {
       const expected = expectedRecords(rows, filters);
       const count = Math.ceil(expected.length / size);
       const pages: string[][] = [];
@@ -230,7 +229,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
   });
 
   test.each([1, 2])(
-    'a page of %i behind or before a key links to the page on its other side, if there is one',
+    'a page of %i read by cursor links to the previous and following page, if they exist',
     async (size) => {
       const own = await tenantOf(`few-${size}`);
       await store.loadSubscriptions(own, rows.slice(0, 3 * size));
@@ -267,14 +266,14 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
   });
 
   test.each(['createdDate', '-createdDate'])(
-    'the 30th page of 100 by %s has the records of its place',
+    'the 30th page of 100 by %s contains records 2,901 to 3,000',
     async (sort) => {
       const { body } = await listSubscriptions(context, tenant, queryOf({ sort }, { size: 100, page: 30 }));
       expect(recordsOf(body)).toEqual(expectedRecords(rows, { sort }).slice(2_900, 3_000));
     },
   );
 
-  test('past the last page there is an empty array, no next page, and the last one before it', async () => {
+  test('a page past the last one is an empty array, and its previous page is the last one', async () => {
     const { body, headers } = await listSubscriptions(context, tenant, queryOf({}, { size: 1_000, page: 5 }));
     expect(body).toBe('[]');
     expect(headers['x-next-page']).toBeUndefined();
@@ -287,7 +286,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     ]);
   });
 
-  test('while the clock moves, a walk of what expires within a time keeps to the span of its first page', async () => {
+  test('all pages with expires-within use the date range of the first page, even as time passes', async () => {
     let clock = nowSeconds;
     const moving = { ...context, now: () => clock };
     const filters = { 'expires-within': 100, sort: 'expirationDate' };
@@ -304,7 +303,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     expect(clock).toBeGreaterThan(nowSeconds + 100);
   });
 
-  test('every filter combination, order and page size equals the model, forward and back again (property)', async () => {
+  test('pages of any filters, order and size equal the model in both directions (property)', async () => {
     const filters = fc.record(
       {
         iccid: fc.constantFrom('894450010000000007', '894450010000000049', '899999999999999'),
@@ -350,7 +349,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
     );
   });
 
-  test('while records are inserted, a walk misses none that was there all along and repeats none (property)', async () => {
+  test('during inserts, paging returns every earlier record exactly once (property)', async () => {
     let run = 0;
     await checkProperty(
       fc.asyncProperty(
@@ -375,7 +374,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
           const missed = before.map((row) => row.record).filter((record) => !seen.includes(record));
           expect(missed).toEqual([]);
           const known = expectedRecords([...before, ...during], { sort });
-          // in order, and nothing made up
+          // in order, and only inserted records
           expect(seen).toEqual(known.filter((record) => seen.includes(record)));
         },
       ),
@@ -384,7 +383,7 @@ describe.each(engines)('walking a report on $engine', ({ openTestStore }) => {
   });
 });
 
-describe.each(servicesOnEngines)('walking over HTTP, $service on $engine', (variant) => {
+describe.each(servicesOnEngines)('paging over HTTP, $service on $engine', (variant) => {
   const { engine, openTestStore, processes, start } = variant;
   const rows = tiedRows(4_000);
   let service: TestService;
@@ -406,7 +405,7 @@ describe.each(servicesOnEngines)('walking over HTTP, $service on $engine', (vari
   afterAll(() => service.close());
 
   test.each(someFilters.slice(0, 7))(
-    'forward, backward and by number, many at once, equal the model: %j',
+    'concurrent pages forward, backward and by number equal the model: %j',
     async (filters) => {
       const expected = expectedRecords(rows, filters);
       const size = 100;
@@ -429,7 +428,7 @@ describe.each(servicesOnEngines)('walking over HTTP, $service on $engine', (vari
     },
   );
 
-  test('what was loaded is in the next answers, whoever gives them', async () => {
+  test('imported records appear in the following responses of every process', async () => {
     const own = await service.createTenant('growing');
     const token = await service.accessToken(await service.createClient(own));
     const readTotals = () =>
@@ -447,7 +446,7 @@ describe.each(servicesOnEngines)('walking over HTTP, $service on $engine', (vari
     }
   });
 
-  test('each of its processes answered', () => {
+  test('each process of the service responded', () => {
     expect(new Set(service.log.filter(({ tenant: of }) => of === 'acme').map(({ worker }) => worker)).size).toBe(
       processes,
     );
