@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Starts the command line under a Node that can run it, with the flags that a command needs: this
-// one when it is new enough, or the one that came with the package's dependencies. Plain
-// JavaScript, because the Node that starts it may be any from 20 on.
+// Starts the command line with a Node.js version that can run it, and the flags that a command
+// needs: the current Node.js if it is recent enough, otherwise the one from the dependencies of the
+// package. Plain JavaScript, because it must run on Node.js 20 and later.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,12 +11,12 @@ import { fileURLToPath } from 'node:url';
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const oldestNode = 26;
 /**
- * An import makes much and keeps nothing: a larger young generation would take 50 MB more and 4 %
- * less time (bench/results/import.md).
+ * An import allocates many short-lived objects: a larger young generation would take 50 MB more and
+ * save 4 % of the time (bench/results/import.md).
  */
 const flags = process.argv[2] === 'import' ? ['--max-semi-space-size=4'] : [];
 
-/** Path of the pinned Node, or undefined where none is made for this platform. */
+/** Path of the pinned Node.js, or undefined if there is none for this platform. */
 function findPinnedNode() {
   const require = createRequire(import.meta.url);
   const names = [
@@ -29,7 +29,7 @@ function findPinnedNode() {
       const path = join(dirname(require.resolve(`${name}/package.json`)), file);
       if (existsSync(path)) return path;
     } catch {
-      // not installed: the next name, or none
+      // not installed: try the next name
     }
   }
   return undefined;

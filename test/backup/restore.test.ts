@@ -243,7 +243,7 @@ describe('subreport restore', () => {
     const place = await makeDatabase();
     const file = await backUp(place, 10);
     const { code, stderr } = await restore(place, file, '--yes');
-    expect([code, stderr]).toEqual([1, expect.stringContaining("it has 'acme'")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("it contains at least the tenant 'acme'")]);
     await place.remove();
   });
 });
