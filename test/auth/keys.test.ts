@@ -65,7 +65,7 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     await rotateKeys(options(), 'access', 'soon');
     await expect(rotateKeys(options(), 'access', 'soon')).rejects.toMatchObject({
       name: 'KeyError',
-      message: expect.stringMatching(/takes over in 360 seconds$/),
+      message: expect.stringMatching(/becomes active in 360 seconds$/),
     });
     await rotateKeys(options(), 'refresh', 'soon');
   });

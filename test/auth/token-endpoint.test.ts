@@ -404,7 +404,8 @@ describe.each(engines)('the token endpoint on $engine', ({ openTestStore }) => {
         token_type: 'Bearer',
         expires_in: 300,
         refresh_token: expect.stringMatching(/^[\w-]{22}\.1\.[\w-]{43}$/),
-        refresh_expires_in: 1800,
+        // a second may pass between the start of the family and the response
+        refresh_expires_in: expect.toSatisfy((seconds: number) => seconds === 1800 || seconds === 1799),
         scope: 'subscription:read',
         'not-before-policy': 0,
         session_state: expect.stringMatching(/^[\w-]{22}$/),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { Spool } from '../../import/spool.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { RequestError } from '../listener/error.ts';
@@ -48,8 +49,7 @@ test.each([
     const type = 'content-type: application/x-ndjson';
     endless.write(`${line} HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: 1000000\r\n\r\n`);
     const dripping = setInterval(() => endless.write('x'), 20);
-    // until the connection is closed
-    const received = Buffer.concat(await Array.fromAsync(endless as AsyncIterable<Buffer>)).toString();
+    const received = await readUntilClose(endless);
     clearInterval(dripping);
     expect(received).toContain(`HTTP/1.1 ${status}`);
   },

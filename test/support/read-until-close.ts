@@ -1,0 +1,12 @@
+import type { Socket } from 'node:net';
+
+/**
+ * Returns what a connection received until it was closed, also by a reset: the other side resets a
+ * connection that it closes before it has read everything.
+ */
+export async function readUntilClose(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await new Promise((resolve) => socket.once('close', resolve)); // `once` of node:events rejects on an error
+  return Buffer.concat(chunks).toString();
+}
