@@ -61,7 +61,7 @@ export function addImportCommand(program: Command, output: Output): void {
       const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
       try {
         const failed = await withStore(config, async (store) =>
-          runImport(store, await requireTenant(store, options.tenant), source, options, output),
+          runImport({ store, tenant: await requireTenant(store, options.tenant) }, source, options, output),
         );
         if (failed) process.exitCode = 1;
       } finally {
@@ -88,8 +88,7 @@ function requireCompatible({ resume, replace, dryRun, allowEmpty }: CommandOptio
 
 /** Imports and prints the result; returns whether any row was rejected. */
 async function runImport(
-  store: Store,
-  tenant: TenantId,
+  { store, tenant }: { readonly store: Store; readonly tenant: TenantId },
   source: ImportSource,
   options: CommandOptions,
   output: Output,

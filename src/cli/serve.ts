@@ -119,9 +119,9 @@ export async function serve(
           openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
         });
   try {
-    await listen(app, config, '', 'listening', reusePort);
+    await listen(app, { config, prefix: '', message: 'listening', reusePort });
     if (management !== undefined)
-      await listen(management, config, 'MANAGEMENT_', 'operator API is listening', reusePort);
+      await listen(management, { config, prefix: 'MANAGEMENT_', message: 'operator API is listening', reusePort });
   } catch (error) {
     await Promise.all([app.close(), management?.close()]);
     throw error;
@@ -144,13 +144,16 @@ const exportLimits = (config: Config): ExportLimits => ({
   rateMin: config.EXPORT_RATE_MIN_KIB * 1024,
 });
 
-async function listen(
-  app: FastifyInstance,
-  config: Config,
-  prefix: '' | 'MANAGEMENT_',
-  message: string,
-  reusePort: boolean,
-): Promise<void> {
+/** Where an app listens, and how the log says so. */
+interface Listening {
+  readonly config: Config;
+  /** Of the settings of host and port. */
+  readonly prefix: '' | 'MANAGEMENT_';
+  readonly message: string;
+  readonly reusePort: boolean;
+}
+
+async function listen(app: FastifyInstance, { config, prefix, message, reusePort }: Listening): Promise<void> {
   const { [`${prefix}HOST` as const]: host, [`${prefix}PORT` as const]: port } = config;
   const place = { host, port, reusePort }; // an option of Node.js that Fastify's types lack
   await app
