@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 export async function readUntilClose(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await new Promise((resolve) => socket.once('close', resolve)); // `once` of node:events rejects on an error
+  // `once` of node:events would reject on a reset
+  await new Promise((resolve) => socket.once('close', resolve));
   return Buffer.concat(chunks).toString();
 }

@@ -149,11 +149,11 @@ const loadRows: Loader = ({ store, tenant, body, importOptions }) => importRecor
 
 const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions }) => {
   await requireNoImport(store, tenant); // before the body is received
-  const kept = await spool.store(body);
+  const stored = await spool.store(body);
   const { dryRun, onRejected } = importOptions;
   return importStrictly({
     dryRun,
     onRejected,
-    importOnce: (pass) => importRecords(store, tenant, kept.open(), { ...importOptions, ...pass }),
-  }).finally(() => kept.close());
+    importOnce: (pass) => importRecords(store, tenant, stored.open(), { ...importOptions, ...pass }),
+  }).finally(() => stored.close());
 };
