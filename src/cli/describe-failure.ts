@@ -4,12 +4,12 @@ import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
 import { CommandError, UsageError } from './error.ts';
 
-const mendable = [UsageError, CommandError, StorageError, ImportError, ClientError, KeyError];
+const userErrors = [UsageError, CommandError, StorageError, ImportError, ClientError, KeyError];
 
 /**
  * Describes an error that stops a command: its message if the user can fix it, otherwise its stack.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return mendable.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
+  return userErrors.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
 }

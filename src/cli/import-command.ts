@@ -196,7 +196,7 @@ function rejectedText({ line, errors }: RejectedRow): string {
   return `line ${line}: ${faults.join('; ')}`;
 }
 
-interface Told {
+interface SummaryDetails {
   readonly tenant: string;
   readonly replace: boolean;
   readonly dryRun: boolean;
@@ -207,9 +207,9 @@ interface Told {
   readonly resumedFrom: number;
 }
 
-function summaryText(summary: ReplaceSummary, told: Told): string {
+function summaryText(summary: ReplaceSummary, details: SummaryDetails): string {
   const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
-  const { tenant, replace, dryRun, seconds, shown, resumedFrom } = told;
+  const { tenant, replace, dryRun, seconds, shown, resumedFrom } = details;
   const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
   const dry = replace
     ? `would be ${changes} (dry run: nothing was changed)`

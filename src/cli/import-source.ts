@@ -37,13 +37,13 @@ export async function openImportSource(
   const source = findSource(file, formatOf(file, format));
   if (twice === undefined || source.bytes !== undefined) return source;
   await twice.sweep();
-  const kept = await twice.store(source.open());
-  return { ...source, open: (onBytes) => counted(kept.open(), onBytes), dispose: () => kept.close() };
+  const stored = await twice.store(source.open());
+  return { ...source, open: (onBytes) => counted(stored.open(), onBytes), dispose: () => stored.close() };
 }
 
 function formatOf(file: string, format: ImportFormat | undefined): ImportFormat {
-  const unpackedName = file.replace(/\.(gz|gzip|zst|zstd)$/i, '');
-  const known = format ?? extensions[extname(unpackedName).toLowerCase()];
+  const decompressedName = file.replace(/\.(gz|gzip|zst|zstd)$/i, '');
+  const known = format ?? extensions[extname(decompressedName).toLowerCase()];
   if (known !== undefined) return known;
   throw new UsageError(
     `Cannot determine the format of '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz or .zst, or --format must be csv or ndjson`,

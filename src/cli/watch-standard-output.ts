@@ -22,7 +22,7 @@ export function watchStandardOutput(command: string | undefined): void {
   process.on('exit', (code) => {
     if (failure === undefined) return;
     if (code === 0) process.exitCode = 1;
-    tell(`Cannot write the result: standard output must take all of it: current value is ${failure.code}\n`);
+    printError(`Cannot write the result: standard output must take all of it: current value is ${failure.code}\n`);
   });
 }
 
@@ -44,9 +44,9 @@ export const standardOutput = {
 };
 
 /** Writes to standard error while the process exits. */
-function tell(sentence: string): void {
+function printError(errorMessage: string): void {
   try {
-    writeSync(2, sentence);
+    writeSync(2, errorMessage);
   } catch {
     // standard error is closed as well
   }

@@ -155,7 +155,7 @@ function findFaults(
   candidate: Record<string, unknown>,
   fields: Record<string, unknown>,
   seconds: readonly (number | undefined)[],
-  badEmail: unknown,
+  invalidEmail: unknown,
 ): RowFault[] {
   const faults = new Map<string, RowFault>();
   const add = (path: string, rule: string, value: unknown): void => {
@@ -190,7 +190,7 @@ function findFaults(
     const value = valueAt(candidate, path.split('.'));
     if (!isWellFormedValue(value)) add(path, 'well-formed Unicode, without unpaired surrogates', value);
   }
-  if (badEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
+  if (invalidEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
   return [...faults.values()];
 }
 

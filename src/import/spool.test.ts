@@ -15,10 +15,10 @@ const textOf = async (source: AsyncIterable<Buffer>) => Buffer.concat(await Arra
 test('a stored source can be read repeatedly, and its file has no name', async () => {
   const spool = new Spool(folder, 1_000_000);
   const text = 'x'.repeat(200_000);
-  const kept = await spool.store(sourceOf(text, 'end'));
+  const stored = await spool.store(sourceOf(text, 'end'));
   expect(readdirSync(folder)).toEqual([]);
-  for (let n = 0; n < 2; n += 1) expect(await textOf(kept.open())).toBe(`${text}end`);
-  await kept.close();
+  for (let n = 0; n < 2; n += 1) expect(await textOf(stored.open())).toBe(`${text}end`);
+  await stored.close();
 });
 
 test('all stored sources share a limit of bytes and give their bytes back', async () => {
@@ -44,12 +44,12 @@ test('a source that fails while it is stored throws its error and uses no space'
 
 test('sweep removes the files that a killed process left', async () => {
   const spool = new Spool(folder, 10);
-  const kept = await spool.store(sourceOf('mine'));
+  const stored = await spool.store(sourceOf('mine'));
   writeFileSync(join(folder, 'left'), 'personal data');
   await spool.sweep();
   expect(readdirSync(folder)).toEqual([]);
-  expect(await textOf(kept.open())).toBe('mine');
-  await kept.close();
+  expect(await textOf(stored.open())).toBe('mine');
+  await stored.close();
   await new Spool(join(parent, 'never-used'), 10).sweep();
 });
 

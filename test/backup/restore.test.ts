@@ -90,8 +90,8 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     let since: string | undefined;
     for (let more = true; more; ) {
       const query: string = since === undefined ? '' : `&since=${since}`;
-      const answer = await get(`/v1/subscription/changes?size=9${query}`);
-      ({ next: since, has_more: more } = (await answer.json()) as { next: string; has_more: boolean });
+      const response = await get(`/v1/subscription/changes?size=9${query}`);
+      ({ next: since, has_more: more } = (await response.json()) as { next: string; has_more: boolean });
     }
     await after.close();
     if (target !== place) await target.remove();

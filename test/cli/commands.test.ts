@@ -19,7 +19,7 @@ const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });
 const good = JSON.stringify(row);
 const lines = (...texts: string[]): string => texts.map((text) => `${text}\n`).join('');
 /** An error message without a stack trace. */
-const sentence = /^Cannot [^\n]+\n$/;
+const errorMessage = /^Cannot [^\n]+\n$/;
 
 /** The words of each command that does something. */
 const pathsOf = ({ commands }: ReturnType<typeof buildProgram>): string[][] =>
@@ -137,7 +137,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect(await json(['tenant', 'create', 'initech'])).toEqual({ tenant: 'initech' });
     expect(await json(['tenant', 'create'])).toEqual({ tenant: expect.stringMatching(/^tenant-[0-9a-f]{12}$/) });
     const again = await run(['tenant', 'create', 'initech']);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     const tenants = (await json(['tenant', 'list'])) as { tenant: string }[];
     expect(tenants.map(({ tenant }) => tenant)).toEqual(expect.arrayContaining(['acme', 'globex', 'initech']));
     expect((await run(['tenant', 'list'])).stdout).toMatch(/^TENANT +CREATED +REVISION\n(.*\n)*acme /);
@@ -174,7 +174,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     );
     expect(client).toMatchObject({ tenant: 'acme', grants: ['client_credentials'], disabled_at: null });
     const again = await run(['client', 'create', '--tenant', 'acme', '--client-id', 'old-one']);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
   });
 
   test.each([
@@ -184,7 +184,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     ['a secret with its tenant in it', 'k3y-of-acme-9x7q-export'],
   ])('client create --secret-stdin rejects %s', async (_title, input) => {
     const { code, stderr } = await run(['client', 'create', '--tenant', 'acme', '--secret-stdin'], { input });
-    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     if (input !== '') expect(stderr).not.toContain(input);
   });
 
@@ -194,11 +194,11 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect(rotated).toMatchObject({ client_id: id });
     expect(rotated.client_secret).not.toBe(first);
     const foreign = await run(['client', 'disable', '--client-id', id, '--tenant', 'acme']);
-    expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
     expect(await json(['client', 'disable', '--client-id', id])).toEqual({ client_id: id, disabled: true });
     for (const action of ['rotate', 'disable']) {
       const { code, stderr } = await run(['client', action, '--client-id', 'nobody']);
-      expect([action, code, stderr]).toEqual([action, 1, expect.stringMatching(sentence)]);
+      expect([action, code, stderr]).toEqual([action, 1, expect.stringMatching(errorMessage)]);
     }
   });
 
@@ -211,7 +211,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     const next = await json(['keys', 'rotate']);
     expect(next).toMatchObject({ purpose: 'access', alg: 'ES256', state: 'next', ends_at: null });
     const again = await run(['keys', 'rotate']);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     expect(await json(['keys', 'rotate', '--compromised'])).toMatchObject({ purpose: 'access', state: 'current' });
     expect((await listed()).map(({ purpose, state }) => [purpose, state])).toEqual([
       ['access', 'current'],
@@ -231,7 +231,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     expect((await run(['client', 'list'])).stdout).toMatch(/^portal +acme +- /m);
     for (const args of [create, ['client', 'rotate', '--client-id', 'portal'], create.with(5, 'with blank')]) {
       const { code, stderr } = await run(args);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     }
     expect((await findClientWithSecrets(opened.store, 'portal', 0))?.secrets).toEqual([]);
     expect(await json(['client', 'disable', '--client-id', 'portal'])).toEqual({ client_id: 'portal', disabled: true });
@@ -244,7 +244,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       ['generate', '--subscriptions', '1'],
     ]) {
       const { code, stderr } = await run([...args, '--tenant', 'acmee']);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
       expect(stderr).toContain("did you mean 'acme'?");
     }
   });
@@ -289,7 +289,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
         expect(await json(['import', file, '--tenant', 'packed'])).toMatchObject({ read: 1, accepted: 1 });
         writeFileSync(file, pack(lines(good)).subarray(0, -2));
         const cut = await run(['import', file, '--tenant', 'packed']);
-        expect([cut.code, cut.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+        expect([cut.code, cut.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
       }
       const wrong = await run(['import', 'x.csv', '--tenant', 'packed', '--unpacked-max-gib', '0']);
       expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('an integer number of GiB')]);
@@ -304,7 +304,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       ] as const) {
         const args = ['import', file, '--tenant', 'strict', '--strict', '--format', 'ndjson', '--json'];
         const { code, stdout, stderr } = await run(args, options);
-        expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
         expect(JSON.parse(stdout)).toMatchObject({ read: 2, accepted: 1, rejected: 1, inserted: 0 });
       }
       const right = ['import', '-', '--tenant', 'strict', '--strict', '--format', 'ndjson'];
@@ -343,7 +343,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       symlinkSync(source, symbolic);
       for (const errors of [source, hard, symbolic]) {
         const { code, stderr } = await run(['import', source, '--tenant', 'acme', '--errors', errors]);
-        expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
         expect(stderr).toContain('must not be the file that is imported');
       }
       expect(readFileSync(source, 'utf8')).toBe(lines(good, '{}'));
@@ -352,7 +352,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
     test.runIf(existsSync('/dev/full'))('--errors on a full disk exits with 1 and a message (T7)', async () => {
       const args = ['import', '-', '--format', 'ndjson', '--tenant', 'acme', '--errors', '/dev/full'];
       const { code, stderr } = await run(args, { input: lines('{}', good) });
-      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
       expect(stderr).toContain('ENOSPC');
     });
 
@@ -362,7 +362,7 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       ['an unwritable --errors file', ['import', '-', '--format', 'csv', '--errors', '/no/such/folder/x'], 'ENOENT'],
     ])('of %s exits with 1 and a message', async (_title, args, reason) => {
       const { code, stderr } = await run([...args, '--tenant', 'acme']);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
       expect(stderr).toContain(reason);
     });
 

@@ -15,7 +15,7 @@ import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const tables = ['subscription', 'subscription_span', 'subscription_tombstone', 'subscription_import'] as const;
-const sentence = /^Cannot [^\n]+\n$/;
+const errorMessage = /^Cannot [^\n]+\n$/;
 
 describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
@@ -68,7 +68,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     expect((await service.get('/v1/subscription', token)).status).toBe(200);
     const before = await rowsOf(other);
     const unconfirmed = await run(['tenant', 'delete', 'acme']);
-    expect([unconfirmed.code, unconfirmed.stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    expect([unconfirmed.code, unconfirmed.stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
     expect(await json(['tenant', 'delete', 'acme', '--yes'])).toMatchObject({
       tenant: 'acme',
       deleted: true,
@@ -116,7 +116,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
       ['tenant', 'create', 'killed'],
     ]) {
       const { code, stderr } = await run(args);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     }
     expect((await run(['tenant', 'list'])).stdout).toMatch(/^killed .*being deleted since/m);
     expect(await json(['tenant', 'delete', 'killed', '--yes'])).toMatchObject({ deleted: true, clients: 0 });
@@ -138,7 +138,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     await lock?.release();
     await json(['tenant', 'delete', 'busy', '--yes']);
     const late = await run(['import', '-', '--format', 'ndjson', '--tenant', 'busy'], '');
-    expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([late.code, late.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     expect(await rowsOf(tenant)).toEqual([0, 0, 0, 0]);
   });
 
@@ -190,10 +190,10 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
     const wrong = await run(['subscription', 'delete', '--tenant', 'careful', '--file', file]);
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('line 2 must be')]);
     const absent = await run(['subscription', 'delete', '--tenant', 'careful', '--file', join(folder, 'absent')]);
-    expect([absent.code, absent.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([absent.code, absent.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     for (const args of [[], ['--id', 'a b']]) {
       const { code, stderr } = await run(['subscription', 'delete', '--tenant', 'careful', ...args]);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
     }
     expect((await rowsOf(tenant))[0]).toBe(3);
   });

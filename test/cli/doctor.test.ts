@@ -132,13 +132,13 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
       "update tenant set swept_revision = 800000 where id = 'acme'",
       'swept up to 800000',
     ],
-  ])('finds %s, and repairs it (T9)', async (_what, sql, told) => {
+  ])('finds %s, and repairs it (T9)', async (_what, sql, message) => {
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     const before = await opened.store.readTenant(tenant, readHistory);
     await tamper(opened, sql);
     const found = await recordChecks(false);
     expect(found.map(({ ok }) => ok)).toEqual([false, true]);
-    expect(found[0]?.message).toContain(told);
+    expect(found[0]?.message).toContain(message);
     expect(await recordChecks(true)).toMatchObject([{ ok: true, repaired: true }, { ok: true }]);
     expect((await examineStore(opened.store, false)).filter(({ ok }) => !ok)).toEqual([]);
     const after = await opened.store.readTenant(tenant, readHistory);
@@ -148,9 +148,9 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
 
   test('says that incomplete records must be imported again (T9)', async () => {
     await tamper(opened, "update subscription set record = '{\"id\":' where tenant_id = 'acme' and id = 'id5'");
-    const told = (await recordChecks(true)).find(({ ok }) => !ok);
-    expect(told).toMatchObject({ tenant: 'acme', repaired: false });
-    expect(told?.message).toMatch(/text of record 'id5' is no whole record.*import the records again/);
+    const problem = (await recordChecks(true)).find(({ ok }) => !ok);
+    expect(problem).toMatchObject({ tenant: 'acme', repaired: false });
+    expect(problem?.message).toMatch(/text of record 'id5' is no whole record.*import the records again/);
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id5', createdDate: 5 })]);
     expect(await recordChecks(false)).toMatchObject([{ ok: true }, { ok: true }]);

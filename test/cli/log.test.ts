@@ -40,16 +40,16 @@ async function startService(stdout: 'pipe' | number): Promise<ChildProcess> {
 async function sendMany(): Promise<void> {
   const socket = connect(port, '127.0.0.1');
   const request = `GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Correlation-ID: ${'x'.repeat(256)}\r\n`;
-  let answered = 0;
+  let responses = 0;
   const ended = once(socket, 'close');
   socket.on('data', (chunk: Buffer) => {
-    answered += chunk.toString('latin1').split('HTTP/1.1 200').length - 1;
+    responses += chunk.toString('latin1').split('HTTP/1.1 200').length - 1;
   });
   for (let n = 1; n < requests; n += 1) socket.write(`${request}\r\n`);
   socket.write(`${request}Connection: close\r\n\r\n`);
   await ended;
   // a status line may be split between two chunks
-  expect(answered).toBeGreaterThan(requests * 0.95);
+  expect(responses).toBeGreaterThan(requests * 0.95);
 }
 
 async function endOf(running: ChildProcess): Promise<number | null> {

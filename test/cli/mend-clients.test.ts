@@ -21,7 +21,7 @@ describe.each(chosen)('administering clients on $engine with $service', ({ openT
   /**
    * Waits until every process responds to a token with this status: connections reach any of them.
    */
-  const untilAllAnswer = (token: string, status: number) =>
+  const untilAllRespond = (token: string, status: number) =>
     expect
       .poll(() => Promise.all(Array.from({ length: 8 }, () => statusOf(token))))
       .toEqual(Array.from({ length: 8 }, () => status));
@@ -38,9 +38,9 @@ describe.each(chosen)('administering clients on $engine with $service', ({ openT
   test('a client that was disabled and enabled gets new tokens, and its old ones stay revoked', async () => {
     const client = await service.createClient(acme, { clientId: 'back' });
     const old = await service.accessToken(client);
-    await untilAllAnswer(old, 200);
+    await untilAllRespond(old, 200);
     await json('disable', '--client-id', 'back');
-    await untilAllAnswer(old, 401);
+    await untilAllRespond(old, 401);
     const rotated = await run('rotate', '--client-id', 'back');
     expect(rotated.stdout).toContain(
       'The client is disabled: enable it with: subreport client enable --client-id back',
@@ -49,21 +49,21 @@ describe.each(chosen)('administering clients on $engine with $service', ({ openT
     expect([disabled, await tokenStatus(credentials)]).toEqual([true, 401]);
     expect(await json('enable', '--client-id', 'back')).toEqual({ client_id: 'back', enabled: true });
     await expect.poll(() => tokenStatus(credentials)).toBe(200);
-    await untilAllAnswer(await service.accessToken(credentials), 200);
-    await untilAllAnswer(old, 401);
+    await untilAllRespond(await service.accessToken(credentials), 200);
+    await untilAllRespond(old, 401);
     expect((await run('enable', '--client-id', 'back')).stdout).toBe('The client back was not disabled.\n');
   });
 
   test('changed grants and scopes of a client apply from its next request on', async () => {
     const client = await service.createClient(acme, { clientId: 'changing' });
     const token = await service.accessToken(client);
-    await untilAllAnswer(token, 200);
+    await untilAllRespond(token, 200);
     const writing = await json('update', '--client-id', 'changing', '--scopes', 'subscription:write');
     expect(writing).toMatchObject({ scopes: ['subscription:write'], grants: ['client_credentials', 'refresh_token'] });
-    await untilAllAnswer(token, 403);
+    await untilAllRespond(token, 403);
     const [narrow, wide] = [['subscription:read'], ['subscription:read', 'subscription:write']];
     await json('update', '--client-id', 'changing', '--scopes', wide.join(','), '--grants', 'client_credentials');
-    await untilAllAnswer(token, 200);
+    await untilAllRespond(token, 200);
     const response = await service.postToken({ grant_type: 'client_credentials', ...client });
     expect(await response.json()).toMatchObject({ scope: wide.join(' ') });
     expect(await json('update', '--client-id', 'changing', '--scopes', narrow.join(','))).toMatchObject({
@@ -81,12 +81,12 @@ describe.each(chosen)('administering clients on $engine with $service', ({ openT
   test('a client that becomes external has no secret and no token from here any more', async () => {
     const client = await service.createClient(acme, { clientId: 'moves-out' });
     const token = await service.accessToken(client);
-    await untilAllAnswer(token, 200);
+    await untilAllRespond(token, 200);
     expect(await json('update', '--client-id', 'moves-out', '--external')).toMatchObject({
       external: true,
       secrets: [],
     });
-    await untilAllAnswer(token, 401);
+    await untilAllRespond(token, 401);
     expect(await tokenStatus(client)).toBe(401);
     await json('update', '--client-id', 'moves-out', '--grants', 'client_credentials');
     expect(await tokenStatus(await json('rotate', '--client-id', 'moves-out'))).toBe(200);
@@ -95,9 +95,9 @@ describe.each(chosen)('administering clients on $engine with $service', ({ openT
   test('a deleted client loses its secrets and tokens, and its id can be reused', async () => {
     const client = await service.createClient(acme, { clientId: 'leaves' });
     const token = await service.accessToken(client);
-    await untilAllAnswer(token, 200);
+    await untilAllRespond(token, 200);
     expect(await json('delete', '--client-id', 'leaves')).toEqual({ client_id: 'leaves', deleted: true });
-    await untilAllAnswer(token, 401);
+    await untilAllRespond(token, 401);
     expect(await tokenStatus(client)).toBe(401);
     for (const action of ['show', 'enable', 'delete', 'update']) {
       const more = action === 'update' ? ['--scopes', 'subscription:read'] : [];
@@ -108,7 +108,7 @@ describe.each(chosen)('administering clients on $engine with $service', ({ openT
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const next = await service.createClient(acme, { clientId: 'leaves' });
     expect(await tokenStatus(next)).toBe(200);
-    await untilAllAnswer(token, 401);
+    await untilAllRespond(token, 401);
   });
 });
 

@@ -20,7 +20,7 @@ import {
   untilWritten,
 } from '../support/run-command.ts';
 
-const sentence = /^Cannot [^\n]+\n$/;
+const errorMessage = /^Cannot [^\n]+\n$/;
 const pasteLine = 'Paste this to read a report';
 let folder: string;
 let environment: Record<string, string>;
@@ -105,9 +105,9 @@ describe('serve --demo', () => {
     const shown = printed.slice(printed.indexOf(pasteLine)).split('\n').slice(1);
     // a line of the log may follow
     const pasted = shown.filter((line) => !line.startsWith('{')).join('\n');
-    const answer = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    expect(answer).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
+    const output = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    expect(output).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(JSON.parse(output.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
   });
 
   test('has the same client and the same records at the second start', async () => {
@@ -153,7 +153,7 @@ describe('warnings at the start', () => {
   test('7 (RFC 6749 §3.2, §10.9): a public http URL is refused if other machines can reach it, unless it is allowed (12.2.1)', async () => {
     const PUBLIC_URL = 'http://reports.example.com';
     const { code, stderr } = await start(['serve'], { environment: { PUBLIC_URL } }).ended;
-    expect([code, stderr]).toEqual([2, expect.stringMatching(sentence)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(errorMessage)]);
     for (const named of ['PUBLIC_URL', 'ALLOW_HTTP=true', PUBLIC_URL]) expect(stderr).toContain(named);
     expect(await warnings({ PUBLIC_URL, ALLOW_HTTP: 'true' })).toContainEqual(
       expect.stringMatching(/^PUBLIC_URL is http: tokens and secrets are sent unencrypted/),
@@ -162,8 +162,8 @@ describe('warnings at the start', () => {
 
   test('a management listener that other machines can reach is reported, because it uses plain http (12.3.3)', async () => {
     const MANAGEMENT_PORT = String(await freePort());
-    const told = expect.stringMatching(/^MANAGEMENT_HOST is reachable from other machines/);
-    expect(await warnings({ MANAGEMENT_PORT, MANAGEMENT_HOST: '0.0.0.0' })).toContainEqual(told);
+    const warning = expect.stringMatching(/^MANAGEMENT_HOST is reachable from other machines/);
+    expect(await warnings({ MANAGEMENT_PORT, MANAGEMENT_HOST: '0.0.0.0' })).toContainEqual(warning);
     expect(await warnings({ MANAGEMENT_PORT: String(await freePort()), PORT: String(await freePort()) })).toEqual([]);
   });
 
@@ -178,18 +178,18 @@ describe('warnings at the start', () => {
   });
 
   test('a required proxy that is not trusted is reported', async () => {
-    const told = expect.stringMatching(/^TRUSTED_PROXIES is not set/);
+    const warning = expect.stringMatching(/^TRUSTED_PROXIES is not set/);
     const production = { PUBLIC_URL: 'https://reports.example.com' };
-    expect(await warnings(production)).toContainEqual(told);
+    expect(await warnings(production)).toContainEqual(warning);
     const trusting = { ...production, TRUSTED_PROXIES: '10.0.0.0/8', PORT: String(await freePort()) };
-    expect(await warnings(trusting)).not.toContainEqual(told);
+    expect(await warnings(trusting)).not.toContainEqual(warning);
   });
 
   test('a wrong KEY_ENCRYPTION_SECRET stops the start with a message that does not show it', async () => {
     await warnings({ KEY_ENCRYPTION_SECRET: randomBytes(32).toString('base64') });
     const wrong = randomBytes(32).toString('base64');
     const { code, stderr } = await start(['serve'], { environment: { KEY_ENCRYPTION_SECRET: wrong } }).ended;
-    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     expect(stderr).toContain('KEY_ENCRYPTION_SECRET');
     expect(stderr).not.toContain(wrong);
   });
@@ -198,7 +198,7 @@ describe('warnings at the start', () => {
 describe('serve fails with a message, exit code 1 and no stack for', () => {
   const failure = async (options: CommandOptions = {}) => {
     const result = await start(['serve'], options).ended;
-    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    expect([result.code, result.stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
     return result.stderr;
   };
 
@@ -252,10 +252,10 @@ describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
         async (response) => [response.status, ((await response.json()) as unknown[]).length],
       );
     await read();
-    const underWay = Array.from({ length: 20 }, read);
+    const running = Array.from({ length: 20 }, read);
     await sleep(5);
     command.child.kill('SIGTERM');
-    expect(await Promise.all(underWay)).toEqual(underWay.map(() => [200, 1_000]));
+    expect(await Promise.all(running)).toEqual(running.map(() => [200, 1_000]));
     const { code, stdout } = await command.ended;
     expect(code).toBe(0);
     expect(stdout).toContain('"stopped"');
@@ -297,11 +297,11 @@ test('a request that outlasts the wait after SIGTERM gets its response, and its 
   command.child.kill('SIGTERM');
   await sleep(1_500);
   await locker.end();
-  const answer = await slow;
-  expect([answer.status, ((await answer.json()) as unknown[]).length]).toEqual([200, 20]);
-  const answered = performance.now();
+  const response = await slow;
+  expect([response.status, ((await response.json()) as unknown[]).length]).toEqual([200, 20]);
+  const respondedAt = performance.now();
   expect((await command.ended).code).toBe(0);
   // An idle connection is kept for 15 seconds.
-  expect(performance.now() - answered).toBeLessThan(12_000);
+  expect(performance.now() - respondedAt).toBeLessThan(12_000);
   await opened.close();
 });

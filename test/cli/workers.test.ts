@@ -18,17 +18,17 @@ import { subscriptionRow } from '../support/rows.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
 const now = (): number => Math.floor(Date.now() / 1000);
-const sentence = /^Cannot [^\n]+\n$/;
+const errorMessage = /^Cannot [^\n]+\n$/;
 
 /** The response of a request on a new connection, or the connection's error. */
-interface Answer {
+interface Received {
   readonly status: number | string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
 /** Sends a GET on a new connection, which any worker may get. */
-function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+function fetchOnce(url: string, headers: Record<string, string> = {}): Promise<Received> {
   return new Promise((resolve) => {
     const failed = ({ code = 'ERROR' }: NodeJS.ErrnoException) => resolve({ status: code, headers: {}, body: '' });
     const request = get(url, { agent: false, headers }, (response) => {
@@ -113,10 +113,10 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const tokens = await Promise.all(Array.from({ length: 40 }, () => workers.token()));
     // with high probability each worker gets each of them
     const requests = [...tokens, ...tokens, ...tokens];
-    const answers = await Promise.all(
-      requests.map((token) => ask(workers.reportUrl, { authorization: `Bearer ${token}` })),
+    const responses = await Promise.all(
+      requests.map((token) => fetchOnce(workers.reportUrl, { authorization: `Bearer ${token}` })),
     );
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     const isReport = ({ tenant: of, route }: Record<string, unknown>) => of === 'acme' && route !== '/oauth2/token';
     await eventually(() => expect(workers.log().filter(isReport)).toHaveLength(120));
     const lines = workers.log().filter(({ route }) => route !== undefined);
@@ -142,10 +142,10 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     do {
       const seen: string[] = [];
       for (let url: string | undefined = `${workers.reportUrl}?size=50`; url !== undefined; ) {
-        const answer = await ask(url, headers);
-        expect(answer.status).toBe(200);
-        seen.push(...(JSON.parse(answer.body) as { id: string }[]).map(({ id }) => id));
-        url = answer.headers['x-next-page'] as string | undefined;
+        const response = await fetchOnce(url, headers);
+        expect(response.status).toBe(200);
+        seen.push(...(JSON.parse(response.body) as { id: string }[]).map(({ id }) => id));
+        url = response.headers['x-next-page'] as string | undefined;
       }
       expect(new Set(seen).size).toBe(seen.length);
       expect(seen.filter((id) => id.startsWith('there'))).toEqual(Array.from({ length: 1_000 }, (_, n) => `there${n}`));
@@ -153,7 +153,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     } while (!ended);
     expect(await importing).toMatchObject({ code: 0, stderr: '' });
     expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
-    const last = await ask(workers.reportUrl, headers);
+    const last = await fetchOnce(workers.reportUrl, headers);
     expect(last.headers['x-total-count']).toBe('4000');
     expect(new Set(workers.log().map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2]));
     rmSync(folder, { recursive: true });
@@ -162,11 +162,11 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
   test('limits hold for all workers together, however connections are distributed', async () => {
     const workers = await startWorkers(3, { RATE_LIMIT_PER_MINUTE: '10', TOKEN_FAILURES_PER_MINUTE: '4' });
     const headers = { authorization: `Bearer ${await workers.token()}` };
-    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(workers.reportUrl, headers)));
-    const answered = answers.filter(({ status }) => status === 200);
-    expect(answered).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(50);
-    const remaining = answered.map(({ headers: { 'x-rate-limit-remaining': left } }) => Number(left));
+    const responses = await Promise.all(Array.from({ length: 60 }, () => fetchOnce(workers.reportUrl, headers)));
+    const accepted = responses.filter(({ status }) => status === 200);
+    expect(accepted).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 429)).toHaveLength(50);
+    const remaining = accepted.map(({ headers: { 'x-rate-limit-remaining': left } }) => Number(left));
     expect(remaining.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     const guesses: number[] = [];
     const chosen = await createClient(opened.store, now(), { tenant, secret: 'correct horse battery' });
@@ -177,8 +177,8 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     }
     expect(guesses).toEqual([401, 401, 401, 401, 429, 429, 429, 429, 429, 429]);
     await eventually(() => {
-      const asked = workers.log().filter(({ status }) => status === 429);
-      expect(new Set(asked.map(({ pid }) => pid)).size).toBe(3);
+      const limited = workers.log().filter(({ status }) => status === 429);
+      expect(new Set(limited.map(({ pid }) => pid)).size).toBe(3);
     });
   });
 
@@ -188,11 +188,11 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const [victim = 0] = workers.pids();
     process.kill(victim, 'SIGKILL');
     await eventually(() => expect(workers.command.stdout()).toContain('a worker exited'));
-    const meanwhile = await Promise.all(Array.from({ length: 10 }, () => ask(workers.reportUrl, headers)));
+    const meanwhile = await Promise.all(Array.from({ length: 10 }, () => fetchOnce(workers.reportUrl, headers)));
     expect(meanwhile.map(({ status }) => status)).toEqual(Array(10).fill(200));
     await eventually(() => expect(workers.pids()).toHaveLength(3));
     expect(workers.log()).toContainEqual(expect.objectContaining({ level: 'warn', pid: victim, signal: 'SIGKILL' }));
-    const after = await Promise.all(Array.from({ length: 40 }, () => ask(workers.reportUrl, headers)));
+    const after = await Promise.all(Array.from({ length: 40 }, () => fetchOnce(workers.reportUrl, headers)));
     expect(after.map(({ status }) => status)).toEqual(Array(40).fill(200));
     await eventually(() => {
       const recent = workers.log().slice(-40);
@@ -206,17 +206,17 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const workers = await startWorkers(2);
     for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');
     await eventually(() => expect(workers.pids()).toHaveLength(4));
-    expect((await ask(`${workers.url}/readyz`)).status).toBe(200);
+    expect((await fetchOnce(`${workers.url}/readyz`)).status).toBe(200);
   });
 
   test('SIGTERM to a worker: its running requests finish, and it is replaced', async () => {
     const workers = await startWorkers(2);
     const headers = { authorization: `Bearer ${await workers.token()}` };
-    const underWay = Array.from({ length: 20 }, () => ask(`${workers.reportUrl}?size=1000`, headers));
+    const running = Array.from({ length: 20 }, () => fetchOnce(`${workers.reportUrl}?size=1000`, headers));
     await sleep(5);
     const [pid = 0] = workers.pids();
     process.kill(pid, 'SIGTERM');
-    expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual(underWay.map(() => 200));
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual(running.map(() => 200));
     await eventually(() => expect(workers.pids()).toHaveLength(3));
     expect(workers.log()).toContainEqual(expect.objectContaining({ pid, level: 'warn', code: 0 }));
   });
@@ -226,21 +226,21 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     async (signal) => {
       const workers = await startWorkers(2);
       const headers = { authorization: `Bearer ${await workers.token()}` };
-      const answers: Promise<Answer>[] = [];
+      const responses: Promise<Received>[] = [];
       let signalled = false;
       const load = Array.from({ length: 8 }, async () => {
         while (!signalled) {
-          const answer = ask(`${workers.reportUrl}?size=1000`, headers);
-          answers.push(answer);
+          const response = fetchOnce(`${workers.reportUrl}?size=1000`, headers);
+          responses.push(response);
           // some wait for their turn, so that many requests run
-          await Promise.race([answer, sleep(20)]);
+          await Promise.race([response, sleep(20)]);
         }
       });
-      await eventually(() => expect(answers.length).toBeGreaterThan(40));
+      await eventually(() => expect(responses.length).toBeGreaterThan(40));
       workers.command.child.kill(signal);
       signalled = true;
       await Promise.all(load);
-      const settled = await Promise.all(answers);
+      const settled = await Promise.all(responses);
       expect(settled.length).toBeGreaterThan(16);
       expect(settled.map(({ status }) => status)).toEqual(settled.map(() => 200));
       expect(settled.filter(({ body }) => (JSON.parse(body) as unknown[]).length !== 1_000)).toEqual([]);
@@ -248,7 +248,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
       expect([code, stderr]).toEqual([0, '']);
       const stopped = workers.log().filter(({ msg }) => msg === 'stopped');
       expect(new Set(stopped.map(({ worker }) => worker))).toEqual(new Set([undefined, 1, 2]));
-      expect((await ask(workers.reportUrl, headers)).status).toBe('ECONNREFUSED');
+      expect((await fetchOnce(workers.reportUrl, headers)).status).toBe('ECONNREFUSED');
     },
   );
 
@@ -264,7 +264,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     const workers = await startWorkers(2, { SHUTDOWN_DELAY_SECONDS: '60' });
     workers.command.child.kill('SIGTERM');
     await untilWritten(workers.command, '"stopping"');
-    await eventually(async () => expect((await ask(`${workers.url}/readyz`)).status).toBe(503));
+    await eventually(async () => expect((await fetchOnce(`${workers.url}/readyz`)).status).toBe(503));
     workers.command.child.kill('SIGTERM');
     expect((await workers.command.ended).code).toBe(1);
     await eventually(() => expect(workers.pids().filter(isAlive)).toEqual([]));
@@ -276,15 +276,15 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
     expect(pids.filter(isAlive)).toHaveLength(2);
     workers.command.child.kill('SIGKILL');
     await eventually(() => expect(pids.filter(isAlive)).toEqual([]));
-    expect((await ask(`${workers.url}/readyz`)).status).toBe('ECONNREFUSED');
+    expect((await fetchOnce(`${workers.url}/readyz`)).status).toBe('ECONNREFUSED');
   });
 
   test.runIf(engine === 'postgres')('DATABASE_POOL_SIZE is the limit of all workers together', async () => {
     const url = `${opened.environment.DATABASE_URL}?application_name=fleet`;
     const workers = await startWorkers(2, { DATABASE_POOL_SIZE: '5', DATABASE_URL: url });
     const headers = { authorization: `Bearer ${await workers.token()}` };
-    const answers = await Promise.all(Array.from({ length: 60 }, () => ask(workers.reportUrl, headers)));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const responses = await Promise.all(Array.from({ length: 60 }, () => fetchOnce(workers.reportUrl, headers)));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     const admin = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
     await admin.connect();
     const { rows } = await admin.query("select pid from pg_stat_activity where application_name = 'fleet'");
@@ -298,7 +298,7 @@ describe.each(engines)('serve --workers on $engine', ({ engine, openTestStore })
       const command = startCommand(['serve', '--workers', '3'], { environment: { ...opened.environment, ...more } });
       started.push(command);
       const { code, stderr, stdout } = await command.ended;
-      expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(errorMessage)]);
       expect(stdout).not.toContain('"serving"');
       return stderr;
     };
@@ -360,7 +360,7 @@ describe('--workers', () => {
     });
     await untilWritten(command, 'Paste this to read a report');
     expect(command.stdout().split('is running with demo data')).toHaveLength(2);
-    expect((await ask(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
+    expect((await fetchOnce(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
     const alone = value === '1' || availableParallelism() === 1;
     await eventually(() => expect(command.stdout()).toContain('"/readyz"'));
     expect(command.stdout().includes('"worker":')).toBe(!alone);

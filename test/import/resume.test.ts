@@ -109,8 +109,8 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
     const resumePoint = await readResumePoint(opened.store, tenant);
     expect(resumePoint?.read).toBeGreaterThan(5_000);
     const errors = join(folder, 'kept.ndjson');
-    const told = '{"line":1}\n'.repeat(50); // more lines than the resumed import had written
-    writeFileSync(errors, told);
+    const written = '{"line":1}\n'.repeat(50); // more lines than the resumed import had written
+    writeFileSync(errors, written);
     const changed = ndjson.replace('"createdDate"', ' "createdDate"');
     writeFileSync(join(folder, 'changed.ndjson'), changed);
     writeFileSync(join(folder, 'short.ndjson'), ndjson.slice(0, 5_000));
@@ -119,7 +119,7 @@ describe.each(engines)('an import into $engine that is killed', ({ openTestStore
       expect([code, stderr]).toEqual([1, expect.stringContaining('Cannot resume the import')]);
     }
     expect(await readResumePoint(opened.store, tenant)).toEqual(resumePoint);
-    expect(readFileSync(errors, 'utf8')).toBe(told);
+    expect(readFileSync(errors, 'utf8')).toBe(written);
     expect((await finish('other', 'rows.ndjson', '--resume', '--dry-run')).code).toBe(2);
     const { summary } = await finish('other', 'rows.ndjson', '--resume');
     expect(summary).toMatchObject({ resumed_from: resumePoint?.read, read: lines.length });

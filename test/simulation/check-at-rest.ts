@@ -1,7 +1,7 @@
 import { Difference, expectEqual, expectSameList } from './failure.ts';
 import { type Filters, makeFilters, reportOf, type State, summaryOf } from './model.ts';
 import { Random } from './random.ts';
-import { type Follower, type Page, queryOf, readPage, readSummary, readWhole, type Source, walk } from './read.ts';
+import { type Follower, type Page, queryOf, readPage, readPages, readSummary, readWhole, type Source } from './read.ts';
 import type { Session } from './session.ts';
 import type { Tally } from './tally.ts';
 
@@ -14,7 +14,7 @@ export async function checkReports(source: Source, state: State, seed: number, t
   const random = new Random(seed);
   for (const filters of [{}, makeFilters(random), makeFilters(random)]) {
     const expected = reportOf(state, filters).map(({ text }) => text);
-    await checkWalk(source, filters, expected, random.between(30, 1_000), tally);
+    await checkPages(source, filters, expected, random.between(30, 1_000), tally);
     await checkJump(source, filters, expected, random, tally);
     expectSameList(`the whole report ${JSON.stringify(filters)}`, await readWhole(source, filters), expected);
     tally['whole reports compared'] += 1;
@@ -22,10 +22,10 @@ export async function checkReports(source: Source, state: State, seed: number, t
   }
 }
 
-async function checkWalk(source: Source, filters: Filters, expected: readonly string[], size: number, tally: Tally) {
-  const what = `the walk ${queryOf(filters, { size })}`;
+async function checkPages(source: Source, filters: Filters, expected: readonly string[], size: number, tally: Tally) {
+  const what = `the pages of ${queryOf(filters, { size })}`;
   const found: string[] = [];
-  for await (const { texts, total } of walk(source, filters, size)) {
+  for await (const { texts, total } of readPages(source, filters, size)) {
     expectEqual(`the total of ${what}`, total, expected.length);
     found.push(...texts);
     tally['pages compared'] += 1;

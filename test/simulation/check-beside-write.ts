@@ -13,14 +13,14 @@ import {
   type Version,
 } from './model.ts';
 import { Random } from './random.ts';
-import { readSummary, readWhole, type Source, walk } from './read.ts';
+import { readPages, readSummary, readWhole, type Source } from './read.ts';
 import type { Tally } from './tally.ts';
 
 // Checks of reads during a change: a single response shows one snapshot; reading page by page
 // returns every record that the change does not touch exactly once.
 
 /** Reads a report page by page while records may change. */
-export async function checkWalk(
+export async function checkPages(
   source: Source,
   before: State,
   change: Change,
@@ -29,13 +29,13 @@ export async function checkWalk(
 ): Promise<void> {
   const random = new Random(seed);
   const filters = makeFilters(random);
-  const what = `a walk beside a change with ${JSON.stringify(filters)}`;
+  const what = `pages during a change with ${JSON.stringify(filters)}`;
   const versions = versionsByText(before, change);
   const touched = new Set([...change.ids, ...change.versions.map(({ record }) => record.id)]);
   if (change.kind === 'replace') for (const id of before.keys()) touched.add(id);
   const seen = new Map<string, number>();
   let last: Version | undefined;
-  for await (const { texts } of walk(source, filters, random.between(20, 300))) {
+  for await (const { texts } of readPages(source, filters, random.between(20, 300))) {
     tally['pages compared'] += 1;
     for (const text of texts) {
       const version = versions.get(text);

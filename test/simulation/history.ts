@@ -11,7 +11,7 @@ export interface WriteStep {
   /** A command in a child process, or a request to one of the services. */
   readonly via: 'command' | 'http';
   readonly format: 'ndjson' | 'csv';
-  readonly packed: 'no' | 'gzip' | 'zstd';
+  readonly compression: 'no' | 'gzip' | 'zstd';
 }
 
 /** A fault injected in a round. */
@@ -25,7 +25,7 @@ export interface Fault {
 
 /** A read in a round, concurrent with the write. */
 export interface Reader {
-  readonly kind: 'walk' | 'export' | 'summary' | 'follow';
+  readonly kind: 'pages' | 'export' | 'summary' | 'follow';
   readonly tenant: string;
   readonly seed: number;
   readonly service: 0 | 1;
@@ -79,7 +79,7 @@ const kinds = ['import', 'import', 'import', 'replace', 'delete'] as const;
 
 function makeWrite(random: Random, index: number): WriteStep {
   const kind = index === 0 ? 'import' : random.pick(kinds);
-  const packed = random.pick(['no', 'no', 'gzip', 'zstd'] as const);
+  const compression = random.pick(['no', 'no', 'gzip', 'zstd'] as const);
   return {
     tenant: random.pick(tenants),
     kind,
@@ -90,7 +90,7 @@ function makeWrite(random: Random, index: number): WriteStep {
     seed: random.seed(),
     via: kind === 'delete' || random.chance(0.5) ? 'command' : 'http',
     format: random.chance(0.3) ? 'csv' : 'ndjson',
-    packed,
+    compression,
   };
 }
 
@@ -101,7 +101,7 @@ function makeFault(random: Random, engine: History['engine']): Fault {
 }
 
 const makeReader = (random: Random): Reader => ({
-  kind: random.pick(['walk', 'walk', 'export', 'summary', 'follow'] as const),
+  kind: random.pick(['pages', 'pages', 'export', 'summary', 'follow'] as const),
   tenant: random.pick(tenants),
   seed: random.seed(),
   service: random.pick([0, 1] as const),

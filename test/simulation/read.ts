@@ -40,7 +40,7 @@ export async function readPage({ session, service, tenant }: Source, query: stri
 }
 
 /** Reads a report page by page, following X-Next-Page. */
-export async function* walk(source: Source, filters: Filters, size: number): AsyncGenerator<Page> {
+export async function* readPages(source: Source, filters: Filters, size: number): AsyncGenerator<Page> {
   for (let query: string | undefined = queryOf(filters, { size }); query !== undefined; ) {
     const page: Page = await readPage(source, query);
     yield page;
@@ -87,14 +87,18 @@ export class Follower {
     for (let more = true; more; ) {
       const query = `/changes?size=700${this.#token === undefined ? '' : `&since=${this.#token}`}`;
       const { text } = expectStatus(await session.get(service, tenant, query), 200, query);
-      const answer = JSON.parse(text) as { changes: { id: string; removed?: true }[]; next: string; has_more: boolean };
-      for (const change of answer.changes) {
+      const response = JSON.parse(text) as {
+        changes: { id: string; removed?: true }[];
+        next: string;
+        has_more: boolean;
+      };
+      for (const change of response.changes) {
         this.changes += 1;
         if (change.removed) this.copy.delete(change.id);
         else this.copy.set(change.id, JSON.stringify(change));
       }
-      this.#token = answer.next;
-      more = answer.has_more;
+      this.#token = response.next;
+      more = response.has_more;
     }
   }
 }

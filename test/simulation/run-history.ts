@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkEntityTag, checkFollower, checkReports, type KnownPage } from './check-at-rest.ts';
-import { checkSummary, checkWalk, checkWhole } from './check-beside-write.ts';
+import { checkPages, checkSummary, checkWhole } from './check-beside-write.ts';
 import { Difference, Interrupted } from './failure.ts';
 import { type Fault, type History, type Reader, type Round, tenants, type WriteStep } from './history.ts';
 import { applyChange, type Change, lengthOf, rowsApplied, type State } from './model.ts';
@@ -120,7 +120,7 @@ class HistoryRun {
     for (let times = 0; times === 0 || (!isOver() && times < 20); times += 1) {
       try {
         const seed = reader.seed + times;
-        if (reader.kind === 'walk') await checkWalk(source, state, beside, seed, this.#tally);
+        if (reader.kind === 'pages') await checkPages(source, state, beside, seed, this.#tally);
         else if (reader.kind === 'export') await checkWhole(source, state, beside, this.#tally);
         else if (reader.kind === 'summary') await checkSummary(source, state, beside, seed, this.#tally);
         else if (reader === this.#firstFollower(reader)) await follower.catchUp(source);

@@ -122,6 +122,6 @@ async function request(url: string, options: RequestInit, refusals = 0): Promise
 }
 
 function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('Cannot go on: what was asked for must exist');
+  if (value === undefined) throw new TypeError('Cannot continue: the requested value must exist');
   return value;
 }

@@ -81,9 +81,9 @@ export class System {
   async ready(): Promise<void> {
     for (const place of this.places) {
       for (let tries = 0; ; tries += 1) {
-        const answer = await fetch(`${place.url}/readyz`).catch(() => undefined);
-        await answer?.arrayBuffer();
-        if (answer?.status === 200) break;
+        const response = await fetch(`${place.url}/readyz`).catch(() => undefined);
+        await response?.arrayBuffer();
+        if (response?.status === 200) break;
         if (place.process.child.exitCode !== null || tries > 1_200)
           throw new Difference(`a service does not become ready: ${place.process.output()}`);
         await sleep(50);

@@ -72,15 +72,15 @@ function argsOf({ kind, tenant, format }: WriteStep, path: string): string[] {
   ];
 }
 
-const suffixOf = ({ kind, packed, format }: WriteStep): string =>
-  kind === 'delete' ? '.txt' : `.${format}${packed === 'gzip' ? '.gz' : packed === 'zstd' ? '.zst' : ''}`;
+const suffixOf = ({ kind, compression, format }: WriteStep): string =>
+  kind === 'delete' ? '.txt' : `.${format}${compression === 'gzip' ? '.gz' : compression === 'zstd' ? '.zst' : ''}`;
 
 function sendRequest(session: Session, step: WriteStep, service: 0 | 1): Writing {
   const abort = new AbortController();
   const query = step.kind === 'replace' ? '?replace=true' : '';
   const headers = {
     'content-type': 'application/x-ndjson',
-    ...(step.packed !== 'no' && { 'content-encoding': step.packed }),
+    ...(step.compression !== 'no' && { 'content-encoding': step.compression }),
   };
   const body = sourceOf({ ...step, format: 'ndjson' });
   const send = async (): Promise<boolean> => {
@@ -101,8 +101,8 @@ function sourceOf(step: WriteStep): Buffer {
   const { versions, ids } = changeOf(step);
   if (step.kind === 'delete') return Buffer.from(ids.map((id) => `${id}\n`).join(''));
   const text = step.format === 'csv' ? toCsv(versions) : versions.map((version) => `${toRow(version)}\n`).join('');
-  if (step.packed === 'gzip') return gzipSync(text);
-  return step.packed === 'zstd' ? zstdCompressSync(text) : Buffer.from(text);
+  if (step.compression === 'gzip') return gzipSync(text);
+  return step.compression === 'zstd' ? zstdCompressSync(text) : Buffer.from(text);
 }
 
 const columns = [

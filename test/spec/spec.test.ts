@@ -107,7 +107,7 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
   const refresh = (refreshToken: string, of = client) =>
     service.postToken({ grant_type: 'refresh_token', refresh_token: refreshToken, ...of });
   const refreshTokenOf = ({ refresh_token: refreshToken }: TokenResponse): string => {
-    if (refreshToken === undefined) throw new TypeError('the token answer has no refresh token');
+    if (refreshToken === undefined) throw new TypeError('the token response has no refresh token');
     return refreshToken;
   };
 
@@ -498,9 +498,9 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
     test('4: the response is JSON with access_token, and the first call also returns a refresh token', async () => {
       const response = await service.postToken(credentials());
       expect(response.headers.get('content-type')).toMatch(/^application\/json(;|$)/);
-      const answer = (await response.json()) as TokenResponse;
-      expect(await listed('size=1', answer.access_token)).toEqual([ordinary]);
-      expect((await refresh(refreshTokenOf(answer))).status).toBe(200);
+      const issued = (await response.json()) as TokenResponse;
+      expect(await listed('size=1', issued.access_token)).toEqual([ordinary]);
+      expect((await refresh(refreshTokenOf(issued))).status).toBe(200);
     });
 
     test.each([
@@ -570,15 +570,15 @@ describe.each(engines)('the specification on $engine', ({ openTestStore }) => {
 
   describe('Limits', () => {
     test('access tokens live for 5 minutes', async () => {
-      const answer = await issue({ grant_type: 'client_credentials', ...client });
-      const { exp = 0, iat = 0 } = decodeJwt(answer.access_token);
-      expect([answer.expires_in, exp - iat]).toEqual([300, 300]);
+      const issued = await issue({ grant_type: 'client_credentials', ...client });
+      const { exp = 0, iat = 0 } = decodeJwt(issued.access_token);
+      expect([issued.expires_in, exp - iat]).toEqual([300, 300]);
     });
 
     test('refresh tokens live for 30 minutes from each refresh', async () => {
-      const answer = await issue({ grant_type: 'client_credentials', ...client });
-      expect(answer.refresh_expires_in).toBe(1_800);
-      expect(await (await refresh(refreshTokenOf(answer))).json()).toMatchObject({
+      const issued = await issue({ grant_type: 'client_credentials', ...client });
+      expect(issued.refresh_expires_in).toBe(1_800);
+      expect(await (await refresh(refreshTokenOf(issued))).json()).toMatchObject({
         expires_in: 300,
         refresh_expires_in: 1_800,
       });

@@ -57,7 +57,7 @@ describe.each(engines)('two tenants on $engine', ({ openTestStore }) => {
 
 describe.each([
   ['the role that owns the tables', testRole],
-  ['a superuser, who walks past row-level security unless he steps down', 'postgres'],
+  ['a superuser, who bypasses row-level security without switching roles', 'postgres'],
 ])('row-level security on postgres as %s', (_title, role) => {
   let opened: TestStore;
   let acme: TenantId;

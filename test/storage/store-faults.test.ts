@@ -44,8 +44,8 @@ describe('a damaged embedded store', () => {
     for (let page = 1; status === 200 && page <= 4; page += 1)
       ({ status } = await service.get(`/v1/subscription?size=1000&page=${page}`, token));
     expect([status, await ready()]).toEqual([500, 503]);
-    const told = `Cannot use the embedded store '${file}': its file must be undamaged`;
-    expect(service.logText()).toContain(told);
+    const expected = `Cannot use the embedded store '${file}': its file must be undamaged`;
+    expect(service.logText()).toContain(expected);
     expect(service.logText()).toContain("restore a backup with 'subreport restore'");
     await service.close();
     const { code, stdout } = await runCommand(['doctor'], { environment });

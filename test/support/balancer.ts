@@ -63,10 +63,10 @@ const isReady = (url: string): Promise<boolean> =>
 /** Forwards a request over a new connection and returns the response. */
 function forward(backend: string, request: IncomingMessage, response: ServerResponse): void {
   const { method = 'GET', headers } = request;
-  const upstream = httpRequest(backend + request.url, { method, headers, agent: false }, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    answer.pipe(response);
-    answer.on('error', () => response.destroy());
+  const upstream = httpRequest(backend + request.url, { method, headers, agent: false }, (upstreamResponse) => {
+    response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
+    upstreamResponse.pipe(response);
+    upstreamResponse.on('error', () => response.destroy());
   });
   upstream.on('error', ({ message }) => {
     if (response.headersSent) response.destroy();

@@ -21,16 +21,16 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
-let askedForPostgres: Promise<string> | undefined;
+let startingPostgres: Promise<string> | undefined;
 
 /** URL of a superuser of this run's PostgreSQL server, which starts on first use. */
 export function postgresUrl(): Promise<string> {
-  askedForPostgres ??= fetch(inject('postgresStarter')).then(async (response) => {
+  startingPostgres ??= fetch(inject('postgresStarter')).then(async (response) => {
     const text = await response.text();
     if (!response.ok) throw new Error(text);
     return text;
   });
-  return askedForPostgres;
+  return startingPostgres;
 }
 
 const bothEngines = [

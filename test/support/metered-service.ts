@@ -55,8 +55,8 @@ export async function startMeteredService(environment: Readonly<Record<string, s
 async function untilHealthy(child: ChildProcess, url: string): Promise<void> {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
-    const answer = await fetch(`${url}/healthz`).catch(() => undefined);
-    if (answer?.ok === true) return;
+    const response = await fetch(`${url}/healthz`).catch(() => undefined);
+    if (response?.ok === true) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -135,8 +135,8 @@ class ServerSession {
     this.socket = socket;
   }
 
-  send(bytes: Message, answer?: Outstanding): void {
-    if (answer !== undefined) this.outstanding.push(answer);
+  send(bytes: Message, request?: Outstanding): void {
+    if (request !== undefined) this.outstanding.push(request);
     this.socket.write(bytes);
   }
 
@@ -150,7 +150,7 @@ class ServerSession {
       for (const { statement } of skipped) if (statement !== undefined) this.prepared.delete(statement);
       return true;
     }
-    const answers: Partial<Record<string, readonly string[]>> = {
+    const responseTypes: Partial<Record<string, readonly string[]>> = {
       1: ['P'],
       2: ['B'],
       3: ['C'],
@@ -163,7 +163,7 @@ class ServerSession {
     };
     const [first] = this.outstanding;
     // rows, notices, parts of a simple query
-    if (first === undefined || !(answers[type] ?? []).includes(first.type)) return true;
+    if (first === undefined || !(responseTypes[type] ?? []).includes(first.type)) return true;
     this.outstanding.shift();
     return !first.ours;
   }
@@ -215,14 +215,14 @@ class SessionPool {
     messagesOf(
       socket,
       () => false,
-      (answer) => {
-        const type = typeOf(answer);
+      (message) => {
+        const type = typeOf(message);
         if (ready) {
-          if (session.settle(type)) session.client?.receive(answer, type);
+          if (session.settle(type)) session.client?.receive(message, type);
           return;
         }
-        if (type === 'S') session.greeting.push(Buffer.from(answer));
-        if (type === 'E') this.#waiting.shift()?.refuse(answer);
+        if (type === 'S') session.greeting.push(Buffer.from(message));
+        if (type === 'E') this.#waiting.shift()?.refuse(message);
         if (type !== 'Z') return;
         ready = true;
         this.#opening -= 1;
@@ -267,10 +267,10 @@ class PooledClient {
   }
 
   /** Forwards a message of the server, and releases the session at the end of a transaction. */
-  receive(answer: Message, type: string): void {
-    this.#socket.write(answer);
+  receive(message: Message, type: string): void {
+    this.#socket.write(message);
     const session = this.#session;
-    if (type !== 'Z' || answer[5] !== 'I'.charCodeAt(0) || session === undefined || session.outstanding.length > 0)
+    if (type !== 'Z' || message[5] !== 'I'.charCodeAt(0) || session === undefined || session.outstanding.length > 0)
       return;
     this.#session = undefined;
     this.#pool?.give(session);

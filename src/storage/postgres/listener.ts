@@ -27,7 +27,7 @@ export class PostgresListener {
   #aliveAt = Number.NEGATIVE_INFINITY;
   #reconnectMs = heartbeatMs;
   #closed = false;
-  #isPoolerTold = false;
+  #hasReportedPooler = false;
 
   /** @param onPooler called once if there is a pooler between us and the server */
   constructor(url: string, onPooler: () => void) {
@@ -107,8 +107,8 @@ export class PostgresListener {
     const { rows } = await client.query('select pg_backend_pid() as pid');
     // the driver's types do not declare `processID`
     if (rows[0]?.pid === (client as unknown as { readonly processID: number }).processID) return;
-    if (!this.#isPoolerTold) this.#onPooler();
-    this.#isPoolerTold = true;
+    if (!this.#hasReportedPooler) this.#onPooler();
+    this.#hasReportedPooler = true;
     throw new Error('Cannot listen for changes: the connection must be one to the server itself, not to a pooler');
   }
 

@@ -72,8 +72,8 @@ export function toStorageError(error: unknown, file: string): unknown {
   const meaning = errcode === cannotOpen && lacksDescriptors(file) ? isOutOfDescriptors : known;
   if (meaning === undefined) return error;
   const { code, must, remedy } = meaning;
-  const sentence = `Cannot use the embedded store '${file}': ${must}: SQLite says '${message}'; ${remedy}`;
-  const translatedError = new StorageError(code, sentence, error);
+  const errorMessage = `Cannot use the embedded store '${file}': ${must}: SQLite says '${message}'; ${remedy}`;
+  const translatedError = new StorageError(code, errorMessage, error);
   if (meaning === isDamaged) noteDamage(file, translatedError);
   return translatedError;
 }

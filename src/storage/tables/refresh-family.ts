@@ -47,7 +47,7 @@ export const accessTokenSecondsMax = 86_400;
  * How long a family is retained after its last access token expires, in seconds: another one may
  * have been issued in its grace period (at most 300 s).
  */
-const keptSeconds = 360;
+const retentionSeconds = 360;
 
 const sweepRowsMax = 500;
 
@@ -172,7 +172,7 @@ export async function deleteDeadFamilies(store: Store, nowSeconds: number): Prom
            select client_id, id from refresh_family
            where expires_at < $1 and coalesce(access_ends_at, rotated_at + $2) < $3 limit $4)
          returning id`,
-        [nowSeconds, accessTokenSecondsMax, nowSeconds - keptSeconds, sweepRowsMax],
+        [nowSeconds, accessTokenSecondsMax, nowSeconds - retentionSeconds, sweepRowsMax],
       ),
     ]);
     removed = rows?.length ?? 0;
