@@ -1,9 +1,8 @@
 import { firstOrderKey } from '../order-key.ts';
-import type { LoadCounts } from '../store.ts';
-import { type CountWork, compareSeriesKeys, type SeriesKey } from './count-work.ts';
+import type { LoadCounts, Row } from '../store.ts';
+import { type CountWork, compareSeriesKeys, type SeriesKey, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
-import { type CountedRow, seriesOfRow, spanColumns, toSpan } from './span.ts';
-import { SpanEdit } from './span-edit.ts';
+import { type CountedRow, seriesOfRow, spanColumns, toCountedRow, toSpan } from './span.ts';
 import { countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
 
 /** Above this many changed rows, all rows are recounted: that needs no memory for each change. */
@@ -13,6 +12,19 @@ export const countedChangesMax = 20_000;
 export interface RowChange {
   readonly before?: CountedRow;
   readonly after?: CountedRow;
+}
+
+/**
+ * The change that a replacement makes to one row: `was` tells whether it existed before, `stays`
+ * whether it exists afterwards, with the columns that begin with `new_`.
+ */
+export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowChange {
+  const { id, was, stays, new_created_date, new_product_id, new_status } = row as Row;
+  const after = { id, created_date: new_created_date, product_id: new_product_id, status: new_status } as Row;
+  return {
+    ...(Boolean(was) && { before: toCountedRow(row as Row) }),
+    ...(Boolean(stays) && { after: toCountedRow(after) }),
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { firstOrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
-import type { CountRequest } from './count-work.ts';
+import { type CountRequest, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
 import {
   groupLeavesAimed,
@@ -14,7 +14,7 @@ import {
   type SpanLevel,
   spanLevel,
 } from './span.ts';
-import { SpanEdit } from './span-edit.ts';
+
 import { draftOf, type SpanTree } from './span-tree.ts';
 
 /** The first span of a level begins before every row, the others at a date. */

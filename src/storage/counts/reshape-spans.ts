@@ -1,6 +1,6 @@
 import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { Row } from '../store.ts';
-import type { CountRequest, CountWork } from './count-work.ts';
+import type { CountRequest, CountWork, SpanEdit } from './count-work.ts';
 import {
   groupLeavesAimed,
   groupLeavesMax,
@@ -14,7 +14,7 @@ import {
   spanLevel,
   toSpan,
 } from './span.ts';
-import type { SpanEdit } from './span-edit.ts';
+
 import { compareSpans, draftOf, type SpanDraft, type SpanTree, spanHolding } from './span-tree.ts';
 import { spansSql } from './spans-sql.ts';
 

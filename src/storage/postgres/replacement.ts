@@ -1,5 +1,4 @@
-import { countChanges, countedChangesMax, recount } from '../counts/count-changes.ts';
-import { toRowChange } from '../counts/replaced-row.ts';
+import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { setRevision } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';

@@ -1,6 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { countChanges, countedChangesMax, recount } from '../counts/count-changes.ts';
-import { toRowChange } from '../counts/replaced-row.ts';
+import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns } from '../counts/span.ts';
 import type { ReplaceCounts } from '../store.ts';
 import {
