@@ -127,7 +127,7 @@ function copyBinaries(folder: string, name: string): string {
 }
 
 async function waitUntilReady(url: string, isOver: () => boolean, log: () => string): Promise<void> {
-  for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+  for (const deadline = Date.now() + 240_000; ; await sleep(50)) {
     const client = new pg.Client({ connectionString: url });
     try {
       await client.connect();

@@ -40,7 +40,7 @@ function fetchOnce(url: string, headers: Record<string, string> = {}): Promise<R
       response.on('error', failed);
     });
     request.on('error', failed);
-    request.setTimeout(10_000, () => request.destroy(Object.assign(new Error(), { code: 'TIMEOUT' })));
+    request.setTimeout(60_000, () => request.destroy(Object.assign(new Error(), { code: 'TIMEOUT' })));
   });
 }
 

@@ -143,7 +143,7 @@ function exchange(url: string, bytes: string | Buffer): Promise<Response> {
     const socket = connect(Number(port), hostname);
     const chunks: Uint8Array[] = [];
     let failure: Error | undefined;
-    socket.setTimeout(20_000, () => socket.destroy(new Error('the service left the connection open')));
+    socket.setTimeout(60_000, () => socket.destroy(new Error('the service left the connection open')));
     socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.on('error', (error) => {
       failure = error;

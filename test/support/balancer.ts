@@ -55,7 +55,7 @@ export async function startBalancer(): Promise<Balancer> {
 }
 
 const isReady = (url: string): Promise<boolean> =>
-  fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).then(
+  fetch(`${url}/readyz`, { signal: AbortSignal.timeout(30_000) }).then(
     ({ status }) => status === 200,
     () => false,
   );
