@@ -54,10 +54,10 @@ export async function startService(opened: TestStore, environment: Record<string
     },
   });
   const config = readConfig({
+    ...patient,
     ...opened.environment,
     PORT: String(port),
     MANAGEMENT_PORT: '0',
-    ...patient,
     ...environment,
   });
   const { app, management } = await serve(config, store, pino({ level: 'trace' }, sink));
@@ -74,7 +74,7 @@ export async function startService(opened: TestStore, environment: Record<string
 export async function startWorkers(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
   const port = await freePort();
   const command = startCommand(['serve', '--workers', '2'], {
-    environment: { ...opened.environment, PORT: String(port), LOG_LEVEL: 'trace', ...patient, ...environment },
+    environment: { ...patient, ...opened.environment, PORT: String(port), LOG_LEVEL: 'trace', ...environment },
   });
   await untilWritten(command, '"serving"');
   return serviceAt(port, opened.store, {
