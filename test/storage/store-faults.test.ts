@@ -94,7 +94,7 @@ describe('a full disk', () => {
       const error = await fill();
       expect(error).toMatchObject({ code: expect.stringMatching(/^(FULL|UNAVAILABLE)$/) });
       expect((error as Error).message).toMatch(
-        new RegExp(`^Cannot use the embedded store '${folder}/subreport.db'.*room`),
+        new RegExp(`^Cannot use the embedded store '${folder}/subreport.db'.*free space`),
       );
       const count = async () => {
         const [row] = await store.readTenant(tenant, (reader) =>
