@@ -106,7 +106,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
   test('/console: a filter narrows the report and appears in the address, but an e-mail does not', async () => {
     await signIn();
     await page.getByLabel('Status').fill('ACTIVE');
-    await page.getByLabel('E-mail or identifier').fill('user1@example.com');
+    await page.getByLabel('Email or identifier').fill('user1@example.com');
     await page.getByRole('button', { name: 'Show' }).click();
     await expect.poll(() => page.locator('#message').textContent()).not.toBe('45 subscriptions');
     expect(page.url()).toContain('status=ACTIVE');
