@@ -36,7 +36,7 @@ export async function hashChosenSecret(secret: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** Whether a stored hash is one of `hashChosenSecret`, from this version or an earlier one. */
+/** Whether `hashChosenSecret` created a stored hash, in this version or an earlier one. */
 export const isChosenHash = (hash: string): boolean => readHash(hash) !== undefined;
 
 /** Whether a hash has outdated parameters or the format of an earlier version. */

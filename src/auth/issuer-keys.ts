@@ -2,7 +2,10 @@ import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 import { IssuerError } from './error.ts';
 import { fetchIssuerKeys } from './fetch-issuer-keys.ts';
 
-/** Limits of the cache time of a key set in seconds, and the default if the issuer does not say. */
+/**
+ * Cache lifetime of a key set in seconds: minimum, maximum, and the default if the issuer sends no
+ * `max-age`.
+ */
 const freshSeconds = { min: 300, default: 600, max: 86_400 };
 /**
  * Minimum time between two fetches caused by tokens with an unknown key, and between two attempts
@@ -78,8 +81,8 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
   };
 
   /**
-   * Fetches the first keys. After a failed attempt, the next one waits as long as clients are told
-   * to.
+   * Fetches the first keys. After a failed fetch, throws the same error until its
+   * `retryAfterSeconds` have passed.
    */
   const readFirst = (): Promise<KeySet> => {
     if (reading === undefined && fault !== undefined && elapsedSeconds() < failedAt + fault.retryAfterSeconds)

@@ -42,7 +42,7 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-portal --external\n\nA client that was external has no secret yet when it gets --grants: subreport client rotate gives it one.',
+      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-portal --external\n\nA former external client has no secret: after --grants, generate one with subreport client rotate.',
     )
     .action(async (options: UpdateOptions) => {
       const { clientId, grants, scopes, refreshTokenUse: use, external } = options;

@@ -159,7 +159,7 @@ export const settings = {
     0,
     1_000_000,
     20,
-    'Maximum failed attempts per minute with imported secrets, per client and network, and five times as many per network; 0 means no limit',
+    'Maximum failed attempts per minute with imported secrets, for each pair of client and network. The limit of a network for all clients together is five times this value; 0 means no limit',
   ),
   TRUSTED_PROXIES: networks(
     'Proxies whose X-Forwarded-For header is trusted, so that failed attempts count for the address of the client instead of the proxy',

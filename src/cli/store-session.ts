@@ -29,7 +29,7 @@ export async function openReadyStore(
   }
 }
 
-/** Callbacks for broken connections and for a pooler. */
+/** Callbacks: a pooled connection broke; `DATABASE_URL` turned out to refer to a pooler. */
 type StoreEvents = [onConnectionError: (error: Error) => void, onPooler?: () => void];
 
 /** Logs events of the store. */

@@ -27,7 +27,8 @@ export function changeParameters(limits: PageLimits) {
     since: Type.String({
       ...changeToken,
       description: 'Only changes after this change token. If absent, all changes from the beginning',
-      'x-rule': 'absent, to read everything from the beginning, or the unchanged next value of an earlier response',
+      'x-rule':
+        'absent, to read everything from the beginning, or the value of next from an earlier response, unchanged',
     }),
     size: Type.Integer({ ...reportParameters(limits).size, description: 'Maximum number of changes in the response' }),
   } as const;

@@ -68,7 +68,7 @@ export const filterParameters = {
     enum: Object.keys(dateFields),
     maxLength: 16,
     default: 'created',
-    description: 'The date that before and after apply to',
+    description: 'The date that the parameters before and after apply to',
     'x-rule': `one of ${Object.keys(dateFields).join(', ')}`,
     examples: ['created'],
   }),

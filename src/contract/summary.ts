@@ -27,13 +27,14 @@ export const summaryParameters = {
   ...filters,
   'date-field': {
     ...filters['date-field'],
-    description: 'The date that before and after apply to, and that day and month are taken from',
+    description:
+      'The date that the parameters before and after apply to, and that the dimensions day and month count by',
   },
   by: Type.String({
     pattern: `^${group}(?:,${group}){0,${summaryGroups.length - 1}}$`,
     maxLength: 64,
     default: defaultSummaryGroups.join(','),
-    description: `Dimensions to count by, separated by commas: ${summaryGroups.join(', ')}. With day, before and after must limit the date to at most ${summaryDaysMax} days`,
+    description: `Dimensions to count by, separated by commas: ${summaryGroups.join(', ')}. The dimension day requires before and after, at most ${summaryDaysMax} days apart`,
     'x-rule': `one or more of ${summaryGroups.join(', ')}, separated by commas, without repetition`,
     examples: ['status,month', 'product-id'],
   }),

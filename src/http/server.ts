@@ -27,7 +27,7 @@ interface ServerOptions
   readonly requests: RequestCounter;
   readonly openApi: object;
   readonly publicUrl: string;
-  /** Whether the web console is served. */
+  /** Whether `/console` is served. */
   readonly hasConsole: boolean;
 }
 

@@ -60,8 +60,8 @@ interface BatchLoader {
   /** Counts of the rows in finished batches. */
   readonly counts: LoadCounts;
   /**
-   * Starts loading a batch once the previous one has finished, and resolves then, so that the next
-   * one can be read meanwhile.
+   * Waits for the previous batch, starts loading this one and resolves without waiting for it, so
+   * that the caller can read the following batch meanwhile.
    */
   load(rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void>;
   /** Resolves when the last batch has finished. */

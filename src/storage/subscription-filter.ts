@@ -1,11 +1,11 @@
 import type { SqlValue } from './store.ts';
 
-/** A date that orders subscriptions and that bounds compare. */
+/** A date column that reports can be ordered and filtered by. */
 export type DateColumn = 'created_date' | 'activation_date' | 'expiration_date';
 
 /** Bounds of one date. */
 export interface DateBounds {
-  /** The date that both bounds compare. */
+  /** The column that both bounds apply to. */
   readonly dateColumn: DateColumn;
   /** Only dates greater than this, in whole UTC epoch seconds. */
   readonly afterSeconds?: number;

@@ -19,7 +19,8 @@ export interface MeteredService {
 }
 
 /**
- * Starts `subreport serve` on a store with the meter in its main thread; resolves once it responds.
+ * Starts `subreport serve` with the turn meter loaded into its main thread; resolves once the
+ * service responds.
  */
 export async function startMeteredService(environment: Readonly<Record<string, string>>): Promise<MeteredService> {
   const [port, managementPort] = [await freePort(), await freePort()];

@@ -54,7 +54,10 @@ interface Leaf {
   readonly n: number;
 }
 
-/** The leaves of a group by its index, and the next group's first leaf, which ends the last one. */
+/**
+ * Reads the leaves of the group at `groupIndex`, plus the first leaf of the next group: its key is
+ * the upper bound of the group's last leaf.
+ */
 async function readLeavesOfGroup(
   reader: TenantReader,
   filter: SubscriptionFilter,

@@ -29,7 +29,10 @@ const asksBounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 /** A list takes at most a fourth of all bytes, so that a large series does not evict all others. */
 const largestShare = 4;
 
-/** About the bytes of a leaf in a list, with a few statuses: bounds a list before it is loaded. */
+/**
+ * Estimated bytes of a cached leaf with a few statuses; used to reject a list that is too large
+ * before loading it.
+ */
 const leafBytes = 200;
 
 /**
