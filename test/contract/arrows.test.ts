@@ -120,7 +120,7 @@ function refusedImports(imports: readonly (readonly [room: string, specifier: st
   }
 }
 
-describe('the arrows between rooms', () => {
+describe('imports between folders', () => {
   const refused = refusedImports([...wrongImports, ...rightImports]);
 
   test.each(wrongImports)('a planted import in %s of %s is caught', (room, specifier) => {
@@ -131,7 +131,7 @@ describe('the arrows between rooms', () => {
     expect(refused).not.toContain(`${room} ${specifier}`);
   });
 
-  test('the table of ARCHITECTURE.md has every room that Biome knows', () => {
+  test('the table of ARCHITECTURE.md has every folder that Biome knows', () => {
     const { overrides } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as {
       overrides: { includes: string[] }[];
     };

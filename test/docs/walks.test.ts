@@ -11,7 +11,8 @@ import { startService, type TestService } from '../support/service.ts';
 import { type FileTrace, traceFiles } from '../support/trace-files.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const [, walksText = ''] = /\n## Walks\n(.*?)\n## /s.exec(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')) ?? [];
+const [, walksText = ''] =
+  /\n## Request paths\n(.*?)\n## /s.exec(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')) ?? [];
 
 /** The files that each walk names, in order. */
 const walks = new Map(
@@ -133,7 +134,7 @@ async function* sourceOf(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
-describe('the walks of ARCHITECTURE.md', () => {
+describe('the request paths of ARCHITECTURE.md', () => {
   test('name every file that a request passes on either engine, and no other file', async () => {
     const traces = [await traceWalks(engines[0]), await traceWalks(engines[1])];
     const everything = traces.flatMap((trace) => [...trace.values()].flat());
