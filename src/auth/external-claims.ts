@@ -122,8 +122,8 @@ function requireAccessToken(
       throw refusedToken('its sub must be present (RFC 9068 section 2.2)');
     return;
   }
-  // If the header's `typ` does not tell, claims that only an ID token has, or Keycloak's own claim
-  // for the kind: Bearer, ID, Refresh, Offline, Logout.
+  // If the header has no conclusive `typ`: claims that only an ID token has, or Keycloak's claim
+  // `typ`: Bearer, ID, Refresh, Offline, Logout.
   const { typ = 'Bearer' } = payload;
   if (payload.nonce !== undefined || payload.at_hash !== undefined || typ !== 'Bearer') {
     throw refusedToken('it must be an access token, not an ID token or a refresh token');
@@ -137,7 +137,7 @@ function requireAccessToken(
  */
 function isOfClientItself(clientId: string, payload: JWTPayload): boolean {
   const { sub, preferred_username: username, gty, idtyp } = payload;
-  if (payload.auth_time !== undefined) return false; // somebody signed in
+  if (payload.auth_time !== undefined) return false; // a user signed in
   // Keycloak
   if (username !== undefined) return username === `service-account-${clientId}`.toLowerCase();
   if (gty !== undefined) return gty === 'client-credentials'; // Auth0

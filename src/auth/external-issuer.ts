@@ -19,7 +19,7 @@ export interface ExternalIssuer {
   readonly prepare: () => Promise<void>;
 }
 
-/** What the check needs in addition to its settings. */
+/** Dependencies of the check. */
 interface ExternalIssuerOptions {
   readonly now: Clock;
   /**
@@ -95,8 +95,8 @@ function issuerOf(token: string): unknown {
 }
 
 /**
- * Returns the rule that a token breaks, for whoever configures the issuer; `jose` checks claims
- * only after the signature.
+ * Returns the rule that a token breaks, for the operator who configures the issuer; `jose` checks
+ * claims only after the signature.
  */
 function ruleBroken(error: Error, { audience, tokenSecondsMax }: ExternalSettings): string {
   const isOld = error instanceof errors.JWTExpired && error.claim === 'iat';

@@ -5,7 +5,7 @@ import { isKeysUrlOf } from './secure-url.ts';
 /** The fetched key set of an issuer. */
 interface FetchedKeys {
   readonly keys: JSONWebKeySet;
-  /** Cache time that the issuer allows, in seconds; `undefined` if it does not say. */
+  /** Cache time that the issuer allows, in seconds; `undefined` if it sends no `max-age`. */
   readonly maxAgeSeconds: number | undefined;
 }
 

@@ -26,7 +26,7 @@ interface IssuerKeys {
   readonly renewWhenDue: () => void;
 }
 
-/** What the cache of keys needs. */
+/** The issuer, the clock and the callbacks of a key cache. */
 interface IssuerKeysOptions {
   readonly issuer: string;
   /** A monotonic clock in seconds. */

@@ -4,7 +4,7 @@ import { type AuthKeyRow, listAuthKeys } from '../storage/tables/auth-key.ts';
 import type { KeyCipher } from './key-cipher.ts';
 import { type SigningAlgorithm, type SigningKey, toSigningKey } from './signing-key.ts';
 
-/** The stored keys at one moment, newest first. */
+/** A snapshot of the stored keys, newest first. */
 export interface KeyReading {
   readonly signing: readonly (SigningKey & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];
   readonly refresh: readonly ({ readonly secret: Buffer } & Pick<AuthKeyRow, 'purpose' | 'activatesAt'>)[];

@@ -34,7 +34,7 @@ export interface ClientCredentialsOnce {
   readonly client_secret: string;
 }
 
-/** Why a client cannot be managed as requested. The message says what must hold. */
+/** Why a client cannot be managed as requested. The message states the violated rule. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
 }

@@ -83,7 +83,7 @@ export const isOver = ({ revokedAt, expiresAt, startedAt }: RefreshFamily, clien
   revokedAt !== null || expiresAt <= now || (startedAt !== null && startedAt <= (client.tokensRevokedAt ?? -1));
 
 /**
- * One message for every reason, so that it reveals nothing to somebody who found or forged the
+ * One message for every reason, so that it reveals nothing to a person who found or forged the
  * token.
  */
 const refused = (reusedFamily?: string) =>

@@ -154,7 +154,7 @@ function announce({ config, demo, json, workers }: Announcement, logger: Logger,
 const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
   DATABASE_URL !== undefined || !isLoopback(publicUrl);
 
-/** The text for newcomers, with a command to paste. */
+/** Formats the start message of the demo, with a command to paste. */
 function demoText(
   { client_id, client_secret, tenant }: DemoClient,
   places: Readonly<Record<string, string | undefined>>,

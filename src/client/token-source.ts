@@ -47,7 +47,7 @@ export class TokenSource {
     const now = this.#options.now();
     const held = this.#held;
     if (held === undefined || now >= held.expiresAt) return (await this.#renew()).accessToken;
-    // the token is still valid; the caller that needs the next one sees the error
+    // the token is still valid; the next caller without a valid token gets the error
     if (now >= held.refreshAt) this.#renew().catch(() => undefined);
     return held.accessToken;
   }

@@ -76,7 +76,7 @@ const rowCount = (description: string, example: number) =>
     examples: [example],
   });
 
-/** What a load did. */
+/** The result of a load. */
 export const LoadSummary = Type.Object(
   {
     tenant: Type.String({ maxLength: 256, pattern: plainText, description: 'The tenant', examples: ['acme'] }),

@@ -16,7 +16,7 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service', url: publicUrl },
     },
-    // its address depends on MANAGEMENT_HOST and MANAGEMENT_PORT, and on what stands before it
+    // its address depends on MANAGEMENT_HOST and MANAGEMENT_PORT, and on the proxy in front of it
     servers: [{ url: '/', description: 'The management listener, in production and local', 'x-internal': true }],
     tags: [
       { name: 'records', description: 'Load records' },

@@ -1,7 +1,7 @@
 import type { ErrorCode } from './error.ts';
 import type { Fault, ProblemReport } from './problem.ts';
 
-/** A request that gets a problem response. The messages are shown to the client. */
+/** An error that is sent as a problem response. The messages are shown to the client. */
 export class ProblemError extends Error implements ProblemReport {
   override readonly name: string = 'ProblemError';
   readonly code: ErrorCode;

@@ -5,7 +5,7 @@ import { requireHeld, withWriteLock } from './import-lock.ts';
 /** Rows per transaction. */
 const batchRows = 2_000;
 
-/** What a deletion removed. If a deletion is resumed, only the last run counts. */
+/** Counts of deleted rows. If a deletion is resumed, only the last run counts. */
 interface DeletionSummary {
   readonly clients: number;
   /** Records, counts and tombstones. */

@@ -3,13 +3,13 @@ import type { ImportOptions, ImportSummary } from './import-records.ts';
 import type { RejectedRow } from './read-valid-rows.ts';
 
 interface StrictOptions extends Pick<ImportOptions, 'dryRun' | 'onRejected'> {
-  /** What the source is called in messages, such as its file name. */
+  /** Name of the source in messages, such as its file name. */
   readonly sourceName?: string;
   /** Reads the source from its beginning and imports it. */
   readonly importOnce: (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) => Promise<ImportSummary>;
 }
 
-/** What a strict import did; `refused` says why it loaded nothing. */
+/** The result of a strict import; `refused` is the reason if it loaded nothing. */
 interface StrictSummary extends ImportSummary {
   readonly refused?: ImportError;
 }

@@ -8,7 +8,7 @@ import type { ReportFilters } from './report-query.ts';
 
 type Filters = Omit<ReportFilters, 'sort'>;
 
-/** The position in the report that a query asks for, and the fingerprint of the query. */
+/** The requested position in the report, and the fingerprint of the query. */
 interface Position {
   readonly cursor: Cursor | undefined;
   readonly page: number | undefined;

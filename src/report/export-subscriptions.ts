@@ -12,7 +12,7 @@ export interface ReportExport {
   readonly format: Exclude<ReportFormat, 'json'>;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The text of the report, each piece read from the store on demand. Throws `StorageError` if the
+   * The body of the report, each piece read from the store on demand. Throws `StorageError` if the
    * store fails.
    */
   readonly pieces: AsyncIterable<ExportPiece>;

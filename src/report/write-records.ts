@@ -6,7 +6,7 @@ export function writeRecords(format: ReportFormat, records: readonly string[]): 
   return format === 'json' ? `[${records.join(',')}]` : openRecords(format) + appendRecords(format, records);
 }
 
-/** The text before the first record, in a format that is streamed. */
+/** Returns the header of a streamed document: the column names in CSV, nothing in NDJSON. */
 export function openRecords(format: Exclude<ReportFormat, 'json'>): string {
   return format === 'csv' ? writeCsvLine(recordColumns) : '';
 }

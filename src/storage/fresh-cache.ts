@@ -21,7 +21,7 @@ export function createFreshCache<T>(store: Store, read: (key: string) => Promise
     if (known !== undefined) return known.value;
     const value = read(key);
     const settle = (bytes: number | undefined): void => {
-      if (cached.get(key)?.value !== value) return; // the store has changed, or there was no room
+      if (cached.get(key)?.value !== value) return; // the store changed, or the entry was evicted
       if (bytes === undefined)
         cached.delete(key); // a failed read must not be repeated from the cache
       else cached.set(key, { value, bytes });

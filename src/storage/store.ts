@@ -78,7 +78,7 @@ export interface LoadCounts {
  * Where an unfinished import can be resumed; committed in one transaction with the rows before it.
  */
 export interface ResumePoint {
-  /** Unpacked bytes of the source up to the end of the last loaded row. */
+  /** Uncompressed bytes of the source up to the end of the last loaded row. */
   readonly bytes: number;
   /** SHA-256 of these bytes, hexadecimal. */
   readonly sha256: string;
@@ -96,7 +96,7 @@ export interface ReplaceCounts extends LoadCounts {
   readonly removed: number;
 }
 
-/** Collects the rows that replace all rows of a tenant. Readers do not see them before `finish`. */
+/** Collects the rows that replace all rows of a tenant. They are not visible before `finish`. */
 export interface Replacement {
   /** Adds rows with distinct ids. A row replaces one with the same id that was added before. */
   add(rows: readonly SubscriptionRow[]): Promise<void>;
@@ -110,8 +110,8 @@ export interface Replacement {
 }
 
 /**
- * The exclusive lock to import into a tenant. It ends with its process; if the host is lost, the
- * store notices within minutes.
+ * The exclusive lock to import into a tenant. It is released when its process exits; if the
+ * host is lost, the store releases it within minutes.
  */
 export interface ImportLock {
   /** Whether the lock is still held. It is lost with the connection that holds it. */
@@ -121,10 +121,10 @@ export interface ImportLock {
 
 /** The result of one check of the store. */
 export interface StoreCheck {
-  /** What was checked, in a word or two. */
+  /** Name of the check, one or two words. */
   readonly check: string;
   readonly ok: boolean;
-  /** What was found, and how to correct it. */
+  /** The result, and how to correct a fault. */
   readonly message: string;
 }
 
@@ -223,7 +223,7 @@ export interface Store {
   watch(): void;
   /**
    * A number that changes when an announced write, or a change of a tenant's records, may have
-   * happened in any process. `undefined` if that is not known without asking the store.
+   * happened in any process. `undefined` if that is not known without querying the store.
    */
   changeMark(): number | undefined;
   /**
@@ -243,7 +243,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** What the caller knows about a read. */
+/** Properties of a read that only its caller knows. */
 export interface ReadOptions {
   /**
    * Whether each statement costs about as much as a page, for any number of records. SQLite runs

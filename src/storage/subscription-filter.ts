@@ -69,9 +69,9 @@ export function countedPart({ productId, statuses }: SubscriptionFilter): Subscr
 }
 
 /**
- * Whether the counts can answer a filter: one of product, statuses and bounds of `createdDate`
- * only. A condition that is added to `SubscriptionFilter` makes this `false` until it is named
- * here.
+ * Whether the counts suffice for a filter: one with only a product, statuses and bounds of
+ * `createdDate`. A condition that is added to `SubscriptionFilter` makes this `false` until it is
+ * listed here.
  */
 export function isCounted(filter: SubscriptionFilter): boolean {
   const { productId, statuses, dateColumn, afterSeconds, beforeSeconds, ...others } = filter;

@@ -24,7 +24,7 @@ export async function* readBody(request: IncomingMessage, stallMs: number): Asyn
       'Cannot read the body: it must be complete: the connection was closed',
     );
   } finally {
-    if (!isWaiting) await chunks.return?.(); // while it waits, it ends with the connection
+    if (!isWaiting) await chunks.return?.(); // a pending read ends when the connection closes
   }
 }
 

@@ -5,8 +5,8 @@ import type { Store } from '../../storage/store.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /**
-     * When the response must begin, as a time of `performance.now()`; whatever the request waits
-     * for is cut off then.
+     * When the response must begin, as a time of `performance.now()`; operations that are still
+     * running then are aborted.
      */
     deadline: number;
   }

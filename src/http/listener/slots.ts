@@ -35,8 +35,8 @@ const retryAfterSeconds = '10';
 type TakeSlot = (clientId: string, tenant: string) => () => void;
 
 /**
- * Creates the slots of one process for one kind of work; `advice` ends the message that tells the
- * client to wait.
+ * Creates the slots of one process for one kind of work; `advice` is appended to the message of
+ * a rejection.
  */
 export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice = ''): TakeSlot {
   const { max, perClientMax, perTenantMax = max } = limits;

@@ -13,7 +13,7 @@ import { withinRequest } from '../listener/request-deadline.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
 import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
 
-/** A form of an authenticated client. */
+/** A form request from an authenticated client. */
 interface OauthRequest<Checked> {
   /** The context within the deadline of the request. */
   readonly context: AuthContext;

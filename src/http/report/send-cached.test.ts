@@ -31,7 +31,7 @@ test('a repeatable response returns its body while it is cached, in each coding 
   );
   const ask = (page: string, headers = {}) => app.inject({ url: `/?page=${page}`, headers });
   await ask('a');
-  expect(kept).toHaveLength(0); // what is asked for once may never be asked for again
+  expect(kept).toHaveLength(0); // a response that was requested once may never be requested again
   const { rawPayload } = await ask('a');
   const coded = await ask('a', { 'accept-encoding': 'gzip' });
   const [plain, gzip] = kept;

@@ -16,8 +16,8 @@ interface ExportSending {
 
 /**
  * Streams a whole report as fast as its client reads it. At the end, the trailers and, for NDJSON,
- * a last line state the number of records and their SHA-256. If anything ends it earlier, the
- * connection is destroyed, so that the client cannot take a part for the whole.
+ * a last line state the number of records and their SHA-256. If it fails or is aborted, the
+ * connection is destroyed, so that the client cannot mistake a part for the whole report.
  */
 export function sendExport(
   request: FastifyRequest,

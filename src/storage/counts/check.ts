@@ -17,7 +17,7 @@ import {
 interface CountsCheck {
   /** Records that the tenant has. */
   readonly rows: number;
-  /** A sentence for each wrong span; empty if all counts are right. */
+  /** One message for each incorrect span; empty if all counts are correct. */
   readonly problems: readonly string[];
 }
 

@@ -15,8 +15,8 @@ export interface RowChange {
 }
 
 /**
- * The change that a replacement makes to one row: `was` tells whether it existed before, `stays`
- * whether it exists afterwards, with the columns that begin with `new_`.
+ * The change that a replacement makes to one row: `was` is whether it existed before, `stays`
+ * whether it exists afterwards; the columns `new_…` are its new values.
  */
 export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowChange {
   const { id, was, stays, new_created_date, new_product_id, new_status } = row as Row;
@@ -103,7 +103,7 @@ function treeFor(trees: Map<string, SpanTree>, series: string): SpanTree {
   return tree;
 }
 
-/** The counts of a load of so many rows that made these changes. */
+/** Returns the counts of a load of `rows` rows that made these changes. */
 export function countLoaded(rows: number, changes: readonly { readonly before?: unknown }[]): LoadCounts {
   const inserted = changes.filter(({ before }) => before === undefined).length;
   return { inserted, updated: changes.length - inserted, unchanged: rows - changes.length };

@@ -22,7 +22,7 @@ export type CountRequest =
 
 /**
  * Counting in steps: each yields requests that are sent together, and receives the rows of each. A
- * generator, because PostgreSQL answers asynchronously and SQLite's write transaction must not be
+ * generator, because PostgreSQL responds asynchronously and SQLite's write transaction must not be
  * interrupted.
  */
 export type CountWork<T = void> = Generator<readonly CountRequest[], T, readonly (readonly Row[])[]>;

@@ -20,7 +20,7 @@ interface KeyRange {
  * except the first and the last must be midnights, as rows are counted by day. A span inside one
  * interval is added as it is; one across an edge is replaced by its children, and a leaf by its
  * rows, at most `leafRowsMax` for each edge. Without `byStatus`, only the sum of an interval is
- * right: rows are then counted in an index without the status.
+ * correct: rows are then counted in an index without the status.
  */
 export async function countIntervals(
   reader: TenantReader,
@@ -68,7 +68,7 @@ const keyOf = (date: number): OrderKey => ({ date, id: '' });
 const intervalOf = (edges: readonly number[], date: number): number =>
   lowerBound(edges.length, (index) => (edges[index] ?? 0) <= date) - 1;
 
-/** A range that ends at `last` at the latest. */
+/** Shortens a range to end at `last` if it would end later. */
 const clip = ({ from, until }: KeyRange, last: OrderKey) => ({
   from,
   until: until === undefined || compareOrderKeys(until, last) > 0 ? last : until,
@@ -76,7 +76,7 @@ const clip = ({ from, until }: KeyRange, last: OrderKey) => ({
 
 type EndedSpan = Span & KeyRange;
 
-/** Adjacent spans with the keys that end them; `until` ends the last one. */
+/** Adds upper bounds to adjacent spans; `until` is that of the last span. */
 const withEnds = (spans: readonly Span[], until: OrderKey | undefined): EndedSpan[] =>
   spans.map((span, index) => ({ ...span, until: spans[index + 1]?.from ?? until }));
 
@@ -126,7 +126,7 @@ async function readSpans(
   return rows.map(toSpan);
 }
 
-/** The rows of a range by day and, if asked, by status. */
+/** Counts the rows of a range by day and, with `byStatus`, by status. */
 function readRows(
   reader: TenantReader,
   filter: SubscriptionFilter,

@@ -18,9 +18,7 @@ export interface LeafPosition extends LeafBounds {
 /** The leaves of one tree at one revision, for rank and select without the store. */
 export class SpanList {
   readonly revision: number;
-  /**
-   * About how many bytes of memory it takes: its keys, which are slices of the text, and counts.
-   */
+  /** Estimated bytes of memory: the keys, which are slices of the string read, and the counts. */
   readonly bytes: number;
   readonly #keys: readonly OrderKey[];
   /** Prefix sums: how many rows lie before each leaf, and in all leaves as the last number. */

@@ -36,9 +36,9 @@ const largestShare = 4;
 const leafBytes = 200;
 
 /**
- * Keeps the leaves of series that are used repeatedly at one revision in memory, so that a page
- * needs no counts from the store. They are never trusted on their own: a page tells the revision
- * that it was read at, and is read again with the stored counts if the leaves are of another one.
+ * Caches the leaves of series that are used repeatedly at one revision, so that a page needs no
+ * counts from the store. They are never trusted on their own: a page returns the revision that it
+ * was read at, and is read again with the stored counts if the leaves are of another revision.
  */
 export class SpanMemory {
   readonly #leavesPerAsk: number;
@@ -58,7 +58,7 @@ export class SpanMemory {
     });
   }
 
-  /** Reads with the counts of a filter: the remembered ones if possible, else the stored ones. */
+  /** Reads with the counts of a filter: the cached ones if possible, otherwise the stored ones. */
   async use<T extends { readonly revision: number }>(
     store: Pick<Store, 'readTenantOnce'>,
     tenant: TenantId,
@@ -79,7 +79,7 @@ export class SpanMemory {
     return result;
   }
 
-  /** Notes a use of the stored counts; returns how many rows a series worth loading has at most. */
+  /** Notes a use of the stored counts; returns the maximum rows of a series worth loading. */
   #noteAsk(cacheKey: string, revision: number): number {
     const known = this.#asks.get(cacheKey);
     // a concurrent request is loading the list, or has done so

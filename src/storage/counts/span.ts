@@ -68,7 +68,7 @@ export const productOfSeries = (series: string): string | undefined =>
 /** Both series that count a row. */
 export const seriesOfRow = ({ productId }: CountedRow): readonly string[] => [wholeSeries, seriesOfProduct(productId)];
 
-/** The series whose counts answer a filter. */
+/** The series that holds the counts of a filter. */
 export const seriesOfFilter = ({ productId }: SubscriptionFilter): string =>
   productId === undefined ? wholeSeries : seriesOfProduct(productId);
 

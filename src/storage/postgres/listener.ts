@@ -15,8 +15,8 @@ const reconnectMsMax = 10_000;
 /**
  * Listens for change notifications on a dedicated connection (LISTEN belongs to a session). `mark`
  * returns `undefined` unless a recent heartbeat proves the connection alive, so that callers query
- * the database instead. Behind a pooler it always does: the next heartbeat might reach another
- * session than the one that listens.
+ * the database instead. Behind a pooler it always returns `undefined`: the next heartbeat
+ * might reach another session than the one that listens.
  */
 export class PostgresListener {
   readonly #url: string;

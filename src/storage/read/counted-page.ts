@@ -32,7 +32,7 @@ export interface Page {
   readonly revision: number;
 }
 
-/** What a page needs of the store. */
+/** The parts of the store that a page uses. */
 export type PageStore = Pick<Store, 'readTenant' | 'readTenantOnce'>;
 
 /** Which page is read, and how. */
@@ -85,7 +85,7 @@ async function readAtOnce(
   return { records: isBack ? records.toReversed() : records, total, isBeyondKey, revision };
 }
 
-/** Reads a page whose first record the stored or remembered tree finds by its rank. */
+/** Reads a page whose first record the stored or cached tree finds by its rank. */
 function readSelected(
   store: PageStore,
   tenant: TenantId,

@@ -41,7 +41,7 @@ interface RecordsQuery extends TenantStatement {
 
 /**
  * Reads up to `limit` records in an order from a start as one string, which costs this process less
- * than rows: for each record a line with its key and a line with its text. Neither contains a line
+ * than rows: for each record a line with its key and a line with its JSON. Neither contains a line
  * feed, as JSON escapes it and ids have none.
  */
 export function recordsQuery(
@@ -175,7 +175,7 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
 
 /**
  * The key of a record that is reached by steps, read from an index only: with an `offset` in the
- * statement of the page, SQLite would also read the text of each record that it skips. The id is an
+ * statement of the page, SQLite would also read the JSON of each record that it skips. The id is an
  * expression, as SQLite would search for a key of two columns by its date alone.
  */
 function stepSql(

@@ -6,7 +6,7 @@ import { isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
 import { type Page, type PagePosition, type PageStore, readCountedPage } from './counted-page.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
 
-/** What pages are read with: the store, and the leaves that are remembered between pages. */
+/** The store, and the leaves that are cached between pages. */
 export interface PageContext {
   readonly store: PageStore;
   readonly spans?: SpanMemory;

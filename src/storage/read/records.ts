@@ -3,7 +3,7 @@ import type { SqlValue, TenantReader, TenantSnapshot } from '../store.ts';
 import { and, binder, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
 
-/** Streams the JSON texts of all records of a filter, in an order, `batchRows` at a time. */
+/** Streams the JSON of all records of a filter, in an order, `batchRows` at a time. */
 export async function* streamRecords(
   snapshot: TenantSnapshot,
   filter: SubscriptionFilter,

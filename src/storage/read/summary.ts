@@ -13,7 +13,7 @@ import {
 } from '../subscription-filter.ts';
 import { type Dimension, type DimensionScan, isCovered, scanDimensions } from './scan-dimensions.ts';
 
-/** What a summary counts. */
+/** The rows that a summary counts, and its dimensions. */
 export interface SummaryPlan {
   readonly filter: SubscriptionFilter;
   readonly columns: readonly Exclude<Dimension, 'day'>[];

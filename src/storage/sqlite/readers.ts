@@ -149,7 +149,7 @@ class ReaderThread implements ReaderSlot {
 
   /** Ends a session after its earlier requests. */
   endSession(session: number): void {
-    this.request({ kind: 'end', session }).catch(() => undefined); // it ended with its thread
+    this.request({ kind: 'end', session }).catch(() => undefined); // its thread stopped
   }
 
   interrupt(): void {
