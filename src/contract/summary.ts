@@ -34,7 +34,7 @@ export const summaryParameters = {
     pattern: `^${group}(?:,${group}){0,${summaryGroups.length - 1}}$`,
     maxLength: 64,
     default: defaultSummaryGroups.join(','),
-    description: `Dimensions to count by, separated by commas: ${summaryGroups.join(', ')}. The dimension day requires before and after, at most ${summaryDaysMax} days apart`,
+    description: `Dimensions to count by, separated by commas: ${summaryGroups.join(', ')}. The dimension day requires bounds of the date, such as before and after, at most ${summaryDaysMax} days apart`,
     'x-rule': `one or more of ${summaryGroups.join(', ')}, separated by commas, without repetition`,
     examples: ['status,month', 'product-id'],
   }),
