@@ -47,9 +47,11 @@ function parametersTable(parameters: Readonly<Record<string, TSchema>>): string 
   return ['| parameter | meaning | rule |', '|---|---|---|', ...rows].join('\n');
 }
 
+const silent = { write: () => undefined };
+const program = await buildProgram({ stdout: silent, stderr: silent });
+
 function commandLine(): string {
-  const silent = { write: () => undefined };
-  return leavesOf(buildProgram({ stdout: silent, stderr: silent }))
+  return leavesOf(program)
     .map(
       ({ path, command }) =>
         `## ${path}\n\n\`\`\`text\n${command.configureHelp({ helpWidth: 110 }).helpInformation().trim()}\n${examplesOf(command)}\`\`\``,

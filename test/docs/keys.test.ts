@@ -12,16 +12,15 @@ const rows = page
   .filter((line) => line.startsWith('| ') && !line.startsWith('| what'))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
+const silent = { write: () => undefined };
+const program = await buildProgram({ stdout: silent, stderr: silent });
+
 /** Whether a command exists and has each of the options in the line. */
 function takes(line: string): boolean {
-  const silent = { write: () => undefined };
   const [, ...words] = line.split(' ');
   const command = words
     .filter((word) => !word.startsWith('-') && !['refresh', '0'].includes(word))
-    .reduce<Command | undefined>(
-      (parent, word) => parent?.commands.find((each) => each.name() === word),
-      buildProgram({ stdout: silent, stderr: silent }),
-    );
+    .reduce<Command | undefined>((parent, word) => parent?.commands.find((each) => each.name() === word), program);
   return words
     .filter((word) => word.startsWith('-'))
     .every((word) => command?.options.some(({ long }) => long === word));
