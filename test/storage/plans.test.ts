@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import { sessionOptions } from '../../src/storage/postgres/session.ts';
 import { readChanges } from '../../src/storage/read/changes.ts';
@@ -9,7 +9,8 @@ import { readPage } from '../../src/storage/read/page.ts';
 import type { ReadOptions, SqlValue, Store, TenantId, TenantReader } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
-import { engines, type TestStore } from '../support/engines.ts';
+import { openPostgres, openSqlite, type TestStore } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const records = 60_000;
@@ -136,11 +137,11 @@ async function fillAndRemove({ store }: TestStore): Promise<TenantId> {
   return tenant;
 }
 
-describe('statements on sqlite', () => {
+describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
   let opened: TestStore;
   let tenant: TenantId;
   beforeAll(async () => {
-    opened = await engines[0].openTestStore();
+    opened = await openSqlite();
     tenant = await fill(opened);
   });
   afterAll(() => opened.close());
@@ -274,7 +275,7 @@ async function expectFewRead(
  * test runs `analyze`.
  */
 async function openWithoutStatistics(tables: readonly string[]) {
-  const opened = await engines[1].openTestStore();
+  const opened = await openPostgres(testRole);
   const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL, options: sessionOptions });
   await client.connect();
   for (const table of tables) await client.query(`alter table ${table} set (autovacuum_enabled = false)`);

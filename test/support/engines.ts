@@ -66,7 +66,8 @@ const operationMs = 60_000;
 
 const broken = (error: Error): void => console.error('a pooled connection broke', error.message);
 
-async function openSqlite(): Promise<TestStore> {
+/** An empty store of the embedded engine. */
+export async function openSqlite(): Promise<TestStore> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
   const open = () =>
     openStore({ databaseUrl: undefined, dataDir: folder, poolSize: 1, operationMs, onConnectionError: broken });
