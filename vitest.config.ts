@@ -18,7 +18,13 @@ export default defineConfig({
       { extends: true, test: { name: 'engines', include: ['test/**/*.test.ts'], globalSetup } },
       {
         extends: true,
-        test: { name: 'postgres 15', include: storeSuites.map((name) => `test/storage/${name}.test.ts`), globalSetup },
+        test: {
+          name: 'postgres 15',
+          include: storeSuites.map((name) => `test/storage/${name}.test.ts`),
+          globalSetup,
+          // A process of its own: modules shared with another project have the engines of that one.
+          isolate: true,
+        },
       },
     ],
     // Only a test that hangs reaches these limits; a machine may be many times slower than ours.
@@ -28,7 +34,8 @@ export default defineConfig({
     pool: 'forks',
     // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,
-    maxWorkers: '100%', // else a machine with two cores has one
+    // Tests wait a quarter of their time for processes and disks: three workers on two cores.
+    maxWorkers: '150%',
     typecheck: { enabled: false },
   },
 });
