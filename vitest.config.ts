@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -35,7 +36,7 @@ export default defineConfig({
     // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,
     // Tests wait a quarter of their time for processes and disks: three workers on two cores.
-    maxWorkers: '150%',
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     typecheck: { enabled: false },
   },
 });
