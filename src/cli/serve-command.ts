@@ -83,7 +83,6 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
   // without it
   const { serve } = await import('./serve.ts');
   const service = await serve(config, store, logger);
-  onServing();
   onStopSignal(
     (signal) => {
       logger.info({ signal }, 'stopping');
@@ -91,6 +90,7 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
     },
     () => process.exit(1),
   );
+  onServing();
 }
 
 /** Serves in worker processes and supervises them. Returns when all have exited. */
@@ -100,7 +100,6 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
   const { ended } = await workers.start(count);
-  onServing();
   onStopSignal(
     (signal) => {
       logger.info({ signal }, 'stopping');
@@ -111,6 +110,7 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
       process.exit(1);
     },
   );
+  onServing();
   const inOrder = await ended;
   if (!inOrder) process.exitCode = 1;
   await store.close();

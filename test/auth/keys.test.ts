@@ -144,8 +144,8 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
         const { text } = await filesOf(opened);
         return exposed.some(({ d, k }) => text.includes(d ?? k ?? ''));
       };
-      // PostgreSQL keeps dead rows while any older snapshot is open, such as that of a connection of
-      // another test that is being established
+      // PostgreSQL keeps dead rows while any older snapshot is open, such as that of a connection
+      // of another test that is being established
       await expect.poll(async () => (await exposedInFiles()) && opened.store.eraseRemovedKeys()).toBe(false);
       const again = await openKeyRing(options({ cipher }));
       expect((await again.signingKey()).kid).toBe((await ring.signingKey()).kid);
