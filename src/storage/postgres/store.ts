@@ -6,23 +6,25 @@ import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import { listMigrations, pendingMigrations } from '../migrations.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type {
-  DirectorySql,
-  DirectoryStatement,
-  ImportLock,
-  MigrationResult,
-  Replacement,
-  Row,
-  SqlValue,
-  Store,
-  TenantId,
-  TenantReader,
-  TenantSnapshot,
-  TenantStatement,
+import {
+  checkThat,
+  type DirectorySql,
+  type DirectoryStatement,
+  type ImportLock,
+  type LoadCounts,
+  type MigrationResult,
+  type Replacement,
+  type ResumePoint,
+  type Row,
+  type SqlValue,
+  type Store,
+  type StoreCheck,
+  type TenantId,
+  type TenantReader,
+  type TenantSnapshot,
+  type TenantStatement,
 } from '../store.ts';
-import { checkThat, type LoadCounts, type ResumePoint, type StoreCheck } from '../store.ts';
-import type { SubscriptionRow } from '../subscription-row.ts';
-import { selectAnyTombstone, setRevision } from '../subscription-row.ts';
+import { type SubscriptionRow, selectAnyTombstone, setRevision } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
 import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';

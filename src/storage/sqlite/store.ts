@@ -8,24 +8,25 @@ import {
   selectMigrations,
   toAppliedMigration,
 } from '../migrations.ts';
-import type {
-  DirectorySql,
-  DirectoryStatement,
-  ImportLock,
-  LoadCounts,
-  MigrationResult,
-  ReadOptions,
-  Replacement,
-  ResumePoint,
-  Row,
-  SqlValue,
-  Store,
-  TenantId,
-  TenantReader,
-  TenantSnapshot,
-  TenantStatement,
+import {
+  checkThat,
+  type DirectorySql,
+  type DirectoryStatement,
+  type ImportLock,
+  type LoadCounts,
+  type MigrationResult,
+  type ReadOptions,
+  type Replacement,
+  type ResumePoint,
+  type Row,
+  type SqlValue,
+  type Store,
+  type StoreCheck,
+  type TenantId,
+  type TenantReader,
+  type TenantSnapshot,
+  type TenantStatement,
 } from '../store.ts';
-import { checkThat, type StoreCheck } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { requireNoKnownDamage } from './damage.ts';
