@@ -55,6 +55,14 @@ test.each([
   },
 );
 
+test('404 for an unknown path names the pages that list the operations, and both exist', async () => {
+  const { statusCode, body } = await app.inject('/elsewhere');
+  const [message = ''] = JSON.parse(body).messages;
+  const named = message.match(/\/[\w.]+/g);
+  expect([statusCode, named]).toEqual([404, ['/openapi.json', '/docs']]);
+  for (const path of named) expect((await app.inject(path)).statusCode).toBe(200);
+});
+
 test('a connection whose requests were complete stays open', async () => {
   const socket = connect(port, '127.0.0.1');
   let received = '';

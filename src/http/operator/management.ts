@@ -30,5 +30,5 @@ export async function buildManagementServer(options: ManagementOptions): Promise
 
 const handleUnrouted = createUnroutedHandler(
   operatorOperations,
-  'Cannot find the resource: the path must be one of those in docs/operator.md; reports are served at the public URL',
+  'Cannot find the resource: the path must be one of those in /openapi.json, which /docs shows; reports are served at the public URL',
 );
