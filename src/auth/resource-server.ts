@@ -28,9 +28,9 @@ export interface ResourceServer {
   readonly findTokenClient: FindTokenClient;
   /**
    * Checks the `Authorization` header (RFC 6750 §2.1): it must hold a valid Bearer token with the
-   * scope, issued by us or the external issuer to an active client. The tenant is that of the
-   * client, whoever issued the token. Throws `AccessError`, or `IssuerError` if the external
-   * issuer's keys are not available.
+   * scope, issued by us or the external issuer to an active client. The tenant is always that of
+   * the registered client, never a claim of the token. Throws `AccessError`, or `IssuerError` if
+   * the external issuer's keys are not available.
    */
   readonly authorize: (header: string | undefined, scope: Scope) => Promise<Access>;
 }

@@ -1,7 +1,8 @@
 import { RequestError } from './error.ts';
 
 /**
- * Limits of concurrent work that holds a connection to the store for as long as its client takes.
+ * Limits of concurrent exports or loads. Each holds a database connection until it ends, and a slow
+ * client can make it last long.
  */
 interface SlotLimits {
   /** Maximum in this process. */

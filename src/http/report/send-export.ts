@@ -65,7 +65,7 @@ export function sendExport(
       stall.refresh();
       if (isTooSlow(piece.length, performance.now() - yielded))
         return cut(`the client must read ${limits.rateMin} bytes per second`);
-      // otherwise, available pieces would follow each other for as long as the client keeps up
+      // lets other requests run; pieces that are ready would be sent without a pause between them
       await nextTurn();
     }
     await letGo(); // before the end is sent: a client that has read it may start another export

@@ -17,7 +17,7 @@ const isLocked: Meaning = {
 const isDamaged: Meaning = {
   code: 'UNUSABLE',
   must: 'its file must be undamaged',
-  remedy: "stop the service and restore a backup with 'subreport restore'; 'subreport doctor' tells what is damaged",
+  remedy: "stop the service and restore a backup with 'subreport restore'; 'subreport doctor' shows what is damaged",
 };
 const isClosed: Meaning = {
   code: 'UNUSABLE',
