@@ -15,7 +15,7 @@ const peakMb = (pid: number | undefined): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
 test.skipIf(process.platform !== 'linux').each(engines)(
-  'on $engine a whole report of 36 MB takes a fraction of that in memory, and so do three at once',
+  'on $engine three whole reports of 70 MB and more that nobody reads take a fraction of that in memory',
   async ({ openTestStore }) => {
     const opened = await openTestStore();
     const port = await freePort();
@@ -50,13 +50,14 @@ test.skipIf(process.platform !== 'linux').each(engines)(
       await finishExport(await begin('format=csv&created-to=2023-06-01T00:00:00Z'));
       const before = peakMb(service.child.pid);
       const begun = await Promise.all(['csv', 'ndjson', 'ndjson'].map((format) => begin(`format=${format}`)));
-      // no client reads: a service without backpressure has everything in memory now
+      // no client reads: a service without backpressure reads everything into memory now
       await sleep(2_000);
+      const growth = peakMb(service.child.pid) - before;
       const received = await Promise.all(begun.map((response) => finishExport(response)));
       expect(received.map(({ trailers }) => trailers['x-export-rows'])).toEqual(Array(3).fill('100000'));
       expect(received[1]?.text.length).toBeGreaterThan(35_000_000);
-      // up to 82 were measured; 109 and more without backpressure
-      expect(peakMb(service.child.pid) - before).toBeLessThan(95);
+      // 20 to 28 were measured; 110 to 138 without backpressure
+      expect(growth).toBeLessThan(65);
     } finally {
       service.child.kill();
       await service.ended;
