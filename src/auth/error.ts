@@ -23,6 +23,11 @@ export class TokenError extends Error {
   }
 }
 
+/** Why a client cannot be managed as requested. The message states the violated rule. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+}
+
 /** A key of the service that cannot be read or replaced. The message says what to do. */
 export class KeyError extends Error {
   override readonly name = 'KeyError';

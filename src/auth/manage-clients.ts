@@ -11,6 +11,7 @@ import {
 } from '../storage/tables/client.ts';
 import { hashChosenSecret } from './chosen-secret.ts';
 import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
+import { ClientError } from './error.ts';
 import { secretFault } from './secret-rule.ts';
 
 /**
@@ -32,11 +33,6 @@ interface NewClient {
 export interface ClientCredentialsOnce {
   readonly client_id: string;
   readonly client_secret: string;
-}
-
-/** Why a client cannot be managed as requested. The message states the violated rule. */
-export class ClientError extends Error {
-  override readonly name = 'ClientError';
 }
 
 const clientIdPattern = /^[\x21-\x7e]{1,255}$/;

@@ -1,7 +1,8 @@
 import type { Store } from '../storage/store.ts';
 import { findClient, revokeClientTokens } from '../storage/tables/client.ts';
 import { listLiveFamilies, revokeRefreshFamily } from '../storage/tables/refresh-family.ts';
-import { ClientError, unknownClient } from './manage-clients.ts';
+import { ClientError } from './error.ts';
+import { unknownClient } from './manage-clients.ts';
 
 /**
  * The tokens that come from one token request of a client: a refresh family. Times are UTC epoch

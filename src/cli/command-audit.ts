@@ -2,7 +2,6 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { readConfig } from './config.ts';
 import type { Output } from './output.ts';
 
 /** Commands that change nothing in the store; `serve` has its own log. */
@@ -50,7 +49,7 @@ export class CommandAudit {
    * Writes the line, unless the usage was invalid and nothing was done. If the file cannot be
    * written, prints an error and continues.
    */
-  end(exitCode: number): void {
+  async end(exitCode: number): Promise<void> {
     if (this.#command === undefined || exitCode === 2) return;
     const line = {
       level: 'info',
@@ -64,7 +63,7 @@ export class CommandAudit {
       duration_ms: Math.round(performance.now() - this.#started),
     };
     try {
-      appendLine(`${JSON.stringify(line)}\n`);
+      await appendLine(`${JSON.stringify(line)}\n`);
     } catch (error) {
       if (exitCode !== 0) return; // the command has already printed its error
       const { code, message } = error as NodeJS.ErrnoException;
@@ -75,7 +74,9 @@ export class CommandAudit {
   }
 }
 
-function appendLine(line: string): void {
+async function appendLine(line: string): Promise<void> {
+  // imported here, because commands that change nothing start in half the CPU time without it
+  const { readConfig } = await import('./config.ts');
   const { AUDIT_FILE, DATA_DIR } = readConfig();
   const file = AUDIT_FILE === '' ? join(DATA_DIR, 'audit.log') : AUDIT_FILE;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -73,7 +73,7 @@ export async function runCommandLine(argv: readonly string[], output: Output): P
   const program = await buildProgram(noted, namesFor(argv));
   program.hook('preAction', (_program, command) => audit.begin(command));
   const code = await runProgram(program, argv, output);
-  audit.end(code === 0 ? Number(process.exitCode ?? 0) : code);
+  await audit.end(code === 0 ? Number(process.exitCode ?? 0) : code);
   return code;
 }
 

@@ -1,5 +1,4 @@
-import { KeyError } from '../auth/error.ts';
-import { ClientError } from '../auth/manage-clients.ts';
+import { ClientError, KeyError } from '../auth/error.ts';
 import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
 import { CommandError, UsageError } from './error.ts';
