@@ -7,8 +7,8 @@ import * as nodeModule from 'node:module';
 import { constants, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isNewEnough, nodeFault } from './required-node.mjs';
 
-const oldestNode = 26;
 const require = nodeModule.createRequire(import.meta.url);
 const [first, ...others] = process.argv.slice(2);
 
@@ -21,7 +21,6 @@ if (others.length === 0 && (first === '--version' || first === '-V')) {
 
 /** Runs the command in this process if it can, otherwise in another one. */
 async function start() {
-  const isNewEnough = Number(process.versions.node.split('.')[0]) >= oldestNode;
   /**
    * An import allocates many short-lived objects: a larger young generation would take 50 MB more
    * and save 4 % of the time (bench/results/import.md).
@@ -34,9 +33,7 @@ async function start() {
   }
   const node = isNewEnough ? process.execPath : findPinnedNode();
   if (node === undefined) {
-    console.error(
-      `Cannot start subreport: it must run on Node ${oldestNode} or newer: current value is ${process.versions.node}; run npm ci, which brings one for Linux, macOS on ARM and Windows`,
-    );
+    console.error(nodeFault('start subreport'));
     process.exit(1);
   }
   await startProcess(node, flags);

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,6 +29,23 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+/** Code for `--import` that makes Node.js look like an old version on a platform without a pinned one. */
+const oldNode = `data:text/javascript,${encodeURIComponent(`
+  Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.8.0' } });
+  Object.defineProperty(process, 'arch', { value: 'riscv64' });
+`)}`;
+
+test.each([
+  ['subreport', launcher, 'Cannot start subreport'],
+  ['npm test', fileURLToPath(new URL('../../tools/check-node.mjs', import.meta.url)), 'Cannot run the tests'],
+])('%s says what to install if Node.js is too old and none is pinned for the platform', (_, script, action) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', oldNode, script], { encoding: 'utf8' });
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    new RegExp(`^${action}: [^\\n]+: current value is 20\\.8\\.0; install Node\\.js 26 [^\\n]+\\n$`),
+  );
+});
 
 test.runIf(process.platform === 'linux')(
   'kill -9 of the launcher stops the import that it started, and releases its lock',

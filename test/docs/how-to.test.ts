@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -63,9 +63,12 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
     });
 
     test('with the client library in JavaScript', async () => {
-      // the sources replace the output of npm run build
-      symlinkSync(root, join(folder, 'dist'));
-      writeFileSync(join(folder, 'read.mjs'), js.replace('index.js', 'index.ts'));
+      // the sources replace the package: Node.js runs them, because their real path is outside node_modules
+      const installed = join(folder, 'node_modules/@subreport/client');
+      mkdirSync(installed, { recursive: true });
+      symlinkSync(join(root, 'src'), join(installed, 'src'));
+      writeFileSync(join(installed, 'package.json'), '{ "type": "module", "exports": "./src/client/index.ts" }');
+      writeFileSync(join(folder, 'read.mjs'), js);
       expectAll(await bash('node read.mjs'));
     });
 

@@ -1,0 +1,7 @@
+// Refuses to start the tests with a Node.js version that cannot run them (`npm test`).
+import { isNewEnough, nodeFault } from '../src/cli/required-node.mjs';
+
+if (!isNewEnough) {
+  console.error(nodeFault('run the tests'));
+  process.exitCode = 1;
+}
