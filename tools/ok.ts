@@ -81,7 +81,7 @@ async function command(name: string, args: readonly string[], cwd = '.'): Promis
 async function checkConsumer(): Promise<string | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-consumer-'));
   try {
-    const client = join(process.cwd(), 'dist/src/client/index.js');
+    const client = join(process.cwd(), 'dist/browser/src/client/index.js');
     writeFileSync(join(folder, 'consumer.ts'), consumer(client));
     const flags = [
       '--noEmit',

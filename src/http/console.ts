@@ -4,7 +4,7 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
 const page = fileURLToPath(new URL('../../console/', import.meta.url));
-const built = fileURLToPath(new URL('../../dist/', import.meta.url));
+const built = fileURLToPath(new URL('../../dist/browser/', import.meta.url));
 
 /** Whether the console's scripts were built (`npm run build`). */
 export const consoleIsBuilt = (): boolean => existsSync(`${built}console/app.js`);
