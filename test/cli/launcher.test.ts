@@ -30,7 +30,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Code for `--import` that makes Node.js look like an old version on a platform without a pinned one. */
+/** For `--import`: Node.js looks like an old version on a platform without a pinned one. */
 const oldNode = `data:text/javascript,${encodeURIComponent(`
   Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.8.0' } });
   Object.defineProperty(process, 'arch', { value: 'riscv64' });

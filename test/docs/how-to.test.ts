@@ -63,7 +63,7 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
     });
 
     test('with the client library in JavaScript', async () => {
-      // the sources replace the package: Node.js runs them, because their real path is outside node_modules
+      // the sources replace the package; Node.js runs them: their real path is not in node_modules
       const installed = join(folder, 'node_modules/@subreport/client');
       mkdirSync(installed, { recursive: true });
       symlinkSync(join(root, 'src'), join(installed, 'src'));
