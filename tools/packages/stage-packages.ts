@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { linkCompiledFiles } from './link-compiled-files.ts';
+import { clientManifest, type Manifest, type RootManifest, serverManifest } from './manifest.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The folder of the tarballs and of their unpacked contents. */
+export const packagesFolder = join(root, 'dist/packages');
+
+/** A package as a folder of the files that its tarball will have. */
+export interface StagedPackage {
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** Compiles both packages, and adds what is not compiled. Throws if a path leads nowhere. */
+export async function stagePackages(): Promise<readonly [server: StagedPackage, client: StagedPackage]> {
+  rmSync(packagesFolder, { recursive: true, force: true });
+  const rootManifest: RootManifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const server = { folder: join(packagesFolder, 'subreport'), manifest: serverManifest(rootManifest) };
+  const client = { folder: join(packagesFolder, 'client'), manifest: clientManifest(rootManifest) };
+  await Promise.all([stageServer(server.folder), stageClient(client.folder)]);
+  for (const { folder, manifest } of [server, client]) {
+    const faults = linkCompiledFiles(folder);
+    if (faults.length > 0) throw new Error(faults.join('\n'));
+    writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    copyInto(folder, 'LICENSE', 'LICENSE');
+  }
+  return [server, client];
+}
+
+/** `lib/` has the layout of `src/`, so that paths to files beside it are the same in both. */
+async function stageServer(folder: string): Promise<void> {
+  await Promise.all([
+    compile('tools/packages/tsconfig.server.json'),
+    compile('tsconfig.build.json', '--outDir', join(folder, 'dist/browser'), '--declaration', 'false'),
+  ]);
+  for (const file of ['src/cli/subreport.mjs', 'src/cli/required-node.mjs', 'src/storage/migrations'])
+    copyInto(folder, file, file.replace('src/', 'lib/'));
+  for (const file of ['console/index.html', 'console/style.css', 'openapi.json', 'openapi-operator.json'])
+    copyInto(folder, file, file);
+  for (const file of ['README.md', 'CHANGELOG.md']) copyInto(folder, file, file);
+}
+
+async function stageClient(folder: string): Promise<void> {
+  await compile('tools/packages/tsconfig.client.json');
+  copyInto(folder, 'src/client/README.md', 'README.md');
+}
+
+async function compile(project: string, ...flags: readonly string[]): Promise<void> {
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', project, ...flags], {
+    cwd: root,
+    shell: process.platform === 'win32',
+  }).catch(({ stdout }: { stdout: string }) => {
+    throw new Error(`Cannot compile ${project}:\n${stdout}`);
+  });
+}
+
+function copyInto(folder: string, from: string, to: string): void {
+  mkdirSync(dirname(join(folder, to)), { recursive: true });
+  cpSync(join(root, from), join(folder, to), { recursive: true });
+}
