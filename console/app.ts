@@ -1,7 +1,8 @@
 import {
   ApiError,
-  autoRenews,
-  SubreportClient,
+  createClient,
+  parseSubscription,
+  type SubreportClient,
   type Subscription,
   type SubscriptionPage,
   type SubscriptionQuery,
@@ -29,16 +30,18 @@ const signOut = element('sign-out', HTMLButtonElement);
 /** The client holds the credentials in memory only: no storage, no cookies. */
 let client: SubreportClient | undefined;
 let shown: SubscriptionPage | undefined;
+let shownQuery: SubscriptionQuery = {};
 
 signIn.addEventListener('submit', (event) => {
   event.preventDefault();
   const form = new FormData(signIn);
   const clientId = String(form.get('client_id'));
-  client = new SubreportClient({
+  client = createClient({
     baseUrl: `${location.origin}/connect-api`,
     tokenUrl: `${location.origin}/oauth2/token`,
     clientId,
     clientSecret: String(form.get('client_secret')),
+    allowHttp: location.protocol === 'http:', // the operator has allowed it for this page
   });
   element('who', HTMLElement).textContent = clientId;
   fillFilters();
@@ -60,15 +63,21 @@ filters.addEventListener('submit', (event) => {
   void show(queryOfFilters());
 });
 filters.addEventListener('reset', () => setTimeout(() => filters.requestSubmit()));
-previous.addEventListener('click', () => void show(shown?.previousPage));
-next.addEventListener('click', () => void show(shown?.nextPage));
+previous.addEventListener('click', () => void turnTo(shown?.previousCursor));
+next.addEventListener('click', () => void turnTo(shown?.nextCursor));
 
-/** Reads a page, by query or by link, and shows it or the error. */
-async function show(page: SubscriptionQuery | string | undefined): Promise<void> {
-  if (client === undefined || page === undefined) return;
+/** Shows the page at a cursor of the shown one. */
+async function turnTo(cursor: string | undefined): Promise<void> {
+  if (cursor !== undefined) await show({ ...shownQuery, cursor });
+}
+
+/** Reads a page and shows it or the error. */
+async function show(query: SubscriptionQuery): Promise<void> {
+  if (client === undefined) return;
   say('Loading …');
   try {
-    shown = await client.getPage(page);
+    shown = await client.subscriptions(query).page();
+    shownQuery = query;
     showSignedIn(true);
     drawPage(shown);
   } catch (error) {
@@ -77,18 +86,25 @@ async function show(page: SubscriptionQuery | string | undefined): Promise<void>
   }
 }
 
-function drawPage({ records, totalCount, totalPages, currentPage, nextPage, previousPage }: SubscriptionPage): void {
+function drawPage({
+  records,
+  totalCount,
+  totalPages,
+  currentPage,
+  nextCursor,
+  previousCursor,
+}: SubscriptionPage): void {
   element('rows', HTMLElement).replaceChildren(...records.map(drawRow));
   element('position', HTMLElement).textContent = `Page ${currentPage} of ${Math.max(totalPages, 1)}`;
-  previous.disabled = previousPage === undefined;
-  next.disabled = nextPage === undefined;
+  previous.disabled = previousCursor === undefined;
+  next.disabled = nextCursor === undefined;
   say(totalCount === 0 ? 'No subscription matches these filters.' : `${totalCount.toLocaleString()} subscriptions`);
 }
 
 function drawRow(subscription: Subscription): HTMLTableRowElement {
   const { id, status, product, iccid, device_id, createdDate, activationDate, expirationDate } = subscription;
   const row = document.createElement('tr');
-  const renews = autoRenews(subscription) ? 'yes' : 'no';
+  const renews = parseSubscription(subscription).auto_renew ? 'yes' : 'no';
   for (const text of [
     id,
     status ?? '–',

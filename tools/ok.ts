@@ -104,18 +104,18 @@ async function checkConsumer(): Promise<string | undefined> {
 
 function consumer(client: string): string {
   return `
-import { ApiError, autoRenews, SubreportClient, type Subscription } from ${JSON.stringify(client)};
-const client = new SubreportClient({ baseUrl: 'https://x/connect-api', tokenUrl: 'https://x/oauth2/token', clientId: 'a', clientSecret: 'b' });
+import { ApiError, createClient, type Subscription } from ${JSON.stringify(client)};
+const client = createClient({ baseUrl: 'https://x/connect-api', tokenUrl: 'https://x/oauth2/token', clientId: 'a', clientSecret: 'b' });
 export async function expiring(): Promise<string[]> {
   const ids: string[] = [];
-  for await (const subscription of client.listSubscriptions({ status: 'ACTIVE', before: new Date(), size: 100 })) {
+  for await (const subscription of client.subscriptions({ status: 'ACTIVE', before: new Date(), size: 100 })) {
     const typed: Subscription = subscription;
-    if (!autoRenews(typed)) ids.push(typed.id);
+    if (typed.auto_renew === 'false') ids.push(typed.id);
   }
   return ids;
 }
 export const isTooMany = (error: unknown): boolean => error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS';
 // @ts-expect-error a parameter that does not exist
-void client.getPage({ productid: 'x' });
+void client.subscriptions({ productid: 'x' });
 `;
 }

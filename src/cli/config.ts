@@ -7,8 +7,8 @@ import {
   externalProfiles,
 } from '../auth/external-claims.ts';
 import { signingAlgorithms } from '../auth/signing-key.ts';
-import { apiPath } from '../contract/operations.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/query.ts';
+import { apiPath } from '../contract/report-paths.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { refreshTokenUses } from '../contract/token.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';

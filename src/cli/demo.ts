@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '../auth/manage-clients.ts';
-import { apiPath } from '../contract/operations.ts';
+import { apiPath } from '../contract/report-paths.ts';
 import { importRecords } from '../import/import-records.ts';
 import { syntheticRows } from '../import/synthetic-rows.ts';
 import type { Store, TenantId } from '../storage/store.ts';

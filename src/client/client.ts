@@ -1,223 +1,143 @@
-import type { ChangesPage as ChangesAnswer, RemovedSubscription, SubscriptionChange } from '../contract/change.ts';
-import { apiPath, operations } from '../contract/operations.ts';
-import type { Problem } from '../contract/problem.ts';
-import type { ReportParameter } from '../contract/query.ts';
-import type { Subscription } from '../contract/subscription.ts';
-import type { SubscriptionSummary, SummaryGroup, SummaryParameter } from '../contract/summary.ts';
-import { ApiError, ConnectionError } from './error.ts';
-import { send, sleep, type Transport } from './send.ts';
-import { TokenSource } from './token-source.ts';
-
-/** Credentials and URLs of a client. */
-export interface SubreportClientOptions {
-  /** Base URL of the API, including `/connect-api`. */
-  readonly baseUrl: string;
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  /** Timeout of each request in milliseconds (default 30,000). */
-  readonly timeoutMs?: number;
-  /** Maximum number of attempts per request (default 3). */
-  readonly triesMax?: number;
-  readonly fetch?: typeof fetch;
-}
+import { reportPaths } from '../contract/report-paths.ts';
+import { Api } from './api.ts';
+import { type ChangesOptions, listChanges } from './changes.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { type ExportOptions, exportSubscriptions, type SubscriptionExport } from './export.ts';
+import { type FollowOptions, followChanges } from './follow.ts';
+import { createList, type ListOptions, type SubscriptionList } from './list.ts';
+import type { CallOptions, ClientOptions } from './options.ts';
+import type { ExportQuery, SubscriptionQuery, SummaryQuery } from './query.ts';
+import {
+  type ChangesPage,
+  parseSubscription,
+  type RecordOf,
+  type Subscription,
+  type SubscriptionSummary,
+} from './records.ts';
+import { requireSecureUrl } from './secure-url.ts';
+import { Sender } from './sender.ts';
+import { type AccessToken, TokenSource } from './token-source.ts';
 
 /**
- * The filters, sort order and position of a report, by the names of the query parameters. Dates may
- * be `Date`s, and `true` and `false` may be booleans.
+ * Reads reports. It renews its tokens and repeats failed requests. Every method rejects with a
+ * `SubreportError`, or with the reason of an aborted signal.
  */
-export type SubscriptionQuery = {
-  readonly [Name in Exclude<ReportParameter, 'format' | 'all'>]?: string | number | boolean | Date;
-};
-
-/** The filters and dimensions of a summary, by the names of the query parameters. */
-export type SummaryQuery = {
-  readonly [Name in Exclude<SummaryParameter, 'by'>]?: string | boolean | Date;
-} & { readonly by?: SummaryGroup | readonly SummaryGroup[] };
-
-/** One page of a report with its totals. */
-export interface SubscriptionPage {
-  readonly records: readonly Subscription[];
-  readonly totalCount: number;
-  readonly totalPages: number;
-  readonly currentPage: number;
-  /** URL of the next page; `undefined` on the last page. */
-  readonly nextPage: string | undefined;
-  readonly previousPage: string | undefined;
-}
-
-/** A page of changes, in the order in which to apply them. */
-export interface ChangesPage {
-  readonly changes: readonly SubscriptionChange[];
-  /** Store it together with the applied changes: it is `since` of the next call. */
-  readonly next: string;
-  /** Whether more changes are available now. */
-  readonly hasMore: boolean;
-}
-
-/** Options for reading changes. */
-export interface ChangesOptions {
-  /** Maximum number of changes per page. */
-  readonly size?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** Client of the report: renews its tokens, retries failed requests and follows pages. */
-export class SubreportClient {
-  readonly #baseUrl: string;
-  readonly #transport: Transport;
-  readonly #tokens: TokenSource;
-
-  constructor({
-    baseUrl,
-    tokenUrl,
-    clientId,
-    clientSecret,
-    timeoutMs = 30_000,
-    triesMax = 3,
-    fetch: fetchIt = fetch,
-  }: SubreportClientOptions) {
-    this.#baseUrl = baseUrl.replace(/\/+$/, '');
-    this.#transport = { fetch: (input, init) => fetchIt(input, init), timeoutMs, triesMax, sleep };
-    this.#tokens = new TokenSource({
-      tokenUrl,
-      clientId,
-      clientSecret,
-      transport: this.#transport,
-      now: () => performance.now(),
-    });
-  }
-
+export interface SubreportClient {
   /**
-   * Yields every record of a report and requests pages as needed. Throws `ApiError`,
-   * `TokenRequestError` or `ConnectionError`.
+   * Returns a report, which is requested as it is read. A query with an email address is sent in a
+   * request body.
    *
    * @example
-   * for await (const subscription of client.listSubscriptions({ status: 'ACTIVE', size: 100 })) {
+   * for await (const subscription of client.subscriptions({ status: ['ACTIVE', 'DEPLETED'] })) {
    *   console.log(subscription.id);
    * }
    */
-  async *listSubscriptions(query: SubscriptionQuery = {}, signal?: AbortSignal): AsyncGenerator<Subscription> {
-    for await (const page of this.listPages(query, signal)) yield* page.records;
-  }
+  subscriptions<Parse extends boolean = false>(
+    query?: SubscriptionQuery,
+    options?: ListOptions<Parse>,
+  ): SubscriptionList<RecordOf<Parse>>;
 
-  /** Yields the pages of a report. */
-  async *listPages(query: SubscriptionQuery = {}, signal?: AbortSignal): AsyncGenerator<SubscriptionPage> {
-    for (let url: string | undefined = this.#reportUrl(query); url !== undefined; ) {
-      const page: SubscriptionPage = await this.getPage(url, signal);
-      yield page;
-      url = page.nextPage;
-    }
-  }
+  /** Returns the same report; the whole query is sent in request bodies, never in URLs. */
+  search<Parse extends boolean = false>(
+    query: SubscriptionQuery,
+    options?: ListOptions<Parse>,
+  ): SubscriptionList<RecordOf<Parse>>;
 
-  /** Returns one page of a report, by query or by a link of another page. */
-  async getPage(query: SubscriptionQuery | string, signal?: AbortSignal): Promise<SubscriptionPage> {
-    const response = await this.#get(typeof query === 'string' ? query : this.#reportUrl(query), signal);
-    const number = (name: string): number => Number(response.headers.get(name));
-    return {
-      records: (await response.json()) as Subscription[],
-      totalCount: number('x-total-count'),
-      totalPages: number('x-total-pages'),
-      currentPage: number('x-current-page'),
-      nextPage: response.headers.get('x-next-page') ?? undefined,
-      previousPage: response.headers.get('x-previous-page') ?? undefined,
-    };
-  }
-
-  /** Returns one record by its id. Throws `ApiError` `NOT_FOUND` if you have no such record. */
-  async getSubscription(id: string, signal?: AbortSignal): Promise<Subscription> {
-    const path = operations.getSubscription.path.replace('{id}', encodeURIComponent(id));
-    return (await (await this.#get(this.#url(path), signal)).json()) as Subscription;
-  }
+  /** Returns one record by its id. Rejects with `ApiError` `NOT_FOUND` if there is none. */
+  subscription<Parse extends boolean = false>(
+    id: string,
+    options?: Omit<ListOptions<Parse>, 'checkpoint'>,
+  ): Promise<RecordOf<Parse>>;
 
   /**
-   * Returns counts of records, in total and by the dimensions in `by`, all from one snapshot.
-   * Throws `ApiError`, `TokenRequestError` or `ConnectionError`.
+   * Returns the whole report from one snapshot as a stream of CSV or NDJSON. By default, the stream
+   * fails at its end with `ExportError` unless it is complete and unaltered.
    *
    * @example
-   * const query = { 'plan-id': 'cGxhbi1ldXJvcGU', by: ['status', 'month'] };
-   * const { total, by } = await client.getSubscriptionSummary(query);
+   * const report = await client.export({ status: 'ACTIVE' }, { format: 'csv' });
+   * await writeFile('report.csv', report);
    */
-  async getSubscriptionSummary(query: SummaryQuery = {}, signal?: AbortSignal): Promise<SubscriptionSummary> {
-    const response = await this.#get(this.#queryUrl(operations.getSubscriptionSummary.path, query), signal);
-    return (await response.json()) as SubscriptionSummary;
-  }
+  export(query: ExportQuery, options: ExportOptions): Promise<SubscriptionExport>;
+
+  /**
+   * Returns counts of records, in total and by the dimensions in `by`.
+   *
+   * @example
+   * const { total, by } = await client.summary({ 'auto-renew': false, by: ['status', 'month'] });
+   */
+  summary(query?: SummaryQuery, options?: CallOptions): Promise<SubscriptionSummary>;
 
   /**
    * Yields pages of changes after a change token until the copy is up to date; without a token, all
    * changes from the beginning. There is always at least one page, which is empty if nothing
-   * changed. Store `next` of each page together with its changes: it is the token to continue from,
-   * even after an interruption. Throws `ApiError` `RESYNC_REQUIRED` if the token does not match the
-   * records of the service: then read everything again, without a token, into an empty copy.
-   *
-   * @example
-   * for await (const { changes, next } of client.listSubscriptionChanges(token)) {
-   *   for (const change of changes) {
-   *     if (isRemoved(change)) copy.delete(change.id);
-   *     else copy.set(change.id, change);
-   *   }
-   *   token = next;
-   * }
+   * changed. Rejects with `ApiError` `RESYNC_REQUIRED` if the token is no longer valid: then read
+   * everything again, without a token, into an empty copy.
    */
-  async *listSubscriptionChanges(since?: string, { size, signal }: ChangesOptions = {}): AsyncGenerator<ChangesPage> {
-    for (let token = since, hasMore = true; hasMore; ) {
-      const url = this.#queryUrl(operations.listSubscriptionChanges.path, { since: token, size });
-      const { changes, next, has_more } = (await (await this.#get(url, signal)).json()) as ChangesAnswer;
-      yield { changes, next, hasMore: has_more };
-      [token, hasMore] = [next, has_more];
-    }
-  }
+  changes(since?: string, options?: ChangesOptions): AsyncGenerator<ChangesPage, void, undefined>;
 
-  #reportUrl(query: SubscriptionQuery): string {
-    return this.#queryUrl(operations.listSubscriptions.path, query);
-  }
+  /**
+   * Calls `onPage` with the changes from now on, until the signal is aborted; it then resolves after
+   * the page in progress. If the change token is no longer valid, everything is read again, and the
+   * first page has `reset: true`.
+   */
+  follow(options: FollowOptions): Promise<void>;
 
-  /** Builds a URL; dates become ISO strings, arrays comma-separated lists. */
-  #queryUrl(path: string, query: object): string {
-    const parameters = Object.entries(query).filter(([, value]) => value !== undefined);
-    const text = new URLSearchParams(
-      parameters.map(([name, value]) => [name, value instanceof Date ? value.toISOString() : String(value)]),
-    ).toString();
-    return this.#url(path) + (text === '' ? '' : `?${text}`);
-  }
+  /** Returns the current access token, renewed if necessary. */
+  token(options?: Pick<CallOptions, 'signal'>): Promise<AccessToken>;
 
-  #url(path: string): string {
-    return this.#baseUrl + path.slice(apiPath.length);
-  }
-
-  /** Sends a GET request with a token; after a 401, retries once with a new token. */
-  async #get(url: string, signal?: AbortSignal): Promise<Response> {
-    if (!url.startsWith(`${this.#baseUrl}/`)) {
-      throw new TypeError(
-        `Cannot follow a link: it must start with ${this.#baseUrl}, as the token must not be sent elsewhere: current value is '${url}'`,
-      );
-    }
-    const sendWith = (token: string) =>
-      send(this.#transport, url, { headers: { authorization: `Bearer ${token}`, accept: 'application/json' } }, signal);
-    const token = await this.#tokens.accessToken();
-    const response = await sendWith(token);
-    if (response.status !== 401) return requireOk(response);
-    await response.body?.cancel();
-    this.#tokens.invalidate(token);
-    return requireOk(await sendWith(await this.#tokens.accessToken()));
-  }
+  /** Revokes the tokens of the client and removes them from the token store. */
+  revoke(options?: CallOptions): Promise<void>;
 }
 
-async function requireOk(response: Response): Promise<Response> {
-  if (response.ok) return response;
-  const problem: unknown = await response.json().catch(() => undefined);
-  if (typeof problem === 'object' && problem !== null && 'type' in problem) throw new ApiError(problem as Problem);
-  throw new ConnectionError(
-    `Cannot read the response of ${new URL(response.url).origin}: it must be a problem document (RFC 9457): its status was ${response.status}`,
+/**
+ * Creates a client. Nothing is sent before the first call.
+ *
+ * @example
+ * const client = createClient({
+ *   baseUrl: 'https://reports.example.com/connect-api',
+ *   tokenUrl: 'https://reports.example.com/oauth2/token',
+ *   clientId: 'acme-reporting',
+ *   clientSecret: '…',
+ * });
+ */
+export function createClient(options: ClientOptions): SubreportClient {
+  return createClientWith(options, systemClock);
+}
+
+/** Creates a client with a clock of its own. */
+export function createClientWith(options: ClientOptions, clock: Clock): SubreportClient {
+  const endpoint = options.issuer ?? options.tokenUrl;
+  for (const url of [options.baseUrl, endpoint]) requireSecureUrl(url, options.allowHttp);
+  const tokens = new TokenSource(options, clock);
+  const api = new Api(options.baseUrl, new Sender(options, clock), tokens);
+  const list = <Parse extends boolean>(query: SubscriptionQuery, inBody: boolean, given: ListOptions<Parse> = {}) =>
+    createList({ api, query, inBody, convert: converterOf(given), options: given });
+  return {
+    subscriptions: (query = {}, given) => list(query, query.email !== undefined, given),
+    search: (query, given) => list(query, true, given),
+    subscription: async (id, given = {}) => {
+      const path = reportPaths.getSubscription.replace('{id}', encodeURIComponent(id));
+      return converterOf(given)((await api.json<Subscription>(path, {}, given)).body);
+    },
+    export: (query, given) => exportSubscriptions(api, query, given),
+    summary: async (query = {}, given = {}) =>
+      (await api.json<SubscriptionSummary>(reportPaths.getSubscriptionSummary, { query: withoutEmail(query) }, given))
+        .body,
+    changes: (since, given = {}) => listChanges(api, since, given),
+    follow: (given) => followChanges(api, given, clock),
+    token: (given) => tokens.token(given),
+    revoke: (given) => tokens.revoke(given),
+  };
+}
+
+function converterOf<Parse extends boolean>({ parse }: Pick<ListOptions<Parse>, 'parse'>) {
+  return (record: Subscription) => (parse === true ? parseSubscription(record) : record) as RecordOf<Parse>;
+}
+
+/** Callers without type checks could put an email address into the URL. */
+function withoutEmail(query: SummaryQuery): SummaryQuery {
+  if (!('email' in query)) return query;
+  throw new TypeError(
+    'Cannot send an email address in a URL: a summary must have no email: use search({ email }).total()',
   );
-}
-
-/** Whether a subscription renews automatically, as a boolean. */
-export function autoRenews(subscription: Pick<Subscription, 'auto_renew'>): boolean {
-  return subscription.auto_renew.toLowerCase() === 'true';
-}
-
-/** Whether a change is the tombstone of a removed record. */
-export function isRemoved(change: SubscriptionChange): change is RemovedSubscription {
-  return 'removed' in change;
 }

@@ -1,40 +1,142 @@
 import type { ErrorCode } from '../contract/error.ts';
-import type { Problem } from '../contract/problem.ts';
-import type { TokenErrorCode } from '../contract/token.ts';
+import type { TokenErrorCode } from '../contract/token-error.ts';
 
-/**
- * The service rejected a request (RFC 9457). `code` narrows in a `switch`; `problem` is the
- * complete response body.
- */
-export class ApiError extends Error {
+/** An invalid parameter of a request: its name, its value and the rule that it breaks. */
+export interface ParameterFault {
+  parameter: string;
+  /** The value received, truncated; null if none was sent, or if it is personal data. */
+  value: string | null;
+  rule: string;
+}
+
+/** The body of an error response (RFC 9457). */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  messages: string[];
+  errors: ParameterFault[];
+  correlation_id: string;
+}
+
+/** What an error knows about its request. */
+export interface ErrorContext {
+  /** The `X-Correlation-ID` of the request: quote it when you report a problem. */
+  readonly correlationId: string;
+  /** Number of attempts that were made. */
+  readonly attempts: number;
+}
+
+/** Every error of a request. `code` narrows in a `switch` of each class. */
+export abstract class SubreportError extends Error {
+  abstract readonly code: string;
+  readonly correlationId: string;
+  /** Number of attempts that were made. */
+  readonly attempts: number;
+
+  constructor(message: string, { correlationId, attempts }: ErrorContext, options?: ErrorOptions) {
+    super(message, options);
+    this.correlationId = correlationId;
+    this.attempts = attempts;
+  }
+}
+
+/** The service rejected a request (RFC 9457). `problem` is the complete response body. */
+export class ApiError extends SubreportError {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly status: number;
   readonly problem: Problem;
+  readonly headers: Headers;
+  /** How long to wait before the next attempt, if the service said so. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(problem: Problem) {
-    super(problem.detail);
-    this.code = problem.type as ErrorCode;
-    this.status = problem.status;
+  constructor(problem: Problem, code: ErrorCode, response: RejectedResponse, context: ErrorContext) {
+    super(problem.detail, context);
+    this.code = code;
+    this.status = response.status;
     this.problem = problem;
+    this.headers = response.headers;
+    this.retryAfterMs = response.retryAfterMs;
   }
 }
 
-/**
- * The token endpoint rejected the credentials or the request (RFC 6749 §5.2). Retrying does not
- * help.
- */
-export class TokenRequestError extends Error {
+/** The parts of a response that an error keeps. */
+export interface RejectedResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** The token endpoint rejected the credentials or the request (RFC 6749 §5.2). */
+export class TokenRequestError extends SubreportError {
   override readonly name = 'TokenRequestError';
   readonly code: TokenErrorCode;
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
 
-  constructor(code: TokenErrorCode, description: string) {
-    super(description);
+  constructor(code: TokenErrorCode, message: string, response: RejectedResponse, context: ErrorContext) {
+    super(message, context);
+    this.code = code;
+    this.status = response.status;
+    this.retryAfterMs = response.retryAfterMs;
+  }
+}
+
+/** Why no connection to the service works. Browsers do not tell: it is then `NETWORK_FAILED`. */
+export type ConnectionErrorCode =
+  | 'CONNECTION_REFUSED'
+  | 'CONNECTION_LOST'
+  | 'HOST_NOT_FOUND'
+  | 'CERTIFICATE_REJECTED'
+  | 'NETWORK_FAILED';
+
+/** No connection, or the connection broke; `cause` is the runtime's error. */
+export class ConnectionError extends SubreportError {
+  override readonly name = 'ConnectionError';
+  readonly code: ConnectionErrorCode;
+
+  constructor(code: ConnectionErrorCode, message: string, context: ErrorContext, cause: unknown) {
+    super(message, context, { cause });
     this.code = code;
   }
 }
 
-/** No usable response arrived in time, after all attempts; `cause` is the last error. */
-export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
+/** The service did not respond completely within `timeoutMs`. */
+export class TimeoutError extends SubreportError {
+  override readonly name = 'TimeoutError';
+  readonly code = 'TIMEOUT';
+}
+
+/** Why a response cannot be used: it is not one of this service, or a proxy made it. */
+export type ResponseErrorCode = 'REDIRECTED' | 'UNKNOWN_ERROR' | 'UNKNOWN_FORMAT';
+
+/** A response that this service does not send, for example the error page of a proxy. */
+export class ResponseError extends SubreportError {
+  override readonly name = 'ResponseError';
+  readonly code: ResponseErrorCode;
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ResponseErrorCode, message: string, response: RejectedResponse, context: ErrorContext) {
+    super(message, context);
+    this.code = code;
+    this.status = response.status;
+    this.retryAfterMs = response.retryAfterMs;
+  }
+}
+
+/** What an export lacks: its end, its proof, or the bytes and rows that the proof states. */
+export type ExportErrorCode = 'INCOMPLETE' | 'UNVERIFIABLE' | 'ROWS_DIFFER' | 'HASH_DIFFERS';
+
+/** An export is not what the service sent. Discard what was read. */
+export class ExportError extends SubreportError {
+  override readonly name = 'ExportError';
+  readonly code: ExportErrorCode;
+
+  constructor(code: ExportErrorCode, message: string, context: ErrorContext) {
+    super(message, context);
+    this.code = code;
+  }
 }

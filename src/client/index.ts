@@ -1,18 +1,57 @@
-export type { RemovedSubscription, SubscriptionChange } from '../contract/change.ts';
 export type { ErrorCode } from '../contract/error.ts';
-export type { Problem } from '../contract/problem.ts';
-export type { Product } from '../contract/product.ts';
-export type { Subscription } from '../contract/subscription.ts';
-export type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
+export type { TokenErrorCode } from '../contract/token-error.ts';
+export type { ChangesOptions } from './changes.ts';
+export { createClient, type SubreportClient } from './client.ts';
 export {
-  autoRenews,
-  type ChangesOptions,
+  ApiError,
+  ConnectionError,
+  type ConnectionErrorCode,
+  ExportError,
+  type ExportErrorCode,
+  type ParameterFault,
+  type Problem,
+  ResponseError,
+  type ResponseErrorCode,
+  SubreportError,
+  TimeoutError,
+  TokenRequestError,
+} from './error.ts';
+export type { ExportOptions, SubscriptionExport } from './export.ts';
+export type { FollowOptions, FollowPage } from './follow.ts';
+export type { ListOptions, SubscriptionList, SubscriptionPage } from './list.ts';
+export type {
+  CallOptions,
+  ClientOptions,
+  RequestEvent,
+  RequestOptions,
+  ResponseEvent,
+  RetryEvent,
+  TokenEndpoint,
+  TokenSourceOptions,
+} from './options.ts';
+export type {
+  ExportQuery,
+  Instant,
+  SubscriptionFilters,
+  SubscriptionQuery,
+  SubscriptionSort,
+  SummaryDimension,
+  SummaryQuery,
+} from './query.ts';
+export {
   type ChangesPage,
   isRemoved,
-  SubreportClient,
-  type SubreportClientOptions,
-  type SubscriptionPage,
-  type SubscriptionQuery,
-  type SummaryQuery,
-} from './client.ts';
-export { ApiError, ConnectionError, TokenRequestError } from './error.ts';
+  type ParsedSubscription,
+  type Product,
+  parseSubscription,
+  type RecordOf,
+  type RemovedSubscription,
+  type Subscription,
+  type SubscriptionChange,
+  type SubscriptionStatus,
+  type SubscriptionSummary,
+  type SummaryCount,
+} from './records.ts';
+export type { StoredTokens } from './stored-tokens.ts';
+export { type AccessToken, TokenSource } from './token-source.ts';
+export type { ValueStore } from './value-store.ts';

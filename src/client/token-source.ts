@@ -1,115 +1,171 @@
-import type { TokenErrorBody, TokenResponse } from '../contract/token.ts';
-import { ConnectionError, TokenRequestError } from './error.ts';
-import { send, type Transport } from './send.ts';
+import { abortable, type Clock, systemClock } from './clock.ts';
+import { type TokenUrls, tokenUrlsOf } from './discover.ts';
+import { TokenRequestError } from './error.ts';
+import { type HeldToken, holdResponse, holdStored, type TokenResponse } from './held-token.ts';
+import type { CallOptions, TokenSourceOptions } from './options.ts';
+import { readJson } from './read-json.ts';
+import { formatError, readTokenError } from './read-rejection.ts';
+import { type SafeRequest, Sender } from './sender.ts';
+import type { StoredTokens } from './stored-tokens.ts';
 
-/** Token endpoint and credentials. */
-interface TokenSourceOptions {
-  readonly tokenUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly transport: Transport;
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number;
-}
-
-interface HeldToken {
+/** An access token. */
+export interface AccessToken {
   readonly accessToken: string;
-  readonly refreshToken: string | undefined;
-  /** Times on the clock of `now`: when to refresh, and when the tokens expire. */
-  readonly refreshAt: number;
-  readonly expiresAt: number;
-  readonly refreshExpiresAt: number;
+  /** When it expires, by the computer's clock. */
+  readonly expiresAt: Date;
+  readonly scope: string | undefined;
 }
 
-/**
- * A fraction of the lifetime rather than a fixed time, so that tokens with a short lifetime are not
- * refreshed immediately.
- */
-const refreshShare = 0.2;
-const refreshEarlyMsMax = 60_000;
+/** How long a rejected credential, or a failed renewal in the background, is not tried again. */
+const pauseMs = { rejected: 60_000, failed: 5_000 };
 
 /**
  * Provides a valid access token (`spec.md` "Authentication" item 8). Concurrent callers share one
- * token request. Shortly before it expires, the token is refreshed in the background; if the
- * refresh token is no longer valid, the credentials are used once.
+ * token request. Before the token expires, it is renewed in the background while the old one
+ * serves; if the refresh token is no longer valid, the credentials are used once. After the token
+ * endpoint has rejected the credentials, calls fail for a minute without a request.
  */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
+  readonly #sender: Sender;
+  readonly #clock: Clock;
+  readonly #key: string;
+  #urls: Promise<TokenUrls> | undefined;
   #held: HeldToken | undefined;
   #pending: Promise<HeldToken> | undefined;
+  /** The rejection of the credentials, and until when no token is requested. */
+  #rejection: TokenRequestError | undefined;
+  #pausedUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(options: TokenSourceOptions) {
+  constructor(options: TokenSourceOptions, clock: Clock = systemClock) {
     this.#options = options;
+    this.#clock = clock;
+    this.#sender = new Sender(options, clock);
+    this.#key = [options.issuer ?? options.tokenUrl, options.clientId, options.scope ?? ''].join(' ');
   }
 
-  /** Returns a valid access token. Throws `TokenRequestError` or `ConnectionError`. */
-  async accessToken(): Promise<string> {
-    const now = this.#options.now();
-    const held = this.#held;
-    if (held === undefined || now >= held.expiresAt) return (await this.#renew()).accessToken;
-    // the token is still valid; the next caller without a valid token gets the error
-    if (now >= held.refreshAt) this.#renew().catch(() => undefined);
-    return held.accessToken;
+  /** Returns a valid access token. Rejects with `TokenRequestError` or another `SubreportError`. */
+  async token({ signal }: Pick<CallOptions, 'signal'> = {}): Promise<AccessToken> {
+    const { stored } = await abortable(this.#valid(), signal);
+    const { accessToken, expiresAt, scope } = stored;
+    return { accessToken, expiresAt: new Date(expiresAt), scope };
   }
 
   /** Discards an access token that the service rejected, unless it was already replaced. */
   invalidate(accessToken: string): void {
-    if (this.#held?.accessToken === accessToken) this.#held = { ...this.#held, expiresAt: Number.NEGATIVE_INFINITY };
+    if (this.#held?.stored.accessToken === accessToken)
+      this.#held = { ...this.#held, expiresAt: Number.NEGATIVE_INFINITY };
+  }
+
+  /** Revokes the tokens (RFC 7009) and removes them from the store. */
+  async revoke(options: CallOptions = {}): Promise<void> {
+    await this.#pending?.catch(() => undefined);
+    const held = this.#held ?? (await this.#load());
+    this.#held = undefined;
+    await this.#options.tokenStore?.save(undefined);
+    const token = held?.stored.refreshToken ?? held?.stored.accessToken;
+    if (token === undefined) return;
+    const { revocationUrl } = await this.#endpoints();
+    await this.#post(revocationUrl, { token }, options, async (response) => {
+      await response.arrayBuffer();
+    });
+  }
+
+  async #valid(): Promise<HeldToken> {
+    const now = this.#clock.now();
+    const held = this.#held;
+    if (held === undefined || now >= held.expiresAt) return this.#renew();
+    if (now >= held.renewAt && now >= this.#pausedUntil) {
+      this.#renew().catch(() => {
+        // the held token still serves; the calls after its expiry report the error
+        this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pauseMs.failed);
+      });
+    }
+    return held;
   }
 
   #renew(): Promise<HeldToken> {
-    this.#pending ??= this.#requestToken().finally(() => {
-      this.#pending = undefined;
-    });
+    if (this.#rejection !== undefined && this.#clock.now() < this.#pausedUntil) return Promise.reject(this.#rejection);
+    this.#rejection = undefined;
+    this.#pending ??= this.#nextToken()
+      .catch((error: unknown) => {
+        this.#pauseAfter(error);
+        throw error;
+      })
+      .finally(() => {
+        this.#pending = undefined;
+      });
     return this.#pending;
   }
 
-  async #requestToken(): Promise<HeldToken> {
-    const { refreshToken, refreshExpiresAt = 0 } = this.#held ?? {};
-    if (refreshToken !== undefined && this.#options.now() < refreshExpiresAt) {
+  #pauseAfter(error: unknown): void {
+    if (!(error instanceof TokenRequestError)) return;
+    if (error.code !== 'invalid_client' && error.code !== 'unauthorized_client') return;
+    this.#rejection = error;
+    this.#pausedUntil = this.#clock.now() + pauseMs.rejected;
+  }
+
+  /** The token that another process has stored, or a new one. */
+  async #nextToken(): Promise<HeldToken> {
+    const shared = await this.#load();
+    const held = shared ?? this.#held;
+    const isNewer = shared !== undefined && shared.stored.accessToken !== this.#held?.stored.accessToken;
+    if (isNewer && this.#clock.now() < shared.renewAt) {
+      this.#held = shared;
+      return shared;
+    }
+    const next = await this.#request(held);
+    this.#held = next;
+    await this.#options.tokenStore?.save(next.stored);
+    return next;
+  }
+
+  async #load(): Promise<HeldToken | undefined> {
+    const stored = await this.#options.tokenStore?.load();
+    return stored?.key === this.#key ? holdStored(stored, this.#clock) : undefined;
+  }
+
+  async #request(held: HeldToken | undefined): Promise<HeldToken> {
+    const { refreshToken } = held?.stored ?? {};
+    if (held !== undefined && refreshToken !== undefined && this.#clock.now() < held.refreshExpiresAt) {
       try {
-        return await this.#post({ grant_type: 'refresh_token', refresh_token: refreshToken });
+        return await this.#exchange({ grant_type: 'refresh_token', refresh_token: refreshToken }, held.stored);
       } catch (error) {
         if (!(error instanceof TokenRequestError && error.code === 'invalid_grant')) throw error;
       }
     }
-    return this.#post({ grant_type: 'client_credentials' });
+    return this.#exchange({ grant_type: 'client_credentials' });
   }
 
-  async #post(grant: Record<string, string>): Promise<HeldToken> {
-    const { tokenUrl, clientId, clientSecret, transport, now } = this.#options;
-    const sentAt = now(); // lifetimes start before the request was sent
-    const response = await send(transport, tokenUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-      body: new URLSearchParams({ ...grant, client_id: clientId, client_secret: clientSecret }).toString(),
+  async #exchange(grant: Record<string, string>, previous?: StoredTokens): Promise<HeldToken> {
+    const { tokenUrl } = await this.#endpoints();
+    const { scope } = this.#options;
+    const form = { ...grant, ...(scope !== undefined && { scope }) };
+    return this.#post(tokenUrl, form, {}, async (response, context) => {
+      const body = await readJson<TokenResponse>(response);
+      if (typeof body?.access_token !== 'string')
+        throw formatError(response, 'a token response (RFC 6749 section 5.1)', context);
+      return holdResponse(this.#key, body, previous, context.sentAt, this.#clock);
     });
-    const answer: unknown = await response.json().catch(() => undefined);
-    if (!response.ok) throw toTokenError(response, answer);
-    this.#held = hold(answer as TokenResponse, sentAt);
-    return this.#held;
   }
-}
 
-function hold(token: TokenResponse, sentAt: number): HeldToken {
-  const lifetimeMs = token.expires_in * 1000;
-  // spreads clients that started at the same time
-  const early = Math.min(lifetimeMs * refreshShare, refreshEarlyMsMax) * (0.9 + Math.random() * 0.2);
-  return {
-    accessToken: token.access_token,
-    refreshToken: token.refresh_token,
-    refreshAt: sentAt + lifetimeMs - early,
-    expiresAt: sentAt + lifetimeMs,
-    refreshExpiresAt:
-      token.refresh_expires_in > 0 ? sentAt + token.refresh_expires_in * 1000 : Number.POSITIVE_INFINITY,
-  };
-}
+  /** Finds the endpoints once; after a failure, the next call tries again. */
+  #endpoints(): Promise<TokenUrls> {
+    this.#urls ??= tokenUrlsOf(this.#options, this.#sender).catch((error: unknown) => {
+      this.#urls = undefined;
+      throw error;
+    });
+    return this.#urls;
+  }
 
-function toTokenError(response: Response, answer: unknown): Error {
-  const { error, error_description: description } = (answer ?? {}) as Partial<TokenErrorBody>;
-  if (error === undefined)
-    return new ConnectionError(
-      `Cannot get a token: the response of the token endpoint must follow RFC 6749: its status was ${response.status}`,
+  #post<T>(url: string, form: Record<string, string>, options: CallOptions, read: SafeRequest<T>['read']): Promise<T> {
+    const { clientId, clientSecret } = this.#options;
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+    const body = new URLSearchParams({ ...form, client_id: clientId, client_secret: clientSecret }).toString();
+    const correlationId = this.#sender.correlationIdOf(options);
+    return this.#sender.send(
+      { url, headers, body, read, readRejection: readTokenError },
+      { ...options, correlationId },
     );
-  return new TokenRequestError(error as TokenRequestError['code'], description ?? error);
+  }
 }

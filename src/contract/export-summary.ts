@@ -24,3 +24,9 @@ export function readSummaryLine(line: string): ExportSummary | undefined {
   const [, rows, sha256] = /^\{"summary":\{"rows":(\d{1,15}),"sha256":"([0-9a-f]{64})"\}\}\r?$/.exec(line) ?? [];
   return rows === undefined || sha256 === undefined ? undefined : { rows: Number(rows), sha256 };
 }
+
+/**
+ * The preference (`Prefer`, RFC 7240) of a client that cannot read trailers: the last line of the
+ * body is the summary in CSV too.
+ */
+export const exportSummaryPreference = 'export-summary';

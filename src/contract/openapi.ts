@@ -9,14 +9,15 @@ import {
   schemaRef,
   statusHeaders,
 } from './openapi-responses.ts';
-import { apiPath, type Operation, type OperationId, operations } from './operations.ts';
+import { type Operation, type OperationId, operations } from './operations.ts';
 import { type PageLimits, reportParameters } from './query.ts';
 import { reportFormats } from './report-format.ts';
+import { apiPath } from './report-paths.ts';
 import { descriptionOf, exampleOf } from './schema.ts';
 import { searchBody } from './search.ts';
 import { SubscriptionId } from './subscription.ts';
 import { summaryParameters } from './summary.ts';
-import { tokenErrorTable } from './token.ts';
+import { tokenErrorTable } from './token-error.ts';
 
 /** The values that differ between deployments. */
 export interface OpenApiOptions {

@@ -1,3 +1,5 @@
+import { reportPaths } from './report-paths.ts';
+
 /**
  * An operation. Contract, handler, client library, command line and documentation use the same
  * name.
@@ -11,17 +13,11 @@ export interface Operation {
   readonly description: string;
 }
 
-/**
- * Path of the API: `{base_url}` of the specification is the public URL plus this (`spec.md`
- * "Endpoints").
- */
-export const apiPath = '/connect-api';
-
 /** All operations of the public service, by name. */
 export const operations = {
   listSubscriptions: {
     method: 'GET',
-    path: `${apiPath}/v1/subscription`,
+    path: reportPaths.listSubscriptions,
     tag: 'report',
     summary: 'List subscriptions',
     description:
@@ -29,14 +25,14 @@ export const operations = {
   },
   getSubscription: {
     method: 'GET',
-    path: `${apiPath}/v1/subscription/{id}`,
+    path: reportPaths.getSubscription,
     tag: 'report',
     summary: 'Get one subscription',
     description: 'Returns one of your data subscriptions by its id.',
   },
   searchSubscriptions: {
     method: 'POST',
-    path: `${apiPath}/v1/subscription/search`,
+    path: reportPaths.searchSubscriptions,
     tag: 'report',
     summary: 'Search subscriptions',
     description:
@@ -44,7 +40,7 @@ export const operations = {
   },
   getSubscriptionSummary: {
     method: 'GET',
-    path: `${apiPath}/v1/subscription/summary`,
+    path: reportPaths.getSubscriptionSummary,
     tag: 'report',
     summary: 'Count subscriptions',
     description:
@@ -52,7 +48,7 @@ export const operations = {
   },
   listSubscriptionChanges: {
     method: 'GET',
-    path: `${apiPath}/v1/subscription/changes`,
+    path: reportPaths.listSubscriptionChanges,
     tag: 'report',
     summary: 'List changes',
     description:

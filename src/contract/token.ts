@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { printableAscii } from './schema.ts';
+import { tokenErrorTable } from './token-error.ts';
 
 /** The grants of the token endpoint (`spec.md` "Authentication"; RFC 6749 §4.4 and §6). */
 export const grantTypes = ['client_credentials', 'refresh_token'] as const;
@@ -129,24 +130,6 @@ export const IntrospectionResponse = Type.Object(
   { additionalProperties: false, description: 'The introspection result (RFC 7662)' },
 );
 export type IntrospectionResponse = Static<typeof IntrospectionResponse>;
-
-/**
- * Error codes of the token endpoint with their status (RFC 6749 §5.2, RFC 7009 §2.2.1; the last
- * three are not in these standards).
- */
-export const tokenErrorTable = {
-  invalid_request: { status: 400 },
-  invalid_client: { status: 401 },
-  invalid_grant: { status: 400 },
-  unauthorized_client: { status: 400 },
-  unsupported_grant_type: { status: 400 },
-  invalid_scope: { status: 400 },
-  unsupported_token_type: { status: 400 },
-  slow_down: { status: 429 },
-  server_error: { status: 500 },
-  temporarily_unavailable: { status: 503 },
-} as const satisfies Record<string, { readonly status: number }>;
-export type TokenErrorCode = keyof typeof tokenErrorTable;
 
 /** The body of a rejected token request (RFC 6749 §5.2). */
 export const TokenErrorBody = Type.Object(

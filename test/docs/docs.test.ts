@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/cli/config.ts';
 import { errorTable } from '../../src/contract/error.ts';
-import { tokenErrorTable } from '../../src/contract/token.ts';
+import { tokenErrorTable } from '../../src/contract/token-error.ts';
 import { csvColumns } from '../../src/import/csv-columns.ts';
 import { architecturePicture } from '../../tools/architecture/architecture-picture.ts';
 import { generatedParts, withGeneratedPart } from '../../tools/write-docs.ts';

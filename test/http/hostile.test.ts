@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/contract/error.ts';
-import type { TokenErrorCode } from '../../src/contract/token.ts';
+import type { TokenErrorCode } from '../../src/contract/token-error.ts';
 import { decodeCursor, encodeCursor } from '../../src/report/cursor.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';

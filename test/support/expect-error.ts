@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
 import { type ErrorCode, errorTable } from '../../src/contract/error.ts';
 import type { Problem } from '../../src/contract/problem.ts';
-import { type TokenErrorBody, type TokenErrorCode, tokenErrorTable } from '../../src/contract/token.ts';
+import type { TokenErrorBody } from '../../src/contract/token.ts';
+import { type TokenErrorCode, tokenErrorTable } from '../../src/contract/token-error.ts';
 
 /**
  * Asserts that a response is a problem with this code in the documented shape; returns its body.

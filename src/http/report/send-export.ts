@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import { finished, Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type ExportSummary, exportTrailers, writeSummaryLine } from '../../contract/export-summary.ts';
+import {
+  type ExportSummary,
+  exportSummaryPreference,
+  exportTrailers,
+  writeSummaryLine,
+} from '../../contract/export-summary.ts';
 import type { ReportExport } from '../../report/export-subscriptions.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 
@@ -15,8 +20,8 @@ interface ExportSending {
 }
 
 /**
- * Streams a whole report as fast as its client reads it. At the end, the trailers and, for NDJSON,
- * a last line state the number of records and their SHA-256. If it fails or is aborted, the
+ * Streams a whole report as fast as its client reads it. At the end, the trailers state the number
+ * of records and their SHA-256, and so does the last line of NDJSON, and of CSV on request. If it fails or is aborted, the
  * connection is destroyed, so that the client cannot mistake a part for the whole report.
  */
 export function sendExport(
@@ -24,6 +29,7 @@ export function sendExport(
   reply: FastifyReply,
   { report, limits, onEnd }: ExportSending,
 ): FastifyReply {
+  const isSummaryPreferred = prefersSummary(request);
   const progress = { rows: 0, bytes: 0, summary: undefined as ExportSummary | undefined };
   const stream = Readable.from(pieces(), { objectMode: false });
   // Destroys the response rather than the stream, which would wait for a store that never responds.
@@ -72,13 +78,20 @@ export function sendExport(
     const summary = { rows: progress.rows, sha256: hash.digest('hex') };
     progress.summary = summary;
     reply.raw.addTrailers({ [exportTrailers.rows]: String(summary.rows), [exportTrailers.sha256]: summary.sha256 });
-    if (report.format === 'ndjson') yield Buffer.from(writeSummaryLine(summary));
+    if (report.format === 'ndjson' || isSummaryPreferred) yield Buffer.from(writeSummaryLine(summary));
   }
 
+  if (isSummaryPreferred) reply.header('preference-applied', exportSummaryPreference);
   // Fastify would write the names in this header without commas (RFC 9110 §6.6.2 requires a list).
   // HTTP/1.0 has no trailers.
   if (request.raw.httpVersion === '1.1') reply.header('trailer', Object.values(exportTrailers).join(', '));
   return reply.send(stream);
+}
+
+/** Whether the client prefers the summary in the body (RFC 7240 §2). Other preferences are ignored. */
+function prefersSummary({ headers: { prefer = '' } }: FastifyRequest): boolean {
+  const preferences = String(prefer).split(',');
+  return preferences.some((preference) => preference.trim().toLowerCase() === exportSummaryPreference);
 }
 
 /**

@@ -1,0 +1,61 @@
+import { SubreportError } from './error.ts';
+import type { TokenEndpoint } from './options.ts';
+import { readJson } from './read-json.ts';
+import { formatError, readProblem } from './read-rejection.ts';
+import type { Sender } from './sender.ts';
+
+/** The URLs of the token endpoint. */
+export interface TokenUrls {
+  readonly tokenUrl: string;
+  readonly revocationUrl: string;
+}
+
+interface Metadata {
+  readonly issuer?: string;
+  readonly token_endpoint?: string;
+  readonly revocation_endpoint?: string;
+}
+
+/** Returns the URLs of the token endpoint, from the issuer's metadata if only it is given. */
+export async function tokenUrlsOf(endpoint: TokenEndpoint, sender: Sender): Promise<TokenUrls> {
+  const { issuer, tokenUrl, revocationUrl } = endpoint;
+  return issuer === undefined ? urlsOf(tokenUrl, revocationUrl) : await discover(issuer, sender);
+}
+
+/** Our service and Keycloak have the revocation endpoint beside the token endpoint. */
+const urlsOf = (tokenUrl: string, revocationUrl = new URL('revoke', tokenUrl).href): TokenUrls => ({
+  tokenUrl,
+  revocationUrl,
+});
+
+/** RFC 8414 §3.1 puts the path of the issuer last, OpenID Connect Discovery §4 first. */
+async function discover(issuer: string, sender: Sender): Promise<TokenUrls> {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  try {
+    return await readMetadata(issuer, `${origin}/.well-known/oauth-authorization-server${path}`, sender);
+  } catch (error) {
+    const isMissing = error instanceof SubreportError && (error as { status?: number }).status !== undefined;
+    if (!isMissing) throw error;
+    return await readMetadata(issuer, `${origin}${path}/.well-known/openid-configuration`, sender);
+  }
+}
+
+function readMetadata(issuer: string, url: string, sender: Sender): Promise<TokenUrls> {
+  return sender.send(
+    {
+      url,
+      headers: { accept: 'application/json' },
+      readRejection: readProblem,
+      read: async (response, context) => {
+        const metadata = await readJson<Metadata>(response);
+        const { token_endpoint: tokenUrl, revocation_endpoint: revocationUrl } = metadata ?? {};
+        // RFC 8414 §3.3: otherwise another issuer could receive the secret
+        if (metadata?.issuer !== issuer || tokenUrl === undefined)
+          throw formatError(response, `the metadata of issuer '${issuer}' with its token_endpoint`, context);
+        return urlsOf(tokenUrl, revocationUrl);
+      },
+    },
+    {},
+  );
+}

@@ -1,0 +1,76 @@
+import { exportSummaryPreference } from '../contract/export-summary.ts';
+import { reportFormats } from '../contract/report-format.ts';
+import { reportPaths } from '../contract/report-paths.ts';
+import type { Api } from './api.ts';
+import { ExportError } from './error.ts';
+import type { CallOptions } from './options.ts';
+import { bodyOf, type ExportQuery } from './query.ts';
+import type { Attempt } from './sender.ts';
+import { ExportCheck } from './verify-export.ts';
+
+/** Options of an export. */
+export interface ExportOptions extends CallOptions {
+  readonly format: 'csv' | 'ndjson';
+  /**
+   * Whether the stream fails at its end unless the number of records and their SHA-256 are those
+   * that the service states; true by default. If false, NDJSON ends with the summary line.
+   */
+  readonly verify?: boolean | undefined;
+}
+
+/** The bytes of a report. */
+export interface SubscriptionExport extends ReadableStream<Uint8Array<ArrayBuffer>> {
+  /** Number of records, from the same snapshot as the export. */
+  readonly totalCount: number;
+  readonly headers: Headers;
+  readonly correlationId: string;
+}
+
+/** Requests the whole report in one response. */
+export function exportSubscriptions(api: Api, query: ExportQuery, options: ExportOptions): Promise<SubscriptionExport> {
+  const { format, verify = true } = options;
+  const wanted = { ...query, all: true, format };
+  const inBody = query.email !== undefined;
+  return api.send(
+    {
+      ...(inBody
+        ? { path: reportPaths.searchSubscriptions, body: bodyOf(wanted) }
+        : { path: reportPaths.listSubscriptions, query: wanted }),
+      accept: reportFormats[format].mediaType,
+      headers: verify ? { prefer: exportSummaryPreference } : {},
+      read: async (response, attempt) => openExport(response, attempt, verify ? format : undefined),
+    },
+    options,
+  );
+}
+
+function openExport(response: Response, attempt: Attempt, verified: 'csv' | 'ndjson' | undefined): SubscriptionExport {
+  const { headers } = response;
+  if (verified !== undefined && headers.get('preference-applied') !== exportSummaryPreference) {
+    const message = `Cannot verify the export: the response must have the header Preference-Applied: ${exportSummaryPreference}`;
+    throw new ExportError('UNVERIFIABLE', message, attempt);
+  }
+  attempt.deadline.keep();
+  const check = verified && new ExportCheck(verified, attempt);
+  const reader = (response.body ?? new Blob().stream()).getReader();
+  const { deadline, correlationId } = attempt;
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      // the time limit applies while the service is awaited, not while the consumer is
+      const { done, value } = await deadline.guard(() => reader.read());
+      if (!done) {
+        const bytes = check === undefined ? value : check.next(value);
+        return controller.enqueue(bytes);
+      }
+      deadline.end();
+      const last = check?.end();
+      if (last !== undefined && last.length > 0) controller.enqueue(last);
+      controller.close();
+    },
+    async cancel(reason) {
+      deadline.end();
+      await reader.cancel(reason);
+    },
+  });
+  return Object.assign(stream, { totalCount: Number(headers.get('x-total-count')), headers, correlationId });
+}

@@ -1,0 +1,140 @@
+import { reportPaths } from '../contract/report-paths.ts';
+import type { Api, JsonResponse } from './api.ts';
+import type { CallOptions } from './options.ts';
+import { bodyOf, type SubscriptionQuery } from './query.ts';
+import type { Subscription } from './records.ts';
+import type { ValueStore } from './value-store.ts';
+
+/** One page of a report with its totals. */
+export interface SubscriptionPage<Item = Subscription> {
+  readonly records: readonly Item[];
+  /** Number of records of the whole report, from the same snapshot as the page. */
+  readonly totalCount: number;
+  readonly totalPages: number;
+  readonly currentPage: number;
+  /** `cursor` of the following page; `undefined` on the last page. */
+  readonly nextCursor: string | undefined;
+  /** `cursor` of the previous page; `undefined` on the first page. */
+  readonly previousCursor: string | undefined;
+  readonly headers: Headers;
+  readonly correlationId: string;
+}
+
+/** Options of a report. */
+export interface ListOptions<Parse extends boolean = boolean> extends CallOptions {
+  /** Whether the records have `Date`s and a boolean `auto_renew`; false by default. */
+  readonly parse?: Parse | undefined;
+  /**
+   * Makes a long walk resumable: it begins at the stored position. The position is stored when the
+   * walk goes on to the following page, and removed at its end. After a crash, the records of the
+   * page in progress come again.
+   */
+  readonly checkpoint?: ValueStore<string> | undefined;
+}
+
+/** A report that is requested page by page, as far as it is read. */
+export interface SubscriptionList<Item> extends AsyncIterable<Item> {
+  /** Yields the pages, beginning with that of the query or of the checkpoint. */
+  pages(): AsyncGenerator<SubscriptionPage<Item>, void, undefined>;
+  /** Returns the page of this number, by default that of the query. */
+  page(number?: number): Promise<SubscriptionPage<Item>>;
+  /** Returns all records. Rejects with `RangeError` if there are more than `max`. */
+  toArray(options: { readonly max: number }): Promise<Item[]>;
+  /** Returns the first record, or `undefined` if there is none. */
+  first(): Promise<Item | undefined>;
+  /** Returns the number of records. */
+  total(): Promise<number>;
+}
+
+/** How a list requests its pages. */
+export interface ListSource<Item> {
+  readonly api: Api;
+  readonly query: SubscriptionQuery;
+  /** Whether the query is sent in the body, so that it does not appear in URLs and logs. */
+  readonly inBody: boolean;
+  readonly convert: (record: Subscription) => Item;
+  readonly options: ListOptions;
+}
+
+export function createList<Item>(source: ListSource<Item>): SubscriptionList<Item> {
+  const readPage = (position: Partial<SubscriptionQuery>) => requestPage(source, position);
+  const list: SubscriptionList<Item> = {
+    pages: () => walk(source),
+    page: (number) => readPage(number === undefined ? {} : { page: number, cursor: undefined }),
+    toArray: async ({ max }) => {
+      const records: Item[] = [];
+      for await (const page of list.pages()) {
+        requireAtMost(max, Math.max(page.totalCount, records.length + page.records.length));
+        records.push(...page.records);
+      }
+      return records;
+    },
+    first: async () => (await readPage(start)).records[0],
+    total: async () => (await readPage(start)).totalCount,
+    async *[Symbol.asyncIterator]() {
+      for await (const page of list.pages()) yield* page.records;
+    },
+  };
+  return list;
+}
+
+const start: Partial<SubscriptionQuery> = { size: 1, page: undefined, cursor: undefined };
+
+function requireAtMost(max: number, total: number): void {
+  if (total <= max) return;
+  const rule = `it must have at most max = ${max} records`;
+  throw new RangeError(`Cannot read the report into an array: ${rule}: current value is ${total}`);
+}
+
+async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<SubscriptionPage<Item>, void, undefined> {
+  const { checkpoint } = source.options;
+  const stored = await checkpoint?.load();
+  let position: Partial<SubscriptionQuery> = stored === undefined ? {} : { page: undefined, cursor: stored };
+  for (;;) {
+    const page = await requestPage(source, position);
+    yield page;
+    await checkpoint?.save(page.nextCursor); // the caller has used the page
+    if (page.nextCursor === undefined) return;
+    position = { page: undefined, cursor: page.nextCursor };
+  }
+}
+
+async function requestPage<Item>(
+  { api, query, inBody, convert, options }: ListSource<Item>,
+  position: Partial<SubscriptionQuery>,
+): Promise<SubscriptionPage<Item>> {
+  const wanted = { ...query, ...position };
+  const response = inBody
+    ? await api.json<Subscription[]>(reportPaths.searchSubscriptions, { body: bodyOf(wanted) }, options)
+    : await api.json<Subscription[]>(reportPaths.listSubscriptions, { query: wanted }, options);
+  return pageOf(response, convert);
+}
+
+function pageOf<Item>(
+  { body, headers, correlationId }: JsonResponse<Subscription[]>,
+  convert: (record: Subscription) => Item,
+): SubscriptionPage<Item> {
+  const number = (name: string): number => Number(headers.get(name));
+  return {
+    records: body.map(convert),
+    totalCount: number('x-total-count'),
+    totalPages: number('x-total-pages'),
+    currentPage: number('x-current-page'),
+    nextCursor: cursorOf(headers, 'next'),
+    previousCursor: cursorOf(headers, 'previous'),
+    headers,
+    correlationId,
+  };
+}
+
+/**
+ * The cursor of a search, or of the link of a report. Links themselves are never followed, because
+ * they could lead to another origin.
+ */
+function cursorOf(headers: Headers, direction: 'next' | 'previous'): string | undefined {
+  const cursor = headers.get(`x-${direction}-cursor`);
+  if (cursor !== null) return cursor;
+  const link = headers.get(`x-${direction}-page`);
+  if (link === null) return undefined;
+  return new URL(link).searchParams.get('cursor') ?? undefined;
+}

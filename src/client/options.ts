@@ -1,0 +1,83 @@
+import type { StoredTokens } from './stored-tokens.ts';
+import type { ValueStore } from './value-store.ts';
+
+/** An attempt of a request. It never contains a token, a secret or the body. */
+export interface RequestEvent {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly correlationId: string;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+}
+
+/** A response of any status. */
+export interface ResponseEvent extends RequestEvent {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Time from sending the request until the headers arrived. */
+  readonly durationMs: number;
+}
+
+/** A failed attempt that is repeated after `waitMs`. */
+export interface RetryEvent extends RequestEvent {
+  readonly error: Error;
+  readonly waitMs: number;
+}
+
+/** How requests are sent. */
+export interface RequestOptions {
+  /** Time limit of each attempt in milliseconds, 30,000 by default. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts of each request, 3 by default. */
+  readonly attempts?: number | undefined;
+  /** Requests in progress at the same time, 8 by default; further ones wait. */
+  readonly concurrency?: number | undefined;
+  /** The correlation id of all calls, or a function that makes one for each call. */
+  readonly correlationId?: string | (() => string) | undefined;
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  /** The `User-Agent` header. Browsers send their own. */
+  readonly userAgent?: string | undefined;
+  /** Permits http to other machines, which sends secrets and records unencrypted. */
+  readonly allowHttp?: boolean | undefined;
+}
+
+/** The token endpoint: its URL, or the issuer whose metadata contain it. */
+export type TokenEndpoint =
+  | {
+      readonly tokenUrl: string;
+      /** The revocation endpoint; by default, `revoke` beside the token endpoint. */
+      readonly revocationUrl?: string | undefined;
+      readonly issuer?: undefined;
+    }
+  | {
+      /** Resolved by RFC 8414 or OpenID Connect discovery when the first token is needed. */
+      readonly issuer: string;
+      readonly tokenUrl?: undefined;
+      readonly revocationUrl?: undefined;
+    };
+
+/** Credentials and how tokens are requested. */
+export type TokenSourceOptions = RequestOptions &
+  TokenEndpoint & {
+    readonly clientId: string;
+    readonly clientSecret: string;
+    /** Space-separated scopes; all scopes of the client by default. */
+    readonly scope?: string | undefined;
+    /** Shares tokens between processes or runs of a program. */
+    readonly tokenStore?: ValueStore<StoredTokens> | undefined;
+  };
+
+/** Options of a client. */
+export type ClientOptions = TokenSourceOptions & {
+  /** Base URL of the API, including `/connect-api`. */
+  readonly baseUrl: string;
+};
+
+/** Options of one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly correlationId?: string | undefined;
+}

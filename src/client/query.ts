@@ -1,0 +1,88 @@
+import type { SubscriptionStatus } from './records.ts';
+
+/** An instant: a `Date`, or an ISO 8601 date-time with `Z` or an offset. */
+export type Instant = Date | string;
+
+/** A field that orders the report; `-` means descending. */
+export type SubscriptionSort = `${'' | '-'}${'createdDate' | 'activationDate' | 'expirationDate'}`;
+
+/**
+ * The filters of the report, by the names of the query parameters. They are combined with AND; a
+ * member that is `undefined` is omitted.
+ */
+export interface SubscriptionFilters {
+  readonly iccid?: string | undefined;
+  readonly 'product-id'?: string | undefined;
+  readonly status?: SubscriptionStatus | readonly SubscriptionStatus[] | undefined;
+  /** Only subscriptions whose date (`date-field`) is before this instant (<). */
+  readonly before?: Instant | undefined;
+  /** Only subscriptions whose date (`date-field`) is after this instant (>). */
+  readonly after?: Instant | undefined;
+  /** The date that `before` and `after` apply to; `created` by default. */
+  readonly 'date-field'?: 'created' | 'activation' | 'expiration' | undefined;
+  readonly 'device-id'?: string | undefined;
+  readonly 'plan-id'?: string | undefined;
+  readonly 'auto-renew'?: boolean | 'true' | 'false' | undefined;
+  /** Only subscriptions created at or after this instant (>=). */
+  readonly 'created-from'?: Instant | undefined;
+  /** Only subscriptions created before this instant (<). */
+  readonly 'created-to'?: Instant | undefined;
+  /** Only subscriptions that expire within this duration from now: `7d`, `12h`, `2w`, `P7D`. */
+  readonly 'expires-within'?: string | undefined;
+}
+
+/** The filters and the order of a report. */
+export interface ExportQuery extends SubscriptionFilters {
+  /** An email address or identifier. Queries with it are sent in a request body, never in a URL. */
+  readonly email?: string | undefined;
+  /** `createdDate` by default. */
+  readonly sort?: SubscriptionSort | undefined;
+}
+
+/** The filters, order and position of a report. */
+export interface SubscriptionQuery extends ExportQuery {
+  /** Records per page, 1 to 1,000 unless the operator has set other limits; 20 by default. */
+  readonly size?: number | undefined;
+  /** Number of the page to begin with. */
+  readonly page?: number | undefined;
+  /** Position to begin with: `nextCursor` or `previousCursor` of a page of the same query. */
+  readonly cursor?: string | undefined;
+}
+
+/** A dimension of the summary. */
+export type SummaryDimension = 'status' | 'product-id' | 'plan-id' | 'auto-renew' | 'day' | 'month';
+
+/**
+ * The filters and dimensions of a summary. It has no `email`, which would be in the URL: use
+ * `search({ email }).total()`.
+ */
+export interface SummaryQuery extends SubscriptionFilters {
+  /** All but `day` and `month` by default. */
+  readonly by?: SummaryDimension | readonly SummaryDimension[] | undefined;
+}
+
+/**
+ * The query as members of a JSON body: dates as strings, without members that are `undefined`.
+ * Throws `TypeError` for a value that the service could only ignore, such as `null` or an empty
+ * list, because an ignored filter returns more records than requested.
+ */
+export function bodyOf(query: object): Record<string, unknown> {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, memberOf(name, value)]));
+}
+
+function memberOf(name: string, value: unknown): unknown {
+  const isDate = value instanceof Date;
+  const rule =
+    value === null || value === '' || (Array.isArray(value) && value.length === 0)
+      ? 'a value, or undefined to omit it'
+      : isDate && Number.isNaN(value.getTime()) && 'a valid Date';
+  if (rule) throw new TypeError(`Cannot use parameter '${name}': it must be ${rule}: current value is '${value}'`);
+  return isDate ? value.toISOString() : value;
+}
+
+/** The same as a query string: lists are separated by commas. */
+export function queryStringOf(query: object): string {
+  const pairs = Object.entries(bodyOf(query)).map(([name, value]) => [name, String(value)]);
+  return new URLSearchParams(pairs).toString();
+}

@@ -1,0 +1,101 @@
+/** Status of a subscription. The service may add others: treat an unknown status as one of them. */
+export type SubscriptionStatus = 'PENDING' | 'ACTIVE' | 'DEPLETED' | 'EXPIRED' | (string & {});
+
+/** The product of a subscription. */
+export interface Product {
+  id: string;
+  name: string;
+  /** Length of the product period, in `period_unit`; may be 0. */
+  period: number;
+  period_unit: 'DAYS' | (string & {});
+  plan_id: string;
+}
+
+/** A subscription as the service sends it. Dates are UTC strings, `2024-05-01T08:00:00Z`. */
+export interface Subscription {
+  id: string;
+  /** Absent if the status is unknown to the service. */
+  status?: SubscriptionStatus;
+  activationDate: string;
+  expirationDate: string;
+  createdDate: string;
+  product: Product;
+  iccid: string;
+  device_id: string;
+  /** The string `"true"` or `"false"`: both are truthy. With `parse: true`, it is a boolean. */
+  auto_renew: string;
+}
+
+type DateName = 'activationDate' | 'expirationDate' | 'createdDate';
+
+/** A subscription with `Date`s and a boolean `auto_renew`: the records of `parse: true`. */
+export interface ParsedSubscription extends Omit<Subscription, DateName | 'auto_renew'> {
+  activationDate: Date;
+  expirationDate: Date;
+  createdDate: Date;
+  auto_renew: boolean;
+}
+
+/** The records of a call: parsed ones with `parse: true`, otherwise as on the wire. */
+export type RecordOf<Parse extends boolean> = Parse extends true ? ParsedSubscription : Subscription;
+
+/**
+ * Converts the dates and `auto_renew` of a record.
+ *
+ * @example parseSubscription(record).auto_renew // false, where record.auto_renew is 'false'
+ */
+export function parseSubscription(record: Subscription): ParsedSubscription {
+  return {
+    ...record,
+    activationDate: new Date(record.activationDate),
+    expirationDate: new Date(record.expirationDate),
+    createdDate: new Date(record.createdDate),
+    auto_renew: record.auto_renew.toLowerCase() === 'true',
+  };
+}
+
+/** A tombstone: the record of this id was removed. */
+export interface RemovedSubscription {
+  id: string;
+  removed: true;
+}
+
+/** The last change of a record: its current version, or a tombstone. */
+export type SubscriptionChange = Subscription | RemovedSubscription;
+
+/** Whether a change is the tombstone of a removed record. */
+export function isRemoved(change: SubscriptionChange): change is RemovedSubscription {
+  return 'removed' in change;
+}
+
+/** A page of changes, in the order in which to apply them. */
+export interface ChangesPage {
+  readonly changes: readonly SubscriptionChange[];
+  /** The change token to continue from. Store it together with the applied changes. */
+  readonly next: string;
+  /** Whether more changes are available now. If false, the copy is up to date. */
+  readonly hasMore: boolean;
+}
+
+/** A value of a dimension and the number of records that have it. */
+export interface SummaryCount<Value = string> {
+  readonly value: Value;
+  readonly count: number;
+}
+
+/** Counts of subscriptions from one snapshot. The counts of each dimension add up to `total`. */
+export interface SubscriptionSummary {
+  readonly total: number;
+  /** The requested dimensions, each ordered by value. */
+  readonly by: {
+    /** `null`: records without a status. */
+    readonly status?: readonly SummaryCount<SubscriptionStatus | null>[];
+    readonly 'product-id'?: readonly SummaryCount[];
+    readonly 'plan-id'?: readonly SummaryCount[];
+    readonly 'auto-renew'?: readonly SummaryCount[];
+    /** Days in UTC, `2024-05-01`. */
+    readonly day?: readonly SummaryCount[];
+    /** Months in UTC, `2024-05`. */
+    readonly month?: readonly SummaryCount[];
+  };
+}

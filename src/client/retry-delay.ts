@@ -1,0 +1,25 @@
+import { ConnectionError, SubreportError, TimeoutError } from './error.ts';
+
+const firstWaitMs = 250;
+
+/** A longer `Retry-After` is reported to the caller at once. The service's limits are per minute. */
+const waitMsMax = 60_000;
+
+/**
+ * How long to wait before a failed request is repeated: as long as `Retry-After` says, otherwise
+ * with exponential backoff and full jitter. Returns `undefined` if repeating it does not help.
+ */
+export function retryDelayMs(error: unknown, attempt: number): number | undefined {
+  if (!isTransient(error)) return undefined;
+  const { retryAfterMs } = error as { retryAfterMs?: number };
+  if (retryAfterMs !== undefined) return retryAfterMs <= waitMsMax ? retryAfterMs : undefined;
+  return Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt);
+}
+
+/** Whether the same request may succeed later: lost connections, timeouts, 408, 429 and 5xx. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return true;
+  if (!(error instanceof SubreportError)) return false;
+  const { status = 0 } = error as { status?: number };
+  return status >= 500 || status === 429 || status === 408;
+}

@@ -1,0 +1,79 @@
+/** SHA-256 (FIPS 180-4) of bytes that arrive in parts; Web Crypto hashes only a whole message. */
+export class Sha256 {
+  readonly #state = Int32Array.from(initial);
+  readonly #block = new Uint8Array(64);
+  readonly #view = new DataView(this.#block.buffer);
+  readonly #words = new Int32Array(64);
+  #bytes = 0;
+
+  update(bytes: Uint8Array): this {
+    let filled = this.#bytes % 64;
+    this.#bytes += bytes.length;
+    for (let from = 0; from < bytes.length; ) {
+      const part = bytes.subarray(from, from + 64 - filled);
+      this.#block.set(part, filled);
+      from += part.length;
+      filled += part.length;
+      if (filled < 64) return this;
+      this.#compress();
+      filled = 0;
+    }
+    return this;
+  }
+
+  /** Returns the hash in hexadecimal. Nothing can be added afterwards. */
+  hex(): string {
+    const bits = this.#bytes * 8;
+    const zeros = (119 - (this.#bytes % 64)) % 64;
+    const end = new Uint8Array(1 + zeros + 8);
+    end[0] = 0x80;
+    const view = new DataView(end.buffer);
+    view.setUint32(1 + zeros, Math.floor(bits / 2 ** 32));
+    view.setUint32(5 + zeros, bits % 2 ** 32);
+    this.update(end);
+    return Array.from(this.#state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
+  }
+
+  #compress(): void {
+    const words = this.#words;
+    for (let i = 0; i < 16; i += 1) words[i] = this.#view.getInt32(i * 4);
+    for (let i = 16; i < 64; i += 1) {
+      const [w15, w2] = [words[i - 15] as number, words[i - 2] as number];
+      const s0 = rotate(w15, 7) ^ rotate(w15, 18) ^ (w15 >>> 3);
+      const s1 = rotate(w2, 17) ^ rotate(w2, 19) ^ (w2 >>> 10);
+      words[i] = (words[i - 16] as number) + s0 + (words[i - 7] as number) + s1;
+    }
+    this.#mix(words);
+  }
+
+  #mix(words: Int32Array): void {
+    const state = this.#state;
+    let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
+    for (let i = 0; i < 64; i += 1) {
+      const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (constants[i] as number) + (words[i] as number)) | 0;
+      const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+      const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      h = g;
+      g = f;
+      f = e;
+      e = (d + t1) | 0;
+      d = c;
+      c = b;
+      b = a;
+      a = (t1 + t2) | 0;
+    }
+    for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = (state[i] as number) + word;
+  }
+}
+
+const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
+
+/** The first 64 primes. The constants are the fractions of their square and cube roots (§4.2.2, §5.3.3). */
+const primes: number[] = [];
+for (let number = 2; primes.length < 64; number += 1) {
+  if (primes.every((prime) => number % prime !== 0)) primes.push(number);
+}
+const fractionBits = (root: number): number => ((root % 1) * 2 ** 32) | 0;
+const initial = primes.slice(0, 8).map((prime) => fractionBits(Math.sqrt(prime)));
+const constants = Int32Array.from(primes, (prime) => fractionBits(Math.cbrt(prime)));

@@ -1,0 +1,67 @@
+import { readSummaryLine } from '../contract/export-summary.ts';
+import { type ErrorContext, ExportError } from './error.ts';
+import { Sha256 } from './sha256.ts';
+
+/** Longer than the summary line, which is therefore never passed on before the end. */
+const heldBytes = 256;
+
+const lineFeed = 10;
+const quote = 34;
+
+/**
+ * Checks an export against the summary in its last line: passes the records on and removes the
+ * summary. Throws `ExportError` at the end unless the number of records and their SHA-256 agree.
+ */
+export class ExportCheck {
+  readonly #format: 'csv' | 'ndjson';
+  readonly #context: ErrorContext;
+  readonly #hash = new Sha256();
+  #held = new Uint8Array(0);
+  #lines = 0;
+  #quoted = false;
+
+  constructor(format: 'csv' | 'ndjson', context: ErrorContext) {
+    this.#format = format;
+    this.#context = context;
+  }
+
+  /** Returns the bytes that may be passed on after a part of the body has arrived. */
+  next(part: Uint8Array): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(this.#held.length + part.length);
+    bytes.set(this.#held);
+    bytes.set(part, this.#held.length);
+    const end = Math.max(0, bytes.length - heldBytes);
+    this.#held = bytes.slice(end);
+    return this.#accept(bytes.subarray(0, end));
+  }
+
+  /** Returns the last bytes of the records. */
+  end(): Uint8Array<ArrayBuffer> {
+    const lineEnd = this.#held.at(-1) === lineFeed ? this.#held.length - 1 : -1;
+    const lineStart = this.#held.subarray(0, Math.max(lineEnd, 0)).lastIndexOf(lineFeed) + 1;
+    const line = new TextDecoder().decode(this.#held.subarray(lineStart, lineEnd + 1));
+    const summary = readSummaryLine(line.slice(0, -1));
+    if (summary === undefined) throw this.#error('INCOMPLETE', 'end with its summary', 'there is none');
+    const last = this.#accept(this.#held.subarray(0, lineStart));
+    const rows = this.#format === 'csv' ? this.#lines - 1 : this.#lines;
+    if (rows !== summary.rows) throw this.#error('ROWS_DIFFER', `have ${summary.rows} records`, `it has ${rows}`);
+    const sha256 = this.#hash.hex();
+    if (sha256 !== summary.sha256)
+      throw this.#error('HASH_DIFFERS', `have the SHA-256 ${summary.sha256}`, `it is ${sha256}`);
+    return last;
+  }
+
+  #accept(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    this.#hash.update(bytes);
+    // line breaks within quotes belong to a CSV cell; NDJSON has none within a record
+    for (const byte of bytes) {
+      if (byte === lineFeed && !this.#quoted) this.#lines += 1;
+      else if (byte === quote && this.#format === 'csv') this.#quoted = !this.#quoted;
+    }
+    return bytes;
+  }
+
+  #error(code: ExportError['code'], rule: string, found: string): ExportError {
+    return new ExportError(code, `Cannot use the export: it must ${rule}: ${found}`, this.#context);
+  }
+}

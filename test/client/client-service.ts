@@ -1,0 +1,54 @@
+import { type ClientOptions, createClient, type SubreportClient } from '../../src/client/index.ts';
+import { importRecords } from '../../src/import/import-records.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { engines } from '../support/engines.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+/** A service with the records of one tenant, and clients for it. */
+export interface ClientService {
+  readonly service: TestService;
+  readonly credentials: TestClient;
+  /** The imported rows, which have an email address in addition to the record. */
+  readonly rows: readonly ReturnType<typeof rowsOf>[number][];
+  clientOf(more?: Partial<ClientOptions>, given?: TestClient): SubreportClient;
+}
+
+/** Starts a service with records; what the client does does not depend on the engine. */
+export async function startClientService(environment: Record<string, string> = {}): Promise<ClientService> {
+  const service = await startService(await engines[0].openTestStore(), environment);
+  const tenant = await service.createTenant('acme');
+  const credentials = await service.createClient(tenant);
+  const rows = rowsOf();
+  const source = (async function* () {
+    yield Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'));
+  })();
+  await importRecords(service.store, tenant, source, { format: 'ndjson', dryRun: false, onRejected: () => undefined });
+  return {
+    service,
+    credentials,
+    rows,
+    clientOf: (more = {}, given = credentials) =>
+      createClient({ ...optionsOf(service, given), ...more } as ClientOptions),
+  };
+}
+
+const rowsOf = () => [...syntheticRows({ count: 250, seed: 3, until: 1_780_000_000 })];
+
+/** The options that every client of a service needs. */
+export const optionsOf = (service: Pick<TestService, 'baseUrl' | 'url'>, given: TestClient) => ({
+  baseUrl: service.baseUrl,
+  tokenUrl: `${service.url}/oauth2/token`,
+  clientId: given.client_id,
+  clientSecret: given.client_secret,
+});
+
+/** The error that a promise rejects with. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  const failed = Symbol();
+  const outcome = await promise.then(
+    () => failed,
+    (error: unknown) => error,
+  );
+  if (outcome === failed) throw new Error('the promise was not rejected');
+  return outcome;
+}

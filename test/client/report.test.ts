@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ApiError, parseSubscription } from '../../src/client/index.ts';
+import { type ClientService, rejectionOf, startClientService } from './client-service.ts';
+
+let shared: ClientService;
+beforeAll(async () => {
+  shared = await startClientService();
+});
+afterAll(() => shared.service.close());
+
+const client = () => shared.clientOf();
+test('iterating over a report yields every record once', async () => {
+  const ids: string[] = [];
+  for await (const { id } of client().subscriptions({ size: 30 })) ids.push(id);
+  expect(ids.toSorted()).toEqual(shared.rows.map(({ id }) => id).toSorted());
+});
+
+test('a search yields the same records as the report, page by page', async () => {
+  const query = { status: ['ACTIVE', 'DEPLETED'], size: 30, sort: '-expirationDate' } as const;
+  const found = await client().search(query).toArray({ max: 250 });
+  expect(found).toEqual(await client().subscriptions(query).toArray({ max: 250 }));
+  expect(found.length).toBe(shared.rows.filter(({ status }) => status === 'ACTIVE' || status === 'DEPLETED').length);
+});
+
+test('an email address is sent in the body of every page', async () => {
+  const { email } = shared.rows.find((row) => row.email !== undefined) ?? {};
+  const urls: string[] = [];
+  const watched = shared.clientOf({
+    fetch: (url, init) => {
+      if (String(url).includes('/v1/')) urls.push(String(url));
+      return fetch(url, init);
+    },
+  });
+  const found = await watched.subscriptions({ email, size: 1 }).toArray({ max: 250 });
+  const bytes = await new Response(await watched.export({ email }, { format: 'ndjson' })).text();
+  expect(bytes.trimEnd().split('\n').length).toBe(found.length);
+  expect(urls.length).toBeGreaterThan(1);
+  expect(urls.filter((url) => !url.endsWith('/v1/subscription/search'))).toEqual([]);
+  expect(await rejectionOf(client().summary({ email } as object))).toBeInstanceOf(TypeError);
+});
+
+test('Dates, booleans and lists filter as their strings do', async () => {
+  const after = new Date(1_700_000_000_000);
+  const expected = shared.rows.filter(
+    (row) =>
+      (row.status === 'EXPIRED' || row.status === 'ACTIVE') &&
+      row.auto_renew === 'true' &&
+      Date.parse(row.createdDate) > after.getTime(),
+  );
+  const query = { status: ['EXPIRED', 'ACTIVE'], 'auto-renew': true, after } as const;
+  expect(await client().subscriptions(query).total()).toBe(expected.length);
+  expect(await client().search(query).total()).toBe(expected.length);
+});
+
+test('a page has its totals and the cursors of its neighbours', async () => {
+  const list = client().subscriptions({ size: 100 });
+  const last = await list.page(3);
+  expect(last).toMatchObject({ totalCount: 250, totalPages: 3, currentPage: 3, nextCursor: undefined });
+  expect(last.headers.get('x-count-per-page')).toBe('100');
+  expect(last.correlationId).toBe(last.headers.get('x-correlation-id'));
+  const second = await client().subscriptions({ size: 100, cursor: last.previousCursor }).page();
+  expect(second).toMatchObject({ currentPage: 2, records: (await list.page(2)).records });
+});
+
+test('first returns one record, or undefined if there is none', async () => {
+  const [expected] = (await client().subscriptions({ size: 5 }).page()).records;
+  expect(await client().subscriptions({ size: 5, page: 9 }).first()).toEqual(expected);
+  expect(await client().subscriptions({ 'device-id': 'nobody' }).first()).toBeUndefined();
+});
+
+test('toArray rejects a report that is longer than max', async () => {
+  expect(await client().subscriptions().toArray({ max: 250 })).toHaveLength(250);
+  expect(await rejectionOf(client().subscriptions().toArray({ max: 249 }))).toMatchObject({
+    name: 'RangeError',
+    message: 'Cannot read the report into an array: it must have at most max = 249 records: current value is 250',
+  });
+});
+
+test('parse converts dates and auto_renew; without it, records are as on the wire', async () => {
+  const [wire] = (await client().subscriptions().page()).records;
+  const parsed = await client().subscriptions({}, { parse: true }).first();
+  expect(wire?.auto_renew).toMatch(/^(true|false)$/);
+  expect(parsed).toEqual(wire && parseSubscription(wire));
+  expect(parsed?.createdDate).toEqual(new Date(wire?.createdDate ?? ''));
+  expect(parsed?.auto_renew).toBe(wire?.auto_renew === 'true');
+  expect(await client().subscription(wire?.id ?? '', { parse: true })).toEqual(parsed);
+  expect(await client().subscription(wire?.id ?? '')).toEqual(wire);
+});
+
+test('a record that does not exist is NOT_FOUND', async () => {
+  expect(await rejectionOf(client().subscription('nobody-has-this'))).toMatchObject({
+    name: 'ApiError',
+    code: 'NOT_FOUND',
+    status: 404,
+  });
+});
+
+test('a summary counts by the dimensions that were requested', async () => {
+  const matching = shared.rows.filter(({ auto_renew }) => auto_renew === 'true');
+  const { total, by } = await client().summary({ 'auto-renew': true, by: ['month', 'status'] });
+  expect(total).toBe(matching.length);
+  expect(Object.keys(by)).toEqual(['status', 'month']);
+  const active = matching.filter(({ status }) => status === 'ACTIVE').length;
+  expect(by.status?.find(({ value }) => value === 'ACTIVE')?.count).toBe(active);
+});
+
+test('an invalid query is one ApiError with every fault', async () => {
+  const error = await rejectionOf(client().subscriptions({ size: 0, before: 'yesterday' }).page());
+  expect(error).toBeInstanceOf(ApiError);
+  expect((error as ApiError).problem.errors.map(({ parameter }) => parameter).toSorted()).toEqual(['before', 'size']);
+});
+
+test('null, an empty list and an invalid Date are rejected, because an ignored filter returns too much', async () => {
+  for (const value of [null, '', [], new Date('yesterday')]) {
+    const error = await rejectionOf(
+      client()
+        .subscriptions({ before: value as never })
+        .page(),
+    );
+    expect(error).toMatchObject({ name: 'TypeError', message: expect.stringMatching(/'before': it must be a v/) });
+  }
+});
+
+test('a checkpoint resumes a walk at the page that was not used', async () => {
+  let position: string | undefined;
+  const checkpoint = {
+    load: () => position,
+    save: (value: string | undefined) => {
+      position = value;
+    },
+  };
+  const ids: string[] = [];
+  const walk = () => client().subscriptions({ size: 100 }, { checkpoint });
+  for await (const { id } of walk()) {
+    ids.push(id);
+    if (ids.length === 150) break; // the program ends within page 2
+  }
+  expect(position).toBeDefined();
+  const rest: string[] = [];
+  for await (const { id } of walk()) rest.push(id);
+  expect(rest).toHaveLength(150);
+  expect([...ids.slice(0, 100), ...rest].toSorted()).toEqual(shared.rows.map(({ id }) => id).toSorted());
+  expect(position).toBeUndefined();
+});
