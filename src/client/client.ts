@@ -76,8 +76,8 @@ export interface SubreportClient {
   changes(since?: string, options?: ChangesOptions): AsyncGenerator<ChangesPage, void, undefined>;
 
   /**
-   * Calls `onPage` with the changes from now on, until the signal is aborted; it then resolves after
-   * the page in progress. If the change token is no longer valid, everything is read again, and the
+   * Calls `onPage` with all changes until the signal is aborted; it then resolves after the page in
+   * progress. If the change token is no longer valid, everything is read again, and the
    * first page has `reset: true`.
    */
   follow(options: FollowOptions): Promise<void>;

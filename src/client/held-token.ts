@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { StoredTokens } from './stored-tokens.ts';
 
-/** The members of a token response that are used (RFC 6749 §5.1, `refresh_expires_in` of Keycloak). */
+/** The used members of a token response (RFC 6749 §5.1; Keycloak adds `refresh_expires_in`). */
 export interface TokenResponse {
   readonly access_token: string;
   readonly expires_in?: number;

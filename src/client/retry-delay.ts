@@ -2,7 +2,7 @@ import { ConnectionError, SubreportError, TimeoutError } from './error.ts';
 
 const firstWaitMs = 250;
 
-/** A longer `Retry-After` is reported to the caller at once. The service's limits are per minute. */
+/** A longer `Retry-After` is reported to the caller. The service's limits are per minute. */
 const waitMsMax = 60_000;
 
 /**

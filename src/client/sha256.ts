@@ -69,7 +69,7 @@ export class Sha256 {
 
 const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
-/** The first 64 primes. The constants are the fractions of their square and cube roots (§4.2.2, §5.3.3). */
+/** The constants are fractions of the roots of the first 64 primes (§4.2.2, §5.3.3). */
 const primes: number[] = [];
 for (let number = 2; primes.length < 64; number += 1) {
   if (primes.every((prime) => number % prime !== 0)) primes.push(number);

@@ -21,8 +21,9 @@ interface ExportSending {
 
 /**
  * Streams a whole report as fast as its client reads it. At the end, the trailers state the number
- * of records and their SHA-256, and so does the last line of NDJSON, and of CSV on request. If it fails or is aborted, the
- * connection is destroyed, so that the client cannot mistake a part for the whole report.
+ * of records and their SHA-256, and so does the last line of NDJSON, and of CSV on request. If the
+ * export fails or is aborted, the connection is destroyed, so that the client cannot mistake a part
+ * for the whole report.
  */
 export function sendExport(
   request: FastifyRequest,
@@ -88,7 +89,7 @@ export function sendExport(
   return reply.send(stream);
 }
 
-/** Whether the client prefers the summary in the body (RFC 7240 §2). Other preferences are ignored. */
+/** Whether the client prefers the summary in the body (RFC 7240 §2); others are ignored. */
 function prefersSummary({ headers: { prefer = '' } }: FastifyRequest): boolean {
   const preferences = String(prefer).split(',');
   return preferences.some((preference) => preference.trim().toLowerCase() === exportSummaryPreference);
