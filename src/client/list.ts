@@ -47,7 +47,7 @@ export interface SubscriptionList<Item> extends AsyncIterable<Item> {
 }
 
 /** How a list requests its pages. */
-export interface ListSource<Item> {
+interface ListSource<Item> {
   readonly api: Api;
   readonly query: SubscriptionQuery;
   /** Whether the query is sent in the body, so that it does not appear in URLs and logs. */

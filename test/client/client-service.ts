@@ -1,4 +1,6 @@
-import { type ClientOptions, createClient, type SubreportClient } from '../../src/client/index.ts';
+import { createClientWith } from '../../src/client/client.ts';
+import { type Clock, systemClock } from '../../src/client/clock.ts';
+import type { ClientOptions, SubreportClient } from '../../src/client/index.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { engines } from '../support/engines.ts';
@@ -10,7 +12,7 @@ export interface ClientService {
   readonly credentials: TestClient;
   /** The imported rows, which have an email address in addition to the record. */
   readonly rows: readonly ReturnType<typeof rowsOf>[number][];
-  clientOf(more?: Partial<ClientOptions>, given?: TestClient): SubreportClient;
+  clientOf(more?: Partial<ClientOptions>, given?: TestClient, clock?: Clock): SubreportClient;
 }
 
 /** Starts a service with records; what the client does does not depend on the engine. */
@@ -27,8 +29,8 @@ export async function startClientService(environment: Record<string, string> = {
     service,
     credentials,
     rows,
-    clientOf: (more = {}, given = credentials) =>
-      createClient({ ...optionsOf(service, given), ...more } as ClientOptions),
+    clientOf: (more = {}, given = credentials, clock = systemClock) =>
+      createClientWith({ ...optionsOf(service, given), ...more } as ClientOptions, clock),
   };
 }
 
