@@ -19,7 +19,6 @@ interface ApiRequest<T> extends Pick<SafeRequest<T>, 'read'> {
   readonly path: string;
   readonly query?: object | undefined;
   readonly body?: object | undefined;
-  readonly accept: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +40,6 @@ export class Api {
       {
         ...content,
         path,
-        accept: 'application/json',
         read: async (response, attempt) => {
           const body = await readJson<T>(response);
           if (body === undefined) throw formatError(response, 'JSON', attempt);
@@ -67,14 +65,13 @@ export class Api {
   }
 
   #sendWith<T>(token: string, request: ApiRequest<T>, options: CallOptions): Promise<T> {
-    const { path, query = {}, body, accept, headers, read } = request;
+    const { path, query = {}, body, headers, read } = request;
     const queryString = queryStringOf(query);
     return this.#sender.send(
       {
         url: this.#baseUrl + path.slice(apiPath.length) + (queryString && `?${queryString}`),
         headers: {
           authorization: `Bearer ${token}`,
-          accept,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },

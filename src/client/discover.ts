@@ -45,7 +45,7 @@ function readMetadata(issuer: string, url: string, sender: Sender): Promise<Toke
   return sender.send(
     {
       url,
-      headers: { accept: 'application/json' },
+      headers: {},
       readRejection: readProblem,
       read: async (response, context) => {
         const metadata = await readJson<Metadata>(response);

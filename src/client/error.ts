@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/error.ts';
+import type { ErrorCode } from '../contract/error-code.ts';
 import type { TokenErrorCode } from '../contract/token-error.ts';
 
 /** An invalid parameter of a request: its name, its value and the rule that it breaks. */
@@ -42,45 +42,63 @@ export abstract class SubreportError extends Error {
   }
 }
 
-/** The service rejected a request (RFC 9457). `problem` is the complete response body. */
-export class ApiError extends SubreportError {
-  override readonly name = 'ApiError';
-  readonly code: ErrorCode;
+/** A response that is not successful. */
+abstract class RejectionError extends SubreportError {
   readonly status: number;
-  readonly problem: Problem;
   readonly headers: Headers;
-  /** How long to wait before the next attempt, if the service said so. */
+  /** How long to wait before the next attempt, if the response said so. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(problem: Problem, code: ErrorCode, response: RejectedResponse, context: ErrorContext) {
-    super(problem.detail, context);
-    this.code = code;
-    this.status = response.status;
-    this.problem = problem;
-    this.headers = response.headers;
-    this.retryAfterMs = response.retryAfterMs;
+  constructor(message: string, { status, headers }: Response, context: ErrorContext) {
+    super(message, context);
+    this.status = status;
+    this.headers = headers;
+    this.retryAfterMs = readRetryAfter(headers);
   }
 }
 
-/** The parts of a response that an error keeps. */
-export interface RejectedResponse {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly retryAfterMs: number | undefined;
+/** Parses `Retry-After` to milliseconds: a number of seconds, or a date (RFC 9110 §10.2.3). */
+function readRetryAfter(headers: Headers): number | undefined {
+  const value = headers.get('retry-after') ?? '';
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
+}
+
+/** The service rejected a request (RFC 9457). `problem` is the complete response body. */
+export class ApiError extends RejectionError {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly problem: Problem;
+
+  constructor(code: ErrorCode, problem: Problem, response: Response, context: ErrorContext) {
+    super(problem.detail, response, context);
+    this.code = code;
+    this.problem = problem;
+  }
 }
 
 /** The token endpoint rejected the credentials or the request (RFC 6749 §5.2). */
-export class TokenRequestError extends SubreportError {
+export class TokenRequestError extends RejectionError {
   override readonly name = 'TokenRequestError';
   readonly code: TokenErrorCode;
-  readonly status: number;
-  readonly retryAfterMs: number | undefined;
 
-  constructor(code: TokenErrorCode, message: string, response: RejectedResponse, context: ErrorContext) {
-    super(message, context);
+  constructor(code: TokenErrorCode, message: string, response: Response, context: ErrorContext) {
+    super(message, response, context);
     this.code = code;
-    this.status = response.status;
-    this.retryAfterMs = response.retryAfterMs;
+  }
+}
+
+/** Why a response cannot be used: it is not one of this service, or a proxy made it. */
+export type ResponseErrorCode = 'REDIRECTED' | 'UNKNOWN_ERROR' | 'UNKNOWN_FORMAT';
+
+/** A response that this service does not send, for example the error page of a proxy. */
+export class ResponseError extends RejectionError {
+  override readonly name = 'ResponseError';
+  readonly code: ResponseErrorCode;
+
+  constructor(code: ResponseErrorCode, message: string, response: Response, context: ErrorContext) {
+    super(message, response, context);
+    this.code = code;
   }
 }
 
@@ -107,24 +125,6 @@ export class ConnectionError extends SubreportError {
 export class TimeoutError extends SubreportError {
   override readonly name = 'TimeoutError';
   readonly code = 'TIMEOUT';
-}
-
-/** Why a response cannot be used: it is not one of this service, or a proxy made it. */
-export type ResponseErrorCode = 'REDIRECTED' | 'UNKNOWN_ERROR' | 'UNKNOWN_FORMAT';
-
-/** A response that this service does not send, for example the error page of a proxy. */
-export class ResponseError extends SubreportError {
-  override readonly name = 'ResponseError';
-  readonly code: ResponseErrorCode;
-  readonly status: number;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(code: ResponseErrorCode, message: string, response: RejectedResponse, context: ErrorContext) {
-    super(message, context);
-    this.code = code;
-    this.status = response.status;
-    this.retryAfterMs = response.retryAfterMs;
-  }
 }
 
 /** What an export lacks: its end, its proof, or the bytes and rows that the proof states. */

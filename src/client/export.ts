@@ -1,5 +1,4 @@
 import { exportSummaryPreference } from '../contract/export-summary.ts';
-import { reportFormats } from '../contract/report-format.ts';
 import { reportPaths } from '../contract/report-paths.ts';
 import type { Api } from './api.ts';
 import { ExportError } from './error.ts';
@@ -36,7 +35,6 @@ export function exportSubscriptions(api: Api, query: ExportQuery, options: Expor
       ...(inBody
         ? { path: reportPaths.searchSubscriptions, body: bodyOf(wanted) }
         : { path: reportPaths.listSubscriptions, query: wanted }),
-      accept: reportFormats[format].mediaType,
       headers: verify ? { prefer: exportSummaryPreference } : {},
       read: async (response, attempt) => openExport(response, attempt, verify ? format : undefined),
     },
@@ -52,7 +50,7 @@ function openExport(response: Response, attempt: Attempt, verified: 'csv' | 'ndj
   }
   attempt.deadline.keep();
   const check = verified && new ExportCheck(verified, attempt);
-  const reader = (response.body ?? new Blob().stream()).getReader();
+  const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
   const { deadline, correlationId } = attempt;
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {

@@ -1,4 +1,4 @@
-export type { ErrorCode } from '../contract/error.ts';
+export type { ErrorCode } from '../contract/error-code.ts';
 export type { TokenErrorCode } from '../contract/token-error.ts';
 export type { ChangesOptions } from './changes.ts';
 export { createClient, type SubreportClient } from './client.ts';

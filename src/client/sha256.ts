@@ -38,35 +38,45 @@ export class Sha256 {
     const words = this.#words;
     for (let i = 0; i < 16; i += 1) words[i] = this.#view.getInt32(i * 4);
     for (let i = 16; i < 64; i += 1) {
-      const [w15, w2] = [words[i - 15] as number, words[i - 2] as number];
+      const w15 = at(words, i - 15);
+      const w2 = at(words, i - 2);
       const s0 = rotate(w15, 7) ^ rotate(w15, 18) ^ (w15 >>> 3);
       const s1 = rotate(w2, 17) ^ rotate(w2, 19) ^ (w2 >>> 10);
-      words[i] = (words[i - 16] as number) + s0 + (words[i - 7] as number) + s1;
+      words[i] = at(words, i - 16) + s0 + at(words, i - 7) + s1;
     }
-    this.#mix(words);
-  }
-
-  #mix(words: Int32Array): void {
-    const state = this.#state;
-    let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
-    for (let i = 0; i < 64; i += 1) {
-      const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (constants[i] as number) + (words[i] as number)) | 0;
-      const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
-      const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-      h = g;
-      g = f;
-      f = e;
-      e = (d + t1) | 0;
-      d = c;
-      c = b;
-      b = a;
-      a = (t1 + t2) | 0;
-    }
-    for (const [i, word] of [a, b, c, d, e, f, g, h].entries()) state[i] = (state[i] as number) + word;
+    mix(this.#state, words);
   }
 }
 
+/** The 64 rounds. Without destructuring, which took a third of the time. */
+function mix(state: Int32Array, words: Int32Array): void {
+  let a = at(state, 0);
+  let b = at(state, 1);
+  let c = at(state, 2);
+  let d = at(state, 3);
+  let e = at(state, 4);
+  let f = at(state, 5);
+  let g = at(state, 6);
+  let h = at(state, 7);
+  for (let i = 0; i < 64; i += 1) {
+    const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    const t1 = (h + s1 + ((e & f) ^ (~e & g)) + at(constants, i) + at(words, i)) | 0;
+    const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+    h = g;
+    g = f;
+    f = e;
+    e = (d + t1) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (t1 + t2) | 0;
+  }
+  const mixed = [a, b, c, d, e, f, g, h];
+  for (let i = 0; i < 8; i += 1) state[i] = at(state, i) + (mixed[i] as number);
+}
+
+const at = (words: Int32Array, index: number): number => words[index] as number;
 const rotate = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
 
 /** The constants are fractions of the roots of the first 64 primes (§4.2.2, §5.3.3). */

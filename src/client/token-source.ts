@@ -160,7 +160,7 @@ export class TokenSource {
 
   #post<T>(url: string, form: Record<string, string>, options: CallOptions, read: SafeRequest<T>['read']): Promise<T> {
     const { clientId, clientSecret } = this.#options;
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams({ ...form, client_id: clientId, client_secret: clientSecret }).toString();
     const correlationId = this.#sender.correlationIdOf(options);
     return this.#sender.send(

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './error.ts';
+import type { ErrorCode } from './error-code.ts';
 import type { Fault, ProblemReport } from './problem.ts';
 
 /** An error that is sent as a problem response. The messages are shown to the client. */

@@ -1,6 +1,7 @@
 import { Check } from 'typebox/value';
 import { expect, test } from 'vitest';
-import { type ErrorCode, errorTable } from './error.ts';
+import { errorTable } from './error.ts';
+import type { ErrorCode } from './error-code.ts';
 import { buildProblem, faultSentence, Problem } from './problem.ts';
 
 test.each(Object.keys(errorTable) as ErrorCode[])('%s makes a body that fits the contract', (code) => {

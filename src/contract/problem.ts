@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { type ErrorCode, errorTable } from './error.ts';
+import { errorTable } from './error.ts';
+import type { ErrorCode } from './error-code.ts';
 import { printableAscii } from './schema.ts';
 
 /** An invalid parameter or header of a request: its name, its value and the rule that it breaks. */

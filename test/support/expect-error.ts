@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { type ErrorCode, errorTable } from '../../src/contract/error.ts';
+import { errorTable } from '../../src/contract/error.ts';
+import type { ErrorCode } from '../../src/contract/error-code.ts';
 import type { Problem } from '../../src/contract/problem.ts';
 import type { TokenErrorBody } from '../../src/contract/token.ts';
 import { type TokenErrorCode, tokenErrorTable } from '../../src/contract/token-error.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
-import { type ErrorCode, errorTable } from '../../contract/error.ts';
+import { errorTable } from '../../contract/error.ts';
+import type { ErrorCode } from '../../contract/error-code.ts';
 import { buildProblem } from '../../contract/problem.ts';
 import { correlationHeader } from './correlation.ts';
 import { retryAfterSeconds } from './send-error.ts';

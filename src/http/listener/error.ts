@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../contract/error.ts';
+import type { ErrorCode } from '../../contract/error-code.ts';
 import type { Fault } from '../../contract/problem.ts';
 import { ProblemError } from '../../contract/problem-error.ts';
 

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AccessError, type AccessErrorCode, IssuerError } from '../../auth/error.ts';
-import { type ErrorCode, errorTable } from '../../contract/error.ts';
+import { errorTable } from '../../contract/error.ts';
+import type { ErrorCode } from '../../contract/error-code.ts';
 import { buildProblem, type ProblemReport } from '../../contract/problem.ts';
 import { ProblemError } from '../../contract/problem-error.ts';
 import { StorageError } from '../../storage/error.ts';

@@ -1,0 +1,26 @@
+/**
+ * Every value of `type` in a problem response, with its HTTP status (RFC 9110). The codes are those
+ * of the published Connect API v1, with additions where it is silent
+ * (`docs/decisions/error-codes.md`). The client library includes this table, without the titles.
+ */
+export const errorStatuses = {
+  INVALID_HTTP_MESSAGE: 400,
+  INVALID_REQUEST_PARAMS: 400,
+  UNAUTHORISED: 401,
+  ACCESS_DENIED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  UNACCEPTABLE: 406,
+  REQUEST_TIMEOUT: 408,
+  RESYNC_REQUIRED: 410,
+  PAYLOAD_TOO_LARGE: 413,
+  URI_TOO_LONG: 414,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  TOO_MANY_REQUESTS: 429,
+  HEADERS_TOO_LARGE: 431,
+  INTERNAL_ERROR: 500,
+  UNAVAILABLE: 503,
+} as const;
+
+/** A code of the error table: the `type` of a problem response. */
+export type ErrorCode = keyof typeof errorStatuses;
