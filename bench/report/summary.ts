@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { defaultPageLimits } from '../../src/contract/query.ts';
+import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
 import { planSummary } from '../../src/report/plan-summary.ts';

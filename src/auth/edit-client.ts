@@ -1,4 +1,5 @@
-import type { GrantType, RefreshTokenUse, Scope } from '../contract/token.ts';
+import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
+import type { Scope } from '../contract/scope.ts';
 import type { Store } from '../storage/store.ts';
 import { type ClientRow, findClient } from '../storage/tables/client.ts';
 import {

@@ -1,4 +1,5 @@
-import type { GrantType, TokenResponse } from '../contract/token.ts';
+import type { GrantType } from '../contract/grant.ts';
+import type { TokenResponse } from '../contract/token.ts';
 import type { ClientRow } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { defaultScopes, type GrantType, grantTypes, type Scope } from '../contract/token.ts';
+import { type GrantType, grantTypes } from '../contract/grant.ts';
+import { defaultScopes, type Scope } from '../contract/scope.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import {
   disableClient,

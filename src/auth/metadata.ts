@@ -1,5 +1,6 @@
+import { grantTypes } from '../contract/grant.ts';
 import { operations } from '../contract/operations.ts';
-import { grantTypes, publicScopes } from '../contract/token.ts';
+import { publicScopes } from '../contract/scope.ts';
 
 const authMethods = ['client_secret_basic', 'client_secret_post'];
 

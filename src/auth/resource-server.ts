@@ -1,4 +1,4 @@
-import type { Scope } from '../contract/token.ts';
+import type { Scope } from '../contract/scope.ts';
 import type { TenantId } from '../storage/store.ts';
 import { createActiveCheck, type FindTokenClient } from './active-token.ts';
 import type { AuthContext } from './auth-context.ts';

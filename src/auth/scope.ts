@@ -1,4 +1,4 @@
-import { identityScopes } from '../contract/token.ts';
+import { identityScopes } from '../contract/scope.ts';
 import { TokenError } from './error.ts';
 
 /**

@@ -2,7 +2,7 @@ import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import type { AuthContext } from './auth-context.ts';
 import { isCanonical } from './canonical-token.ts';
 import { AccessError } from './error.ts';
-import { signingAlgorithms } from './signing-key.ts';
+import { signingAlgorithms } from './signing-algorithm.ts';
 import { cacheVerified } from './verified-tokens.ts';
 
 /** Claims of a valid access token. */

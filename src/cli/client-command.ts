@@ -2,15 +2,9 @@ import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient, createExternalClient, disableClientById, rotateClientSecret } from '../auth/manage-clients.ts';
 import { revokeTokens } from '../auth/revoke-client-tokens.ts';
+import { type GrantType, grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
 import { formatInstant } from '../contract/instant.ts';
-import {
-  type GrantType,
-  grantTypes,
-  scopes as knownScopes,
-  type RefreshTokenUse,
-  refreshTokenUses,
-  type Scope,
-} from '../contract/token.ts';
+import { scopes as knownScopes, type Scope } from '../contract/scope.ts';
 import { findClient, listClients } from '../storage/tables/client.ts';
 import { addClientDeleteCommands } from './client-delete-command.ts';
 import { addOneClientCommand, clientIdOption, jsonOption, parseList, withOwnClient } from './client-options.ts';

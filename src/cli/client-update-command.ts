@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type ClientEdit, editClient } from '../auth/edit-client.ts';
-import { grantTypes, scopes as knownScopes, type RefreshTokenUse, refreshTokenUses } from '../contract/token.ts';
+import { grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
+import { scopes as knownScopes } from '../contract/scope.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { writeClient } from './client-show-command.ts';
 import { UsageError } from './error.ts';

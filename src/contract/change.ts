@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { type PageLimits, reportParameters } from './query.ts';
+import type { PageLimits } from './page-limits.ts';
+import { reportParameters } from './query.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
 
 /** A tombstone: the record of this id was removed. Records never have a member `removed`. */

@@ -10,7 +10,8 @@ import {
   statusHeaders,
 } from './openapi-responses.ts';
 import { type Operation, type OperationId, operations } from './operations.ts';
-import { type PageLimits, reportParameters } from './query.ts';
+import type { PageLimits } from './page-limits.ts';
+import { reportParameters } from './query.ts';
 import { reportFormats } from './report-format.ts';
 import { apiPath } from './report-paths.ts';
 import { descriptionOf, exampleOf } from './schema.ts';

@@ -1,25 +1,10 @@
 import Type, { type TSchema } from 'typebox';
 import { durationDaysMax, durationPattern } from './duration.ts';
 import { Email } from './email.ts';
+import type { PageLimits } from './page-limits.ts';
 import { ProductId } from './product.ts';
 import { formatWords } from './report-format.ts';
 import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
-
-/**
- * Paging limits that an operator may set; `spec.md` "Query parameters" leaves them open
- * (`docs/decisions/page-size.md`).
- */
-export interface PageLimits {
-  /** Records per page if `size` is absent. */
-  readonly sizeDefault: number;
-  /** The largest `size`. A larger value is rejected with 400, never clamped. */
-  readonly sizeMax: number;
-  /** Number of the first page: 1, or 0 for clients that expect 0-based pages. */
-  readonly firstPage: 0 | 1;
-}
-
-/** The default limits. */
-export const defaultPageLimits: PageLimits = { sizeDefault: 20, sizeMax: 1000, firstPage: 1 };
 
 /** The largest page number that a request may contain; it does not limit the report. */
 const pageMax = 1_000_000_000;

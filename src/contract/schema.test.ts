@@ -2,8 +2,9 @@ import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { Email } from './email.ts';
+import { defaultPageLimits } from './page-limits.ts';
 import { Product } from './product.ts';
-import { defaultPageLimits, reportParameters } from './query.ts';
+import { reportParameters } from './query.ts';
 import { exampleOf, fitsText, readWholeNumber, ruleOf } from './schema.ts';
 import { Subscription } from './subscription.ts';
 

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox';
-import { type PageLimits, reportParameters } from './query.ts';
+import type { PageLimits } from './page-limits.ts';
+import { reportParameters } from './query.ts';
 import { descriptionOf } from './schema.ts';
 import { Status } from './subscription.ts';
 

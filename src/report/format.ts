@@ -1,5 +1,5 @@
 import type { FormPair } from '../contract/form.ts';
-import type { PageLimits } from '../contract/query.ts';
+import type { PageLimits } from '../contract/page-limits.ts';
 import type { OrderKey } from '../storage/order-key.ts';
 import { describeFilters } from './applied-filters.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultPageLimits } from '../contract/query.ts';
+import { defaultPageLimits } from '../contract/page-limits.ts';
 import { parseReport } from './parse.ts';
 import { planReport } from './plan.ts';
 

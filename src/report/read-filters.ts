@@ -2,14 +2,9 @@ import { parseDuration } from '../contract/duration.ts';
 import { normaliseEmail } from '../contract/email.ts';
 import type { FormPair } from '../contract/form.ts';
 import { parseInstant } from '../contract/instant.ts';
+import type { PageLimits } from '../contract/page-limits.ts';
 import type { Fault } from '../contract/problem.ts';
-import {
-  type DateField,
-  dateFields,
-  type PageLimits,
-  type ReportParameter,
-  reportParameters,
-} from '../contract/query.ts';
+import { type DateField, dateFields, type ReportParameter, reportParameters } from '../contract/query.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
 import type { ReportFilters } from './report-query.ts';

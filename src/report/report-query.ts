@@ -1,6 +1,7 @@
 import type { FormPair } from '../contract/form.ts';
 import type { Instant } from '../contract/instant.ts';
-import type { DateField, PageLimits, SortValue } from '../contract/query.ts';
+import type { PageLimits } from '../contract/page-limits.ts';
+import type { DateField, SortValue } from '../contract/query.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import type { Cursor } from './cursor.ts';
 

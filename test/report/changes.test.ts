@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPageLimits } from '../../src/contract/query.ts';
+import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { decodeChangeToken, encodeChangeToken, historyFingerprint } from '../../src/report/change-token.ts';
 import type { ChangeFormat } from '../../src/report/changes-query.ts';
 import { listChanges } from '../../src/report/list-changes.ts';

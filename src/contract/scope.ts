@@ -1,0 +1,17 @@
+/** All scopes (RFC 6749 §3.3). */
+export const scopes = ['subscription:read', 'subscription:write'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** The scopes in public documents; the operator grants the others. */
+export const publicScopes: readonly Scope[] = ['subscription:read'];
+
+/**
+ * Scopes of OpenID Connect (Core §5.4, §11). Clients of an identity provider may send them; they
+ * are ignored and not granted.
+ */
+export const identityScopes: ReadonlySet<string> = new Set([
+  ...['openid', 'profile', 'email', 'address', 'phone', 'offline_access'],
+]);
+
+/** The scopes of a client that was created without explicit scopes. */
+export const defaultScopes: readonly Scope[] = ['subscription:read'];
