@@ -48,7 +48,7 @@ export function wideComments(source: string): readonly WideLine[] {
 }
 
 if (import.meta.main) {
-  const folders = ['src', 'test', 'tools', 'bench', 'console', '*.ts'];
+  const folders = ['src', 'test', 'tools', 'bench', 'console', 'examples', '*.ts'];
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...folders], {
     encoding: 'utf8',
   });

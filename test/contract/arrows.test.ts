@@ -69,6 +69,7 @@ const wrongImports: readonly (readonly [room: string, specifier: string])[] = [
   ['src/client', 'typebox'],
   ['console', '../src/storage/store.ts'],
   ['console', '../src/http/server.ts'],
+  ['examples', '../src/client/index.ts'],
 ];
 
 /** Imports that the rooms live on: the rule must not catch them. */
@@ -90,6 +91,8 @@ const rightImports: readonly (readonly [room: string, specifier: string])[] = [
   ['src/client', '../contract/operations.ts'],
   ['src/cli', '../storage/store.ts'],
   ['console', '../src/client/index.ts'],
+  ['examples', '@subreport/client'],
+  ['examples', 'node:sqlite'],
 ];
 
 /**
