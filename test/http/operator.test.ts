@@ -156,15 +156,22 @@ describe.each(servicesOnEngines)(
       expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS, PUT']);
     });
 
-    /** Starts a load, sends some records and leaves the body open. */
+    /** Starts a load, sends some records and leaves the body open; resolves once it is running. */
     const beginLoad = async (query: string) => {
       const sending = httpRequest(`${management}${pathOf(tenant)}${query}`, {
         method: 'PUT',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/x-ndjson',
+          expect: '100-continue', // the response 100 shows that the service handles the request
+        },
       });
       sending.on('error', () => undefined);
+      sending.flushHeaders();
+      await once(sending, 'continue');
       sending.write(ndjson(rows));
-      await sleep(700);
+      if (query === '') await expect.poll(async () => (await stateOf()).ids.length).toBeGreaterThan(0);
+      else await sleep(500); // no record shows that it runs: its token must be verified by then
       return sending;
     };
 
