@@ -68,12 +68,16 @@ describe.each(engines)('a service whose external issuer cannot be asked, on $eng
 
   test('61: an issuer that hangs at start-up does not delay the start, and its tokens get 503 within the time limit', async () => {
     issuer.script = () => undefined;
-    const begun = performance.now();
     await start();
-    expect(performance.now() - begun).toBeLessThan(4_500);
-    await expectOwnTokensGood();
     await expectUnavailable(await get());
-    expect(performance.now() - begun).toBeLessThan(9_500);
+    await expectOwnTokensGood();
+    await expect.poll(() => warnings().length).toBe(1);
+    // the service listened before the fetch of the keys reached its time limit
+    const messages = service.log.map(({ msg }) => String(msg));
+    expect(messages.filter((msg) => /^listening|keys of the external issuer/.test(msg))).toEqual([
+      expect.stringMatching(/^listening/),
+      expect.stringMatching(/^the keys of the external issuer cannot be read/),
+    ]);
   });
 
   test('61: tokens of an issuer that goes down after its keys were fetched stay valid', async () => {
