@@ -11,4 +11,4 @@ const config = readConfig(process.env);
 const store = await openReadyStore(config, (error) => console.error(error.message));
 const tenant = await requireTenant(store, process.env.BENCH_TENANT ?? '');
 addMeasuredRoutes({ clientId: 'bench', tenant, expiresAt: Number.MAX_SAFE_INTEGER });
-await serve(config, store, createLogger(config.LOG_LEVEL));
+await serve(config, store, createLogger(config));

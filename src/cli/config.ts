@@ -193,6 +193,11 @@ export const settings = {
     'info',
     'Minimum level of log lines',
   ),
+  LOG_FORMAT: oneOf(
+    ['auto', 'json', 'text'],
+    'auto',
+    'Format of log lines: json, text for people, or auto, which is text on a terminal and json otherwise',
+  ),
   AUDIT_FILE: text(
     '',
     'a file, such as /var/log/subreport/audit.log or /dev/stderr',
@@ -347,6 +352,7 @@ function externalSettings(values: Values, publicUrl: string): ExternalSettings |
 /** Removes the credentials of a URL from a rejected value, so that it can be shown. */
 const hidePassword = (value: string): string => value.replace(/\/\/.*@/s, '//***@');
 
+/** The URL at which this machine reaches a listener of its own. */
 function localUrl(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host;

@@ -41,7 +41,7 @@ export function addServeCommand(program: Command, output: Output): void {
     .action(async ({ demo = false, workers, json = false }: ServeOptions) => {
       const config = readConfig();
       requireSecureTransport(config);
-      const logger = createLogger(config.LOG_LEVEL);
+      const logger = createLogger(config);
       // with workers, this process reads and writes little
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
       const store = await openReadyStore(own, ...logStoreEvents(logger));

@@ -9,6 +9,6 @@ import { Workers } from '../../src/cli/workers.ts';
  */
 const config = readConfig();
 await (await openReadyStore(config, () => undefined)).close();
-const logger = createLogger('info');
+const logger = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
 await new Workers(config, logger, Number(process.argv[2])).start(2);
 logger.info('serving');
