@@ -353,7 +353,7 @@ function externalSettings(values: Values, publicUrl: string): ExternalSettings |
 const hidePassword = (value: string): string => value.replace(/\/\/.*@/s, '//***@');
 
 /** The URL at which this machine reaches a listener of its own. */
-function localUrl(host: string, port: number): string {
+export function localUrl(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host;
   return `http://${name}:${port}`;

@@ -8,7 +8,7 @@ const service = 'subreport';
 type LogSettings = Pick<Config, 'LOG_LEVEL' | 'LOG_FORMAT'>;
 
 /** Whether log lines are text for people rather than JSON. */
-const logsText = ({ LOG_FORMAT: format }: Pick<LogSettings, 'LOG_FORMAT'>): boolean =>
+export const logsText = ({ LOG_FORMAT: format }: Pick<LogSettings, 'LOG_FORMAT'>): boolean =>
   format === 'text' || (format === 'auto' && process.stdout.isTTY);
 
 /**

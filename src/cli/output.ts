@@ -1,6 +1,6 @@
 /** The output of a command; tests pass their own. */
 export interface Output {
-  readonly stdout: { write(text: string): unknown };
+  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
   /** Called with the result of a command, in addition to writing it. */
   readonly onResult?: (result: unknown) => void;

@@ -2,18 +2,18 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Logger } from 'pino';
 import { openKeyRing } from '../auth/key-ring.ts';
-import { operations } from '../contract/operations.ts';
 import type { Store } from '../storage/store.ts';
 import { deleteDeadFamilies } from '../storage/tables/refresh-family.ts';
 import { sweepTombstones } from '../storage/tables/tombstone.ts';
+import { announce } from './announce.ts';
 import { checkRegularly } from './check-store.ts';
-import { isLoopback, requireSecureTransport, warnOfOpenTransport } from './check-transport.ts';
+import { requireSecureTransport } from './check-transport.ts';
 import { type Config, readConfig } from './config.ts';
-import { databaseWarning } from './database-warning.ts';
-import type { DemoClient } from './demo.ts';
+import { writeDemoClient } from './demo-client.ts';
+import { demoConfig } from './demo-config.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { createLogger } from './logger.ts';
-import { type Output, writeResult } from './output.ts';
+import type { Output } from './output.ts';
 import { onStopSignal, stopService } from './stop-service.ts';
 import { logStoreEvents, nowSeconds, openReadyStore } from './store-session.ts';
 
@@ -31,7 +31,10 @@ export function addServeCommand(program: Command, output: Output): void {
   program
     .command('serve')
     .description('start the service')
-    .option('--demo', 'create a demo tenant with 2,000 synthetic subscriptions and a client at the first start')
+    .option(
+      '--demo',
+      'serve 2,000 synthetic subscriptions of a tenant demo instead of your data; they are kept in DATA_DIR/demo-PORT',
+    )
     .option('--workers <n>', `number of worker processes, 1 to ${workersMax}, or auto for one per CPU`, readWorkers, 1)
     .option('--json', 'print the details of the demo as one line of JSON')
     .addHelpText(
@@ -39,7 +42,7 @@ export function addServeCommand(program: Command, output: Output): void {
       '\nExamples:\n  subreport serve --demo\n  subreport serve --workers auto\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
     )
     .action(async ({ demo = false, workers, json = false }: ServeOptions) => {
-      const config = readConfig();
+      const config = demo ? await demoConfig(readConfig()) : readConfig();
       requireSecureTransport(config);
       const logger = createLogger(config);
       // with workers, this process reads and writes little
@@ -50,7 +53,8 @@ export function addServeCommand(program: Command, output: Output): void {
         const demoClient = demo ? await (await import('./demo.ts')).prepareDemo(config, store) : undefined;
         const run = workers === 1 ? runAlone : runWorkers;
         await run({ config, store, logger, workers }, () => {
-          announce({ config, demo: demoClient, json, workers }, logger, output);
+          if (demoClient !== undefined) writeDemoClient(config, demoClient);
+          void announce({ config, store, demo: demoClient, json, workers }, logger, output);
           sweepRegularly(store, config, logger);
           checkRegularly(config, logger);
         });
@@ -116,65 +120,6 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
   if (!inOrder) process.exitCode = 1;
   await store.close();
   logger.info('stopped');
-}
-
-interface Announcement {
-  readonly config: Config;
-  readonly demo: DemoClient | undefined;
-  readonly json: boolean;
-  readonly workers: number;
-}
-
-function announce({ config, demo, json, workers }: Announcement, logger: Logger, output: Output): void {
-  const { publicUrl, CONSOLE, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
-  warnOfOpenTransport(config, logger);
-  const warning = databaseWarning(config.DATABASE_URL);
-  if (warning !== undefined) logger.warn(warning);
-  if (config.KEY_ENCRYPTION_SECRET === undefined && isProduction(config)) {
-    logger.warn(
-      'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are stored unencrypted, and anyone who can read the database or a backup can issue tokens; set it to the output of openssl rand -base64 32',
-    );
-  }
-  if (publicUrl.startsWith('https://') && config.TRUSTED_PROXIES.length === 0) {
-    logger.warn(
-      'TRUSTED_PROXIES is not set, but PUBLIC_URL is https, which requires a proxy: all clients behind the proxy count as one address, so failed attempts of one client can block the others; set it to the addresses of the proxy',
-    );
-  }
-  const places = {
-    report: publicUrl + operations.listSubscriptions.path,
-    token: publicUrl + operations.issueToken.path,
-    ...(CONSOLE === 'true' && { console: `${publicUrl}/console` }),
-    docs: `${publicUrl}/docs`,
-  };
-  const management = MANAGEMENT_PORT > 0 && { management: `${MANAGEMENT_HOST}:${MANAGEMENT_PORT}` };
-  if (demo === undefined) logger.info({ ...places, ...management, ...(workers > 1 && { workers }) }, 'serving');
-  else writeResult(output, json, { ...places, tenant: demo.tenant, client_id: demo.client_id }, demoText(demo, places));
-}
-
-/** Whether the service has real clients: on other machines, or with a database server. */
-const isProduction = ({ publicUrl, DATABASE_URL }: Config): boolean =>
-  DATABASE_URL !== undefined || !isLoopback(publicUrl);
-
-/** Formats the start message of the demo, with a command to paste. */
-function demoText(
-  { client_id, client_secret, tenant }: DemoClient,
-  places: Readonly<Record<string, string | undefined>>,
-): string {
-  const { report, token } = places;
-  return `
-subreport is running with demo data (tenant ${tenant}). Stop it with Ctrl-C.
-
-  Report   ${report}
-  Token    ${token}
-${places.console === undefined ? '' : `  Console  ${places.console}\n`}  Docs     ${places.docs}
-
-Paste this to read a report:
-
-  TOKEN=$(curl -s ${token} -d grant_type=client_credentials \\
-    -d client_id=${client_id} -d client_secret=${client_secret} \\
-    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-  curl -i -H "Authorization: Bearer $TOKEN" '${report}?size=2'
-`;
 }
 
 /** Deletes expired data now and periodically. After an error, the next run tries again. */

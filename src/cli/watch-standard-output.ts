@@ -31,6 +31,7 @@ export function watchStandardOutput(command: string | undefined): void {
  * partial write to a full disk as complete.
  */
 export const standardOutput = {
+  isTTY: process.stdout.isTTY,
   write(text: string): boolean {
     if (!fstatSync(1).isFile()) return process.stdout.write(text);
     const bytes = Buffer.from(text);

@@ -83,7 +83,9 @@ export class Workers {
 
   /** Starts a worker and resolves when it serves. Throws `CommandError`. */
   async #startOne(): Promise<Serving> {
-    const worker = cluster.fork();
+    // with --demo, they differ from the environment
+    const { DATA_DIR, MANAGEMENT_PORT } = this.#config;
+    const worker = cluster.fork({ DATA_DIR, MANAGEMENT_PORT });
     const ended = once(worker, 'exit') as unknown as Serving['ended'];
     const failed = ended.then(([code, signal]) => {
       throw new CommandError(

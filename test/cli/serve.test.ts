@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -20,8 +21,8 @@ import {
   untilWritten,
 } from '../support/run-command.ts';
 
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const errorMessage = /^Cannot [^\n]+\n$/;
-const pasteLine = 'Paste this to read a report';
 let folder: string;
 let environment: Record<string, string>;
 const started: RunningCommand[] = [];
@@ -46,15 +47,17 @@ function start(args: readonly string[], options: CommandOptions = {}): RunningCo
 
 async function startDemo(options?: CommandOptions): Promise<RunningCommand> {
   const command = start(['serve', '--demo'], options);
-  await untilWritten(command, pasteLine);
+  await untilWritten(command, '"serving"');
   return command;
 }
 
-const modeOf = (...path: string[]): string => (statSync(join(folder, 'data', ...path)).mode & 0o777).toString(8);
+const demoPath = (...path: string[]): string => join(folder, 'data', `demo-${environment.PORT}`, ...path);
+const modeOf = (...path: string[]): string => (statSync(demoPath(...path)).mode & 0o777).toString(8);
 const demoClient = () =>
-  JSON.parse(readFileSync(join(folder, 'data', 'demo-client.json'), 'utf8')) as Record<string, string> & {
+  JSON.parse(readFileSync(demoPath('demo-client.json'), 'utf8')) as Record<string, string> & {
     readonly base_url: string;
     readonly token_url: string;
+    readonly client_secret: string;
   };
 
 /** Every record of the demo's report. */
@@ -75,11 +78,11 @@ async function readAll(): Promise<Subscription[]> {
 }
 
 describe('serve --demo', () => {
-  test('creates 2,000 realistic records and a client, and prints a quick start', async () => {
+  test('creates 2,000 realistic records and a client, whose file is in the log and whose secret is not', async () => {
     const command = await startDemo();
     const url = `http://127.0.0.1:${environment.PORT}`;
-    for (const place of ['/connect-api/v1/subscription', '/oauth2/token', '/console', '/docs'])
-      expect(command.stdout()).toContain(`${url}${place}\n`);
+    expect(command.stdout()).toContain(`"client_file":"${demoPath('demo-client.json')}"`);
+    expect(command.stdout()).not.toContain(demoClient().client_secret);
     expect(demoClient()).toEqual({
       base_url: `${url}/connect-api`,
       token_url: `${url}/oauth2/token`,
@@ -100,14 +103,33 @@ describe('serve --demo', () => {
     ]);
   });
 
-  test('prints a curl command that reads a report', async () => {
-    const printed = (await startDemo()).stdout();
-    const shown = printed.slice(printed.indexOf(pasteLine)).split('\n').slice(1);
-    // a line of the log may follow
-    const pasted = shown.filter((line) => !line.startsWith('{')).join('\n');
-    const output = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    expect(output).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect(JSON.parse(output.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
+  test.runIf(process.platform === 'linux')(
+    'on a terminal prints a readable log, the client and commands that read a report',
+    async () => {
+      const line = [process.execPath, main, 'serve', '--demo'].join(' ');
+      const command = start([line, '/dev/null'], { program: ['script', '-qec'] });
+      await untilWritten(command, 'size=2');
+      const text = command.stdout().replaceAll('\r', '');
+      const { client_id: id, client_secret: secret, base_url: baseUrl, token_url: tokenUrl } = demoClient();
+      const origin = `http://127.0.0.1:${environment.PORT}`;
+      const labels = { Console: `${origin}/console`, 'API reference': `${origin}/docs` };
+      const credentials = { 'Client id': id, 'Client secret': secret, 'Base URL': baseUrl, 'Token URL': tokenUrl };
+      for (const [label, value] of Object.entries({ ...labels, ...credentials }))
+        expect(text).toMatch(new RegExp(`^  ${label} +${value}$`, 'm'));
+      expect(text).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /m);
+      const pasted = /to read a report:\n\n(.*?)\n\n/s.exec(`${text}\n`)?.[1] ?? '';
+      const output = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      expect(output).toMatch(/^HTTP\/1\.1 200 OK/);
+      expect(JSON.parse(output.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
+    },
+  );
+
+  test('with LOG_FORMAT=text writes no JSON, no colors and no secret into a pipe', async () => {
+    const command = start(['serve', '--demo'], { environment: { LOG_FORMAT: 'text' } });
+    await untilWritten(command, `client_file=${demoPath('demo-client.json')}`);
+    expect(command.stdout()).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /);
+    for (const unwanted of ['{', '\u001b', demoClient().client_secret])
+      expect(command.stdout()).not.toContain(unwanted);
   });
 
   test('has the same client and the same records at the second start', async () => {
@@ -119,12 +141,28 @@ describe('serve --demo', () => {
     expect([demoClient(), await readAll()]).toEqual([client, records]);
   });
 
-  test('is required for them: without it there is no tenant, no client and no file', async () => {
-    const command = start(['serve']);
-    await untilWritten(command, '"serving"');
-    const { stdout } = await runCommand(['tenant', 'list', '--json'], { environment });
-    expect(JSON.parse(stdout)).toEqual([]);
-    expect(statSync(join(folder, 'data', 'demo-client.json'), { throwIfNoEntry: false })).toBeUndefined();
+  test('runs beside another one with the same DATA_DIR and its own data, client and operator API', async () => {
+    const ports = [environment.PORT ?? '', String(await freePort())];
+    const demos = [];
+    for (const PORT of ports) {
+      environment.PORT = PORT;
+      await startDemo({ environment: { MANAGEMENT_PORT: '' } });
+      demos.push(demoClient());
+    }
+    const operatorApis = started.map((command) => /"management":"([^"]+)"/.exec(command.stdout())?.[1]);
+    expect(new Set(operatorApis)).toHaveLength(2);
+    for (const [index, PORT] of ports.entries()) {
+      environment.PORT = PORT;
+      expect(demoClient()).toEqual(demos[index]);
+      expect(await readAll()).toHaveLength(2_000);
+    }
+  });
+
+  test('keeps its tenant apart from the data of a service, which says how to create one', async () => {
+    await startDemo();
+    const command = start(['serve'], { environment: { PORT: String(await freePort()) } });
+    await untilWritten(command, 'there is no tenant yet');
+    expect(JSON.parse((await runCommand(['tenant', 'list', '--json'], { environment })).stdout)).toEqual([]);
   });
 
   test('with --json announces itself in one line', async () => {
@@ -137,6 +175,12 @@ describe('serve --demo', () => {
     expect(JSON.parse(line)).toMatchObject({ report: `${demoClient().base_url}/v1/subscription`, tenant: 'demo' });
     expect(command.stdout()).not.toContain(demoClient().client_secret);
   });
+});
+
+test('serve says how to create a client if there is a tenant without one', async () => {
+  await runCommand(['tenant', 'create', 'acme'], { environment });
+  const command = start(['serve']);
+  await untilWritten(command, 'there is no client yet; the next command is: subreport client create --tenant acme"');
 });
 
 describe('warnings at the start', () => {

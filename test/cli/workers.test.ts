@@ -358,8 +358,8 @@ describe('--workers', () => {
       await command.ended;
       rmSync(folder, { recursive: true });
     });
-    await untilWritten(command, 'Paste this to read a report');
-    expect(command.stdout().split('is running with demo data')).toHaveLength(2);
+    await untilWritten(command, '"serving"');
+    expect(command.stdout().split('"serving"')).toHaveLength(2);
     expect((await fetchOnce(`http://127.0.0.1:${environment.PORT}/readyz`)).status).toBe(200);
     const alone = value === '1' || availableParallelism() === 1;
     await eventually(() => expect(command.stdout()).toContain('"/readyz"'));

@@ -108,6 +108,10 @@ export async function listClients(store: Store, tenant?: TenantId): Promise<read
   return rows.map(toClient);
 }
 
+/** Whether there is any client. */
+export const hasClients = async (store: Store): Promise<boolean> =>
+  (await store.readDirectory('select client_id from client limit 1')).length > 0;
+
 /**
  * A client, even if disabled, with its valid secrets, newest first; `undefined` if there is none
  * with this id.

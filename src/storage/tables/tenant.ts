@@ -59,6 +59,14 @@ export async function listTenants(store: Store): Promise<readonly Tenant[]> {
   return rows.map(toTenant);
 }
 
+/** The first tenant by name that is not being deleted, or `undefined` if there is none. */
+export async function findFirstTenant(store: Store): Promise<TenantId | undefined> {
+  const [row] = await store.readDirectory(
+    'select id from tenant where deletion_started_at is null order by id limit 1',
+  );
+  return row?.id as TenantId | undefined;
+}
+
 function toTenant(row: Readonly<Record<string, unknown>>): Tenant {
   return {
     tenant: row.id as TenantId,

@@ -1,0 +1,31 @@
+import { type Config, localUrl } from './config.ts';
+import { type DemoClient, demoFile } from './demo-client.ts';
+
+/**
+ * What `serve --demo` prints on a terminal: where everything is, the client, and commands to paste.
+ */
+export function demoText(demo: DemoClient, config: Config): string {
+  const { base_url, token_url, client_id, client_secret, tenant } = demo;
+  const { publicUrl, CONSOLE, MANAGEMENT_HOST, MANAGEMENT_PORT } = config;
+  const labels = Object.entries({
+    Console: CONSOLE === 'true' && `${publicUrl}/console`,
+    'API reference': `${publicUrl}/docs`,
+    'Operator API': MANAGEMENT_PORT > 0 && `${localUrl(MANAGEMENT_HOST, MANAGEMENT_PORT)}/docs`,
+    'Base URL': base_url,
+    'Token URL': token_url,
+    'Client id': client_id,
+    'Client secret': client_secret,
+  }).filter(([, value]) => value !== false);
+  return `
+subreport is running with 2,000 synthetic subscriptions of the tenant ${tenant}. Stop it with Ctrl-C.
+
+${labels.map(([label, value]) => `  ${label.padEnd(15)}${value}`).join('\n')}
+
+Scripts find the client in ${demoFile(config)}. Paste this into another terminal to read a report:
+
+  TOKEN=$(curl -s ${token_url} -d grant_type=client_credentials \\
+    -d client_id=${client_id} -d client_secret=${client_secret} \\
+    | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  curl -i -H "Authorization: Bearer $TOKEN" '${base_url}/v1/subscription?size=2'
+`;
+}
