@@ -23,7 +23,10 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
   let folder: string;
   let environment: NodeJS.ProcessEnv;
   let service: RunningCommand;
+  let port: string;
   let url: string;
+  /** A change token of the demo's tenant. */
+  let demoChanges: string;
   const outputs: string[] = [];
   const outputOf = (command: string): string =>
     outputs[steps.findIndex(({ commands }) => commands.includes(command))] ?? '';
@@ -37,33 +40,47 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
     return fetch(`${url}/connect-api/v1/subscription${path}`, { headers: { authorization: `Bearer ${access_token}` } });
   };
 
+  const startService = async (args: readonly string[]): Promise<void> => {
+    service = startCommand(args, { environment: { PORT: port, REQUEST_SECONDS_MAX: '60' }, cwd: folder });
+    await untilWritten(service, '"serving"');
+  };
+  const stopService = async (): Promise<void> => {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  };
+  /** Runs blocks in one shell, as a reader does in one terminal. */
+  const runBlocks = async (blocks: readonly { readonly commands: string }[]): Promise<void> => {
+    const script = ['set -eu', ...blocks.map(({ commands }) => `${commands}printf '\\0'`)].join('\n');
+    const { stdout } = await run('bash', ['-c', script.replaceAll('8080', port)], {
+      cwd: folder,
+      env: { ...environment, SERVICE: url },
+    });
+    outputs.push(...stdout.split('\0').slice(0, -1));
+  };
+
   beforeAll(async () => {
     const made = makeCommandFolder();
     folder = made.folder;
     environment = made.environment;
     cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
-    const port = String(await freePort());
+    port = String(await freePort());
     url = `http://127.0.0.1:${port}`;
-    service = startCommand(['serve', '--demo'], {
-      environment: { PORT: port, REQUEST_SECONDS_MAX: '60' },
-      cwd: folder,
-    });
-    await untilWritten(service, 'Paste this to read a report');
+    await startService(['serve', '--demo']);
   });
   afterAll(async () => {
-    service.child.kill('SIGTERM');
-    await service.ended;
+    await stopService();
     rmSync(folder, { recursive: true });
   });
 
   test('has commands that run unchanged and print what the page shows', async () => {
     expect(start?.commands).toBe('npm ci\nnpm start\n'); // the test of the README runs it
-    const script = ['set -eu', ...steps.map(({ commands }) => `${commands}printf '\\0'`)].join('\n');
-    const { stdout } = await run('bash', ['-c', script.replaceAll('http://127.0.0.1:8080', url)], {
-      cwd: folder,
-      env: environment,
-    });
-    outputs.push(...stdout.split('\0'));
+    const serve = steps.findIndex(({ commands }) => commands === 'npx subreport serve\n');
+    await runBlocks(steps.slice(0, serve));
+    demoChanges = (await (await fetchAs(`data/demo-${port}/demo-client.json`, '/changes?size=1')).json()).next;
+    await stopService();
+    await startService(['serve']);
+    outputs.push('');
+    await runBlocks(steps.slice(serve + 1));
     for (const [index, { commands, shown }] of steps.entries())
       if (shown !== undefined) expect([commands, outputs[index]]).toEqual([commands, shown]);
   });
@@ -97,8 +114,8 @@ describe.runIf(hasTools)('docs/tutorial.md', () => {
 
   test('has a script that reads everything again when its change token is refused with RESYNC_REQUIRED', async () => {
     const before = synced();
-    const { next } = await (await fetchAs('data/demo-client.json', '/changes?size=1')).json();
-    writeFileSync(join(folder, 'nightly/copy.ndjson'), `{"id":"of another tenant"}\n{"next":"${next}"}\n`);
+    const next = `{"next":"${demoChanges}"}`;
+    writeFileSync(join(folder, 'nightly/copy.ndjson'), `{"id":"of another tenant"}\n${next}\n`);
     await sync();
     expect(synced()).toBe(before);
   });
