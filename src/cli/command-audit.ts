@@ -7,7 +7,8 @@ import type { Output } from './output.ts';
 /** Commands that change nothing in the store; `serve` has its own log. */
 const notAudited = [
   ...['serve', 'config', 'audit', 'tenant list', 'keys list'],
-  ...['client list', 'client show', 'client sessions'],
+  ...['client list', 'client show', 'client sessions', 'completion'],
+  ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'changes', 'token'],
 ];
 
 /** A command as it appears in the audit file. */

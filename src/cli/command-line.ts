@@ -1,17 +1,30 @@
 import { Command, CommanderError } from 'commander';
 import { CommandAudit } from './command-audit.ts';
 import { describeFailure } from './describe-failure.ts';
-import { UsageError } from './error.ts';
+import { InterruptedError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
 
 type AddCommand = (program: Command, output: Output) => void;
 
-/**
- * The commands in the order of the help. Each module is imported only when its command runs: all of
- * them together take twice the CPU time of `tenant list`.
- */
-const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
+type Commands = Readonly<Record<string, () => Promise<AddCommand>>>;
+
+/** The commands of people who read reports, of any service. */
+const readerCommands: Commands = {
+  login: async () => (await import('./reader/login-command.ts')).addLoginCommand,
+  logout: async () => (await import('./reader/logout-command.ts')).addLogoutCommand,
+  whoami: async () => (await import('./reader/whoami-command.ts')).addWhoamiCommand,
+  list: async () => (await import('./reader/list-command.ts')).addListCommand,
+  show: async () => (await import('./reader/show-command.ts')).addShowCommand,
+  export: async () => (await import('./reader/export-command.ts')).addExportCommand,
+  summary: async () => (await import('./reader/summary-command.ts')).addSummaryCommand,
+  changes: async () => (await import('./reader/changes-command.ts')).addChangesCommand,
+  token: async () => (await import('./reader/token-command.ts')).addTokenCommand,
+  completion: async () => (await import('./completion/completion-command.ts')).addCompletionCommand,
+};
+
+/** The commands of operators. */
+const operatorCommands: Commands = {
   serve: async () => (await import('./serve-command.ts')).addServeCommand,
   migrate: async () => (await import('./migrate-command.ts')).addMigrateCommand,
   config: async () => (await import('./config-command.ts')).addConfigCommand,
@@ -26,29 +39,53 @@ const commands: Readonly<Record<string, () => Promise<AddCommand>>> = {
   subscription: async () => (await import('./subscription-command.ts')).addSubscriptionCommand,
 };
 
+/**
+ * All commands by the heading of their group, in the order of the help. Each module is imported
+ * only when its command runs: all of them together take twice the CPU time of `tenant list`.
+ */
+const groups: readonly (readonly [heading: string, commands: Commands])[] = [
+  ['Read reports:', readerCommands],
+  ['Run the service:', operatorCommands],
+];
+const commands: Commands = { ...readerCommands, ...operatorCommands };
+
 /** Builds the command line with all its commands, or with those of some names. */
 export async function buildProgram(output: Output, names = Object.keys(commands)): Promise<Command> {
   const program = new Command('subreport')
-    .description('run the subscription reporting service, load subscriptions, manage tenants and clients')
+    .description('Reads reports of subscriptions, and runs the service that provides them.')
     .version(packageVersion)
+    .option('--env-file <file>', 'read environment variables from a file; those that are set keep their value')
     .showSuggestionAfterError()
     .addHelpText(
       'after',
-      "\nSettings are environment variables: 'subreport config' lists them.\nExit codes: 0 success, 1 failure, 2 invalid usage.",
+      "\nSettings of the service are environment variables: 'subreport config' lists them.\nExit codes: 0 success, 1 failure, 2 invalid usage, 130 stopped by Ctrl-C.",
     );
   program.exitOverride().configureOutput({
     writeOut: (text) => output.stdout.write(text),
     writeErr: (text) => output.stderr.write(text),
   });
-  for (const name of names) (await commands[name]?.())?.(program, output);
+  for (const [heading, group] of groups) {
+    program.commandsGroup(heading);
+    for (const name of names) (await group[name]?.())?.(program, output);
+  }
+  program.commandsGroup(groups[0]?.[0] ?? '').helpCommand('help [command]');
   inheritSettings(program);
   return program;
 }
 
+/** The name of the command in a command line: its first word after `--env-file`. */
+export function commandName([first, ...rest]: readonly string[]): string | undefined {
+  if (first === envFile) return commandName(rest.slice(1));
+  return first?.startsWith(`${envFile}=`) === true ? commandName(rest) : first;
+}
+
+const envFile = '--env-file';
+
 /** The commands that a command line needs: the one it names or, for help and errors, all. */
-function namesFor([first = '']: readonly string[]): string[] | undefined {
-  if (first === '--version' || first === '-V') return [];
-  return Object.hasOwn(commands, first) ? [first] : undefined;
+function namesFor(argv: readonly string[]): string[] | undefined {
+  const name = commandName(argv) ?? '';
+  if (name === '--version' || name === '-V') return [];
+  return Object.hasOwn(commands, name) && name !== 'completion' ? [name] : undefined;
 }
 
 /**
@@ -71,7 +108,10 @@ export async function runCommandLine(argv: readonly string[], output: Output): P
   const { stdout, stderr } = output;
   const noted = { stdout, stderr, onResult: (result: unknown) => audit.noteResult(result) };
   const program = await buildProgram(noted, namesFor(argv));
-  program.hook('preAction', (_program, command) => audit.begin(command));
+  program.hook('preAction', (_program, command) => {
+    loadEnvironment(program.opts<{ envFile?: string }>().envFile);
+    audit.begin(command);
+  });
   const code = await runProgram(program, argv, output);
   await audit.end(code === 0 ? Number(process.exitCode ?? 0) : code);
   return code;
@@ -83,7 +123,21 @@ async function runProgram(program: Command, argv: readonly string[], output: Out
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof InterruptedError) return error.exitCode;
     output.stderr.write(`${describeFailure(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** Loads variables in the format of Node's `--env-file`. */
+function loadEnvironment(file: string | undefined): void {
+  if (file === undefined) return;
+  try {
+    process.loadEnvFile(file);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(
+      `Cannot use --env-file: it must be a file that this user can read: ${code ?? message}: current value is '${file}'`,
+    );
   }
 }

@@ -13,6 +13,7 @@ import { apiPath } from '../contract/report-paths.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
+import { readerVariables } from './reader/environment.ts';
 import {
   issuerUrl,
   listOf,
@@ -314,7 +315,7 @@ export function showConfig(config: Config, environment: NodeJS.ProcessEnv = proc
 
 function unknownNames(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
-    .filter((name) => name.startsWith('SUBREPORT_'))
+    .filter((name) => name.startsWith('SUBREPORT_') && !readerVariables.some((known) => known === name))
     .map(
       (name) =>
         `Cannot use ${name}: it must be one of the settings that 'subreport config' lists${didYouMean(name.slice('SUBREPORT_'.length), Object.keys(settings))}`,

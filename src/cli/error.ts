@@ -3,6 +3,17 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** A signal stopped the command. The process exits with 130 or 143, without a message. */
+export class InterruptedError extends Error {
+  override readonly name = 'InterruptedError';
+  readonly exitCode: 130 | 143;
+
+  constructor(signal: 'SIGINT' | 'SIGTERM' = 'SIGINT') {
+    super(signal);
+    this.exitCode = signal === 'SIGINT' ? 130 : 143;
+  }
+}
+
 /** A failure that the user can fix. The process prints the message and exits with 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';

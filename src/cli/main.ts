@@ -1,7 +1,7 @@
-import { runCommandLine } from './command-line.ts';
+import { commandName, runCommandLine } from './command-line.ts';
 import { standardOutput, watchStandardOutput } from './watch-standard-output.ts';
 
-watchStandardOutput(process.argv[2]);
+watchStandardOutput(commandName(process.argv.slice(2)));
 stopWithLauncher();
 const code = await runCommandLine(process.argv.slice(2), { stdout: standardOutput, stderr: process.stderr });
 if (code !== 0) process.exitCode = code;

@@ -1,6 +1,7 @@
 /** The output of a command; tests pass their own. */
 export interface Output {
-  readonly stdout: { write(text: string): unknown; readonly isTTY?: boolean };
+  /** `write` returns false while the reader is slower; `columns` is the width of the terminal. */
+  readonly stdout: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
   /** Called with the result of a command, in addition to writing it. */
   readonly onResult?: (result: unknown) => void;

@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 
-/** Commands that stream their output and stop when nobody reads it. */
-const streaming = ['generate'];
+/** Commands that change nothing in the store, and stop when nobody reads their output. */
+const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token'];
 
 /**
  * Prevents an error of standard output from stopping the process before the command has finished.
@@ -31,10 +31,15 @@ export function watchStandardOutput(command: string | undefined): void {
  * partial write to a full disk as complete.
  */
 export const standardOutput = {
-  isTTY: process.stdout.isTTY,
-  write(text: string): boolean {
+  get isTTY(): boolean {
+    return process.stdout.isTTY === true;
+  },
+  get columns(): number {
+    return process.stdout.columns;
+  },
+  write(text: string | Uint8Array): boolean {
     if (!fstatSync(1).isFile()) return process.stdout.write(text);
-    const bytes = Buffer.from(text);
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
     try {
       for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
     } catch (error) {

@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import type { ChangesPage, FollowPage, ValueStore } from '../../client/index.ts';
+import { changeParameters } from '../../contract/change.ts';
+import { defaultPageLimits } from '../../contract/page-limits.ts';
+import { CommandError, UsageError } from '../error.ts';
+import type { Output } from '../output.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, readParameters } from './filter-options.ts';
+import { addOutputOptions, type OutputOptions, openScreen } from './output-options.ts';
+import { readFileIfAny, replaceFile } from './private-file.ts';
+import { readSeconds } from './read-seconds.ts';
+import { runReader } from './reader-action.ts';
+import { writeRecords } from './record-writer.ts';
+import { changeLayout } from './subscription-layout.ts';
+
+const parameters = changeParameters(defaultPageLimits);
+
+interface ChangesOptions extends ProfileOption, OutputOptions {
+  readonly follow?: boolean;
+  readonly every: number;
+  readonly state?: string;
+}
+
+/** `subreport changes`. */
+export function addChangesCommand(program: Command, output: Output): void {
+  const command = program.command('changes').description('list what changed after a change token, or follow changes');
+  addParameterOptions(command, parameters)
+    .option('--follow', 'wait for further changes until Ctrl-C')
+    .option('--every <seconds>', 'how often --follow asks for changes', readSeconds, 60)
+    .option('--state <file>', 'continue from the change token in this file, and store the next one in it');
+  addOutputOptions(addProfileOption(command))
+    .addHelpText(
+      'after',
+      `
+Without --since, all subscriptions come first. Apply the changes in their order to keep a copy up to date.
+
+Examples:
+  subreport changes --state changes.token > changes.ndjson
+  subreport changes --follow --every 10 --state changes.token | ./apply-changes`,
+    )
+    .action((options: ChangesOptions) => runReader((signal) => writeChanges(options, output, signal)));
+}
+
+async function writeChanges(options: ChangesOptions, output: Output, signal: AbortSignal): Promise<void> {
+  const screen = openScreen(options, output);
+  if (options.follow === true && screen.format === 'json')
+    throw new UsageError('Cannot follow as JSON: an array would never end: use -o ndjson');
+  const { since: given, size } = readParameters({ ...options }, parameters).values;
+  const { client } = connect(options);
+  const store = options.state === undefined ? undefined : tokenFile(options.state);
+  const since = (await store?.load()) ?? given;
+  const writer = writeRecords(screen, changeLayout(screen.colour));
+  const sizeOption = size === undefined ? {} : { size: Number(size) };
+  let [next, count] = [since, 0];
+  const onPage = async (page: ChangesPage) => {
+    await writer.page(page.changes);
+    next = page.next;
+    count += page.changes.length;
+  };
+  if (options.follow === true) {
+    const followed = async (page: FollowPage) => {
+      if (page.reset && next !== undefined) throw resyncRequired();
+      await onPage(page);
+    };
+    const onError = (error: Error) => screen.remark(`Trying again: ${error.message}`);
+    await client.follow({
+      since,
+      ...sizeOption,
+      signal,
+      onPage: followed,
+      onError,
+      intervalMs: options.every * 1000,
+      ...(store && { store }),
+    });
+    signal.throwIfAborted();
+  }
+  for await (const page of client.changes(since, { ...sizeOption, signal })) {
+    await onPage(page);
+    await store?.save(page.next);
+  }
+  await writer.end();
+  screen.remark(
+    `${count.toLocaleString('en')} changes${store === undefined ? `. Later: subreport changes --since ${next}` : ''}`,
+  );
+}
+
+/** A program that reads the changes would not notice that they begin again. */
+const resyncRequired = () =>
+  new CommandError(
+    'Cannot follow the changes any longer: the change token must be valid: it is too old, or the service was restored from a backup. Read all changes again, without --since or with a new --state file, into an empty copy.',
+  );
+
+function tokenFile(path: string): ValueStore<string> {
+  return {
+    load: () => readFileIfAny(path)?.trim() || undefined,
+    save: (token) => replaceFile(path, `${token ?? ''}\n`),
+  };
+}

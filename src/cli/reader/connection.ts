@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { createClient, type StoredTokens, type SubreportClient, type ValueStore } from '../../client/index.ts';
+import { UsageError } from '../error.ts';
+import { packageVersion } from '../package-version.ts';
+import { readVariable } from './environment.ts';
+import { readFileIfAny, writePrivateFile } from './private-file.ts';
+import { defaultProfile, type Profile, profileFile, readProfile } from './profile.ts';
+
+/** The option of `addProfileOption`. */
+export interface ProfileOption {
+  readonly profile?: string;
+}
+
+export const addProfileOption = (command: Command): Command =>
+  command.option('--profile <name>', 'the profile to use (default: SUBREPORT_PROFILE, or "default")');
+
+/** The service and the client that a command uses. */
+interface Connection {
+  /** Name of the profile; `undefined` if environment variables replace it. */
+  readonly name: string | undefined;
+  readonly profile: Profile;
+  readonly client: SubreportClient;
+}
+
+/**
+ * Opens the profile of a command: that of `--profile`, otherwise the environment variables,
+ * otherwise the default one. Throws `UsageError` or `CommandError` if it is incomplete.
+ */
+export function connect({ profile: given }: ProfileOption): Connection {
+  const fromVariables = given === undefined ? profileOfVariables() : undefined;
+  if (fromVariables !== undefined) {
+    return { name: undefined, profile: fromVariables, client: openClient(fromVariables) };
+  }
+  const name = profileName(given);
+  const profile = readProfile(name);
+  return { name, profile, client: openClient(profile, cachedTokens(name)) };
+}
+
+/** The profile that a command names, or the default one. */
+export const profileName = (given: string | undefined): string =>
+  given ?? readVariable('SUBREPORT_PROFILE') ?? defaultProfile;
+
+/** The three variables count together: a secret never goes to the URL of another profile. */
+function profileOfVariables(): Profile | undefined {
+  const given = {
+    SUBREPORT_URL: readVariable('SUBREPORT_URL'),
+    SUBREPORT_CLIENT_ID: readVariable('SUBREPORT_CLIENT_ID'),
+    SUBREPORT_CLIENT_SECRET: readVariable('SUBREPORT_CLIENT_SECRET'),
+  };
+  const { SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: id, SUBREPORT_CLIENT_SECRET: secret } = given;
+  if (url !== undefined && id !== undefined && secret !== undefined)
+    return { base_url: baseUrlOf(url), client_id: id, client_secret: secret };
+  const missing = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length === Object.keys(given).length) return undefined;
+  throw new UsageError(
+    `Cannot use the environment: SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET must be set together, or --profile given: missing is ${missing.join(', ')}`,
+  );
+}
+
+/** Opens a client. Throws `UsageError` if its URLs are invalid or not safe for secrets. */
+export function openClient(profile: Profile, tokenStore?: ValueStore<StoredTokens>): SubreportClient {
+  const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
+  try {
+    return createClient({
+      baseUrl,
+      ...(tokenUrl === undefined ? { issuer: publicUrlOf(baseUrl) } : { tokenUrl }),
+      clientId: profile.client_id,
+      clientSecret: profile.client_secret,
+      allowHttp,
+      tokenStore,
+      userAgent: `subreport/${packageVersion}`,
+    });
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+const apiPath = '/connect-api';
+
+/** The base URL of the API, which a user may have shortened to the URL of the service. */
+export function baseUrlOf(text: string): string {
+  const url = text.replace(/\/+$/, '');
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw new UsageError(
+      `Cannot use the URL of the service: it must be a URL such as https://reports.example.com: current value is '${text}'`,
+    );
+  }
+  return url.endsWith(apiPath) ? url : `${url}${apiPath}`;
+}
+
+/** The public URL of the service, which is the issuer of its tokens. */
+const publicUrlOf = (baseUrl: string): string => baseUrl.slice(0, -apiPath.length);
+
+/** Keeps the tokens of a profile between commands, so that few of them ask for a token. */
+export function cachedTokens(name: string): ValueStore<StoredTokens> {
+  const file = profileFile('tokens', name);
+  return {
+    load() {
+      try {
+        return JSON.parse(readFileIfAny(file) ?? 'null') ?? undefined;
+      } catch {
+        return undefined; // truncated or edited: replaced with the next token
+      }
+    },
+    save: (tokens) => writePrivateFile(file, JSON.stringify(tokens ?? null)),
+  };
+}

@@ -1,0 +1,25 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The variables of the commands that read reports. They are no settings of the service. */
+export const readerVariables = [
+  'SUBREPORT_URL',
+  'SUBREPORT_CLIENT_ID',
+  'SUBREPORT_CLIENT_SECRET',
+  'SUBREPORT_PROFILE',
+] as const;
+
+/** Returns a variable; an empty one is as good as none. */
+export function readVariable(name: (typeof readerVariables)[number]): string | undefined {
+  return process.env[name] || undefined;
+}
+
+/** The folder of the profiles (XDG Base Directory Specification). */
+export const configFolder = (): string => join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'subreport');
+
+/** Whether to write colours: `FORCE_COLOR` and `NO_COLOR` decide, otherwise the terminal. */
+export function wantsColour(isTerminal: boolean): boolean {
+  const { FORCE_COLOR: forced = '', NO_COLOR: forbidden = '', TERM } = process.env;
+  if (forced !== '') return forced !== '0' && forced !== 'false';
+  return forbidden === '' && isTerminal && TERM !== 'dumb';
+}

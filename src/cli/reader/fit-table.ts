@@ -1,0 +1,85 @@
+import { cutToWidth, displayWidth, printable } from './display-width.ts';
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly header: string;
+  readonly cell: (row: Row) => string;
+  /** The least width to which the column may be cut. It is never cut by default. */
+  readonly least?: number;
+  /** Columns are left out of a narrow terminal in this order; never by default. */
+  readonly drop?: number;
+  readonly align?: 'right';
+  /** Adds colour to a cell that is padded already. */
+  readonly paint?: (text: string) => string;
+}
+
+/** Columns with the widths that fit the terminal. */
+export interface FittedTable<Row> {
+  /** Headers of the columns that are left out. */
+  readonly dropped: readonly string[];
+  header(): string;
+  line(row: Row): string;
+}
+
+const gap = 2;
+
+/**
+ * Fits columns to a width: first cuts the columns that may be cut, then leaves out columns. The
+ * widths are those of `rows`; further rows may be formatted as well.
+ */
+export function fitTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  width = Number.POSITIVE_INFINITY,
+): FittedTable<Row> {
+  let fitted = columns.map((column) => {
+    const cells = rows.map((row) => displayWidth(printable(column.cell(row))));
+    return { column, width: cells.reduce((a, b) => Math.max(a, b), column.header.length) };
+  });
+  const leastWidth = () => totalWidth(fitted.map(({ column, width: own }) => Math.min(own, column.least ?? own)));
+  while (leastWidth() > width) {
+    const next = Math.min(...fitted.map(({ column }) => column.drop ?? Number.POSITIVE_INFINITY));
+    if (next === Number.POSITIVE_INFINITY) break;
+    fitted = fitted.filter(({ column }) => column.drop !== next);
+  }
+  cutWidest(fitted, width);
+  const kept = fitted.map(({ column }) => column);
+  return {
+    dropped: columns.filter((column) => !kept.includes(column)).map(({ header }) => header),
+    header: () => joinCells(fitted, (column) => column.header),
+    line: (row) => joinCells(fitted, (column) => printable(column.cell(row)), true),
+  };
+}
+
+interface FittedColumn<Row> {
+  readonly column: Column<Row>;
+  width: number;
+}
+
+const totalWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, width) => sum + width, 0) + gap * Math.max(0, widths.length - 1);
+
+/** Takes the excess from the widest column that may be cut, column by column. */
+function cutWidest<Row>(fitted: FittedColumn<Row>[], width: number): void {
+  let excess = totalWidth(fitted.map((each) => each.width)) - width;
+  for (const each of fitted.toSorted((a, b) => b.width - a.width)) {
+    if (excess <= 0) return;
+    const cut = Math.min(excess, Math.max(0, each.width - (each.column.least ?? each.width)));
+    each.width -= cut;
+    excess -= cut;
+  }
+}
+
+function joinCells<Row>(
+  fitted: readonly FittedColumn<Row>[],
+  textOf: (column: Column<Row>) => string,
+  painted = false,
+): string {
+  const cells = fitted.map(({ column, width }) => {
+    const text = column.least === undefined ? textOf(column) : cutToWidth(textOf(column), width);
+    const padding = ' '.repeat(Math.max(0, width - displayWidth(text)));
+    const shown = painted && column.paint !== undefined ? column.paint(text) : text;
+    return column.align === 'right' ? padding + shown : shown + padding;
+  });
+  return cells.join(' '.repeat(gap)).trimEnd();
+}

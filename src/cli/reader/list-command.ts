@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import type { SubscriptionPage, SubscriptionQuery } from '../../client/index.ts';
+import { defaultPageLimits } from '../../contract/page-limits.ts';
+import { reportParameters } from '../../contract/query.ts';
+import { UsageError } from '../error.ts';
+import type { Output } from '../output.ts';
+import { createProgressBar } from '../progress-bar.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, type GivenQuery, readParameters } from './filter-options.ts';
+import { addOutputOptions, type OutputOptions, openScreen, type Screen } from './output-options.ts';
+import { readSeconds } from './read-seconds.ts';
+import { runReader } from './reader-action.ts';
+import { writeRecords } from './record-writer.ts';
+import { shellQuote } from './shell-quote.ts';
+import { subscriptionLayout } from './subscription-layout.ts';
+
+const { format: _format, all: _all, ...parameters } = reportParameters(defaultPageLimits);
+
+/** Fewer requests than with the default page size. */
+const walkSize = defaultPageLimits.sizeMax;
+const watchSeconds = 10;
+
+interface ListOptions extends ProfileOption, OutputOptions {
+  readonly all?: boolean;
+  readonly watch?: number | true;
+}
+
+/** What a list is read with. */
+interface Listing {
+  readonly options: ListOptions;
+  readonly query: GivenQuery;
+  readonly screen: Screen;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+/** `subreport list`. */
+export function addListCommand(program: Command, output: Output): void {
+  const command = program.command('list').description('list subscriptions, one page or all of them');
+  addParameterOptions(command, parameters)
+    .addOption(new Option('--all', 'list all pages').conflicts(['page', 'cursor', 'watch']))
+    .option(
+      '--watch [seconds]',
+      `read the page again every ${watchSeconds} seconds, or as often as given`,
+      readSeconds,
+    );
+  addOutputOptions(addProfileOption(command))
+    .addHelpText(
+      'after',
+      `
+Dates are in UTC: 2024-05-01, a date-time, today, yesterday, tomorrow, 7d (before now) or +7d (after now).
+
+Examples:
+  subreport list --status ACTIVE --expires-within 7d
+  subreport list --after 7d --sort -createdDate
+  subreport list --all -o csv > subscriptions.csv`,
+    )
+    .action((options: ListOptions) =>
+      runReader(async (signal) => {
+        const screen = openScreen(options, output);
+        const query = readParameters({ ...options }, parameters);
+        for (const { name, instant } of query.dates) screen.remark(`${name} ${instant}`);
+        await chooseList({ options, query, screen, output, signal });
+      }),
+    );
+}
+
+function chooseList(listing: Listing): Promise<void> {
+  const { options, output, screen } = listing;
+  if (options.all === true) return listAll(listing);
+  if (options.watch === undefined) return listPage(listing);
+  if (screen.format === 'table' && output.stdout.isTTY === true) return watchPage(listing);
+  throw new UsageError(
+    "Cannot watch: the output must be a table on a terminal; use 'subreport changes --follow' in programs",
+  );
+}
+
+async function listPage({ options, query, screen, signal }: Listing): Promise<void> {
+  const page = await subscriptionsOf(options, query.values, signal).page();
+  const writer = writeRecords(screen, subscriptionLayout(screen.colour));
+  await writer.page(page.records);
+  await writer.end();
+  screen.remark(describePage(page, nextCommand(options, query.values, page)));
+}
+
+/** Clears the terminal before each table; the shell keeps what was above. */
+async function watchPage(listing: Listing): Promise<void> {
+  const { options, screen, signal } = listing;
+  const seconds = options.watch === true ? watchSeconds : (options.watch ?? watchSeconds);
+  for (;;) {
+    signal.throwIfAborted();
+    await screen.write(`\x1b[2J\x1b[H${new Date().toISOString().slice(0, 19)}Z, every ${seconds} s; Ctrl-C ends\n\n`);
+    await listPage(listing);
+    await sleep(seconds * 1000, undefined, { signal });
+  }
+}
+
+async function listAll({ options, query, screen, output, signal }: Listing): Promise<void> {
+  const list = subscriptionsOf(options, { size: String(walkSize), ...query.values }, signal);
+  const writer = writeRecords(screen, subscriptionLayout(screen.colour));
+  let [bar, count, total] = [noBar(), 0, 0];
+  try {
+    for await (const page of list.pages()) {
+      if (count === 0 && output.stdout.isTTY !== true && options.quiet !== true)
+        bar = createProgressBar(output, page.totalCount);
+      await writer.page(page.records);
+      count += page.records.length;
+      total = page.totalCount;
+      bar.update(count, count);
+    }
+  } finally {
+    bar.end();
+  }
+  await writer.end();
+  screen.remark(`${count.toLocaleString('en')} of ${total.toLocaleString('en')}`);
+}
+
+/** An email address is sent in the body of a search: it never goes into a URL. */
+function subscriptionsOf(options: ProfileOption, values: GivenQuery['values'], signal: AbortSignal) {
+  const { size, page, ...rest } = values;
+  const query = {
+    ...rest,
+    ...(size !== undefined && { size: Number(size) }),
+    ...(page !== undefined && { page: Number(page) }),
+  } as SubscriptionQuery;
+  return connect(options).client.subscriptions(query, { signal });
+}
+
+/** `1-20 of 2,000. Next page: subreport list --page 2` */
+export function describePage(
+  {
+    records,
+    totalCount,
+    currentPage,
+    headers,
+  }: Pick<SubscriptionPage, 'records' | 'totalCount' | 'currentPage' | 'headers'>,
+  next: string | undefined,
+): string {
+  const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
+  const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page'));
+  const total = totalCount.toLocaleString('en');
+  const range =
+    records.length === 0
+      ? `None of ${total}`
+      : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
+  return next === undefined ? range : `${range}. Next page: ${next}`;
+}
+
+/** The same command for the following page, with relative dates as instants. */
+function nextCommand(options: ListOptions, values: GivenQuery['values'], page: SubscriptionPage): string | undefined {
+  if (page.nextCursor === undefined) return undefined;
+  const { page: _page, cursor, ...kept } = values;
+  const position = cursor === undefined ? { page: String(page.currentPage + 1) } : { cursor: page.nextCursor };
+  const { profile, output } = options;
+  const words = Object.entries({ profile, ...kept, ...position, output }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, shellQuote(value)],
+  );
+  return ['subreport list', ...words, ...(options.json === true ? ['--json'] : [])].join(' ');
+}
+
+const noBar = (): ReturnType<typeof createProgressBar> => ({
+  update: () => undefined,
+  updateBytes: () => undefined,
+  end: () => undefined,
+});

@@ -1,0 +1,88 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommandError, UsageError } from '../error.ts';
+import { configFolder } from './environment.ts';
+import { readFileIfAny, writePrivateFile } from './private-file.ts';
+
+/** A service and a client of it, as in the file `demo-client.json`. */
+export interface Profile {
+  /** Base URL of the API, including `/connect-api`. */
+  readonly base_url: string;
+  /** The token endpoint; by default, the one that the service announces. */
+  readonly token_url?: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  /** Permits http to another machine. */
+  readonly allow_http?: boolean;
+}
+
+export const defaultProfile = 'default';
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+/** The file of a profile, or of its cached tokens. Throws `UsageError` if the name is invalid. */
+export function profileFile(kind: 'profiles' | 'tokens', name: string): string {
+  if (namePattern.test(name)) return join(configFolder(), kind, `${name}.json`);
+  throw new UsageError(
+    `Cannot use the profile: its name must be 1 to 64 letters, digits, _ and -, such as staging: current value is '${name}'`,
+  );
+}
+
+/** Returns a profile. Throws `CommandError` if there is none of this name. */
+export function readProfile(name: string): Profile {
+  const file = profileFile('profiles', name);
+  const text = readFileIfAny(file);
+  if (text === undefined) throw missingProfile(name);
+  const profile = parseProfile(text);
+  if (profile !== undefined) return profile;
+  throw new CommandError(
+    `Cannot use profile '${name}': its file must be one that 'subreport login' wrote; log in again to replace it: current value is ${file}`,
+  );
+}
+
+export const writeProfile = (name: string, profile: Profile): void =>
+  writePrivateFile(profileFile('profiles', name), `${JSON.stringify(profile, null, 2)}\n`);
+
+/** Removes a profile and its tokens. */
+export function removeProfile(name: string): void {
+  for (const kind of ['profiles', 'tokens'] as const) rmSync(profileFile(kind, name), { force: true });
+}
+
+function missingProfile(name: string): CommandError {
+  const others = profileNames();
+  const login = name === defaultProfile ? 'subreport login' : `subreport login --profile ${name}`;
+  const choice = others.length === 0 ? '' : `, or choose another one with --profile: ${others.join(', ')}`;
+  return new CommandError(`Cannot find profile '${name}': log in first with: ${login}${choice}`);
+}
+
+function profileNames(): string[] {
+  try {
+    const files = readdirSync(join(configFolder(), 'profiles'));
+    return files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
+  } catch {
+    return []; // no folder yet
+  }
+}
+
+/** Parses the JSON of a profile; `undefined` if anything is missing. */
+function parseProfile(text: string): Profile | undefined {
+  const { base_url, token_url, client_id, client_secret, allow_http } = parseObject(text);
+  if (base_url === undefined || client_id === undefined || client_secret === undefined) return undefined;
+  return {
+    base_url,
+    ...(token_url !== undefined && { token_url }),
+    client_id,
+    client_secret,
+    ...(allow_http === 'true' && { allow_http: true }),
+  };
+}
+
+/** The members of a JSON object as strings; none if the text is no JSON object. */
+export function parseObject(text: string): Partial<Record<string, string>> {
+  try {
+    const members = Object.entries((JSON.parse(text) ?? {}) as object);
+    return Object.fromEntries(members.map(([name, value]) => [name, String(value)]));
+  } catch {
+    return {};
+  }
+}

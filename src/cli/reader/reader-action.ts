@@ -1,0 +1,42 @@
+import { ApiError, SubreportError, TokenRequestError } from '../../client/index.ts';
+import { CommandError, UsageError } from '../error.ts';
+import { runInterruptibly } from './interrupt.ts';
+
+/**
+ * Runs a command that reads from a service. Errors of the service and of files become errors with a
+ * message for the user.
+ */
+export async function runReader(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  try {
+    await runInterruptibly(run);
+  } catch (error) {
+    throw forUser(error);
+  }
+}
+
+function forUser(error: unknown): unknown {
+  if (error instanceof SubreportError) {
+    const lines = [...messagesOf(error), ...adviceOn(error), `Correlation id: ${error.correlationId}`];
+    const isUsage = error instanceof ApiError && error.code === 'INVALID_REQUEST_PARAMS';
+    return new (isUsage ? UsageError : CommandError)(lines.join('\n'));
+  }
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  const isSystemError = error instanceof Error && code !== undefined && syscall !== undefined;
+  return isSystemError ? new CommandError(`Cannot use a file: ${message}`) : error;
+}
+
+/** The parameters of the API are the options of the command. */
+const messagesOf = (error: SubreportError): readonly string[] =>
+  error instanceof ApiError
+    ? error.problem.messages.map((message) => message.replace(/^Cannot use parameter '([\w-]+)'/, 'Cannot use --$1'))
+    : [error.message];
+
+function adviceOn(error: SubreportError): string[] {
+  if (error instanceof TokenRequestError && error.code === 'invalid_client')
+    return ["The client id or the secret is not valid: log in again with 'subreport login'."];
+  if (!(error instanceof ApiError)) return [];
+  if (error.code === 'UNAUTHORISED') return ["Log in again with 'subreport login'."];
+  if (error.code === 'RESYNC_REQUIRED')
+    return ['Read all changes again, without --since or with a new --state file, into an empty copy.'];
+  return [];
+}

@@ -1,0 +1,81 @@
+import { guardText, writeCsvLine } from '../../contract/csv.ts';
+import { type Column, type FittedTable, fitTable } from './fit-table.ts';
+import type { Screen } from './output-options.ts';
+
+/** Writes rows in the format of the screen, page by page. */
+interface RecordWriter<Row> {
+  page(rows: readonly Row[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** What the formats need to know about rows. */
+export interface RowLayout<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly csvHeader: readonly string[];
+  readonly csvCells: (row: Row) => readonly (string | undefined)[];
+}
+
+/** Opens a writer of rows. */
+export function writeRecords<Row>(screen: Screen, layout: RowLayout<Row>): RecordWriter<Row> {
+  if (screen.format === 'table') return tableWriter(screen, layout);
+  if (screen.format === 'csv') return csvWriter(screen, layout);
+  return screen.format === 'json' ? jsonWriter(screen) : lineWriter(screen);
+}
+
+/** The columns have the widths of the first rows. */
+function tableWriter<Row>(screen: Screen, { columns }: RowLayout<Row>): RecordWriter<Row> {
+  let table: FittedTable<Row> | undefined;
+  return {
+    async page(rows) {
+      if (rows.length === 0) return;
+      const fitted = table ?? fitTable(columns, rows, screen.width);
+      const lines = [...(table === undefined ? [fitted.header()] : []), ...rows.map((row) => fitted.line(row))];
+      table = fitted;
+      await screen.write(`${lines.join('\n')}\n`);
+    },
+    async end() {
+      const dropped = table?.dropped ?? [];
+      if (dropped.length > 0) {
+        screen.remark(`Not shown for lack of space: ${dropped.join(', ')}; -o csv and show ID have all fields.`);
+      }
+    },
+  };
+}
+
+function csvWriter<Row>(screen: Screen, { csvHeader, csvCells }: RowLayout<Row>): RecordWriter<Row> {
+  let before = writeCsvLine(csvHeader);
+  return {
+    async page(rows) {
+      const lines = rows.map((row) => writeCsvLine(csvCells(row).map((cell) => guardText(cell ?? ''))));
+      await screen.write(before + lines.join(''));
+      before = '';
+    },
+    end: () => screen.write(before),
+  };
+}
+
+function jsonWriter<Row>(screen: Screen): RecordWriter<Row> {
+  let before = '[\n';
+  return {
+    async page(rows) {
+      if (rows.length === 0) return;
+      await screen.write(before + rows.map(jsonOf).join(',\n'));
+      before = ',\n';
+    },
+    end: () => screen.write(before === '[\n' ? '[]\n' : '\n]\n'),
+  };
+}
+
+function lineWriter<Row>(screen: Screen): RecordWriter<Row> {
+  return {
+    page: (rows) => screen.write(rows.map((row) => `${jsonOf(row)}\n`).join('')),
+    end: async () => undefined,
+  };
+}
+
+/** JSON that a terminal can show: `JSON.stringify` leaves some control characters unescaped. */
+export const jsonOf = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

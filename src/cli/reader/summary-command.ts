@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import type { SubscriptionSummary, SummaryQuery } from '../../client/index.ts';
+import { summaryParameters } from '../../contract/summary.ts';
+import type { Output } from '../output.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { addParameterOptions, readParameters } from './filter-options.ts';
+import { addOutputOptions, type OutputOptions, openScreen, type Screen } from './output-options.ts';
+import { runReader } from './reader-action.ts';
+import { jsonOf, type RowLayout, writeRecords } from './record-writer.ts';
+import { paintStatus } from './subscription-columns.ts';
+
+/** The client library sends no email address in a URL, and a summary has no request body. */
+const { email: _email, ...parameters } = summaryParameters;
+
+/** A value of a dimension and its count; the total has no dimension. */
+interface SummaryRow {
+  readonly dimension: string;
+  readonly value: string | null;
+  readonly count: number;
+}
+
+/** `subreport summary`. */
+export function addSummaryCommand(program: Command, output: Output): void {
+  const command = program.command('summary').description('count subscriptions by status, product, plan, day and more');
+  addOutputOptions(addProfileOption(addParameterOptions(command, parameters)))
+    .addHelpText(
+      'after',
+      `
+The subscriptions of an email address are counted by: subreport list --email ADDRESS --size 1
+
+Examples:
+  subreport summary
+  subreport summary --status ACTIVE --by product-id,month
+  subreport summary --after 30d --before now --by day -o csv`,
+    )
+    .action((options: ProfileOption & OutputOptions) =>
+      runReader(async (signal) => {
+        const screen = openScreen(options, output);
+        const { values, dates } = readParameters({ ...options }, parameters);
+        for (const { name, instant } of dates) screen.remark(`${name} ${instant}`);
+        await writeSummary(await connect(options).client.summary(values as SummaryQuery, { signal }), screen);
+      }),
+    );
+}
+
+async function writeSummary(summary: SubscriptionSummary, screen: Screen): Promise<void> {
+  if (screen.format === 'json') return screen.write(`${jsonOf(summary, 2)}\n`);
+  const writer = writeRecords(screen, summaryLayout(screen.colour));
+  await writer.page([{ dimension: 'total', value: null, count: summary.total }, ...rowsOf(summary)]);
+  await writer.end();
+}
+
+const rowsOf = ({ by }: SubscriptionSummary): SummaryRow[] =>
+  Object.entries(by).flatMap(([dimension, counts]) =>
+    (counts ?? []).map(({ value, count }: { value: string | null; count: number }) => ({ dimension, value, count })),
+  );
+
+const summaryLayout = (colour: boolean): RowLayout<SummaryRow> => ({
+  columns: [
+    { header: 'DIMENSION', cell: ({ dimension }) => dimension },
+    { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16, ...(colour && { paint: paintStatus }) },
+    { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
+  ],
+  csvHeader: ['dimension', 'value', 'count'],
+  csvCells: ({ dimension, value, count }) => [dimension, value ?? '', String(count)],
+});

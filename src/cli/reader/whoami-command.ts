@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { type Output, writeResult } from '../output.ts';
+import { addProfileOption, connect, type ProfileOption } from './connection.ts';
+import { runReader } from './reader-action.ts';
+
+/** `subreport whoami`. */
+export function addWhoamiCommand(program: Command, output: Output): void {
+  addProfileOption(program.command('whoami'))
+    .description('show the service and the client of a profile, and ask the service whether they work')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  subreport whoami\n  subreport whoami --profile staging --json')
+    .action((options: ProfileOption & { readonly json?: boolean }) =>
+      runReader(async (signal) => {
+        const { name, profile, client } = connect(options);
+        const subscriptions = await client.subscriptions({}, { signal }).total();
+        const { expiresAt, scope } = await client.token({ signal });
+        const result = {
+          profile: name ?? null,
+          base_url: profile.base_url,
+          client_id: profile.client_id,
+          scope: scope ?? null,
+          token_expires_at: expiresAt.toISOString(),
+          subscriptions,
+        };
+        writeResult(output, options.json === true, result, describe(result));
+      }),
+    );
+}
+
+const describe = (result: Readonly<Record<string, string | number | null>>): string =>
+  Object.entries({ ...result, profile: result.profile ?? '(environment variables)' })
+    .map(([name, value]) => `${name.padEnd(16)}  ${value ?? '-'}`)
+    .join('\n');

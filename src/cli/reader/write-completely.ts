@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/**
+ * Replaces a file when all of its content has arrived and is on the disk. If anything fails before,
+ * the file is as before, and nothing else is left.
+ */
+export async function writeCompletely(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
+  const temporary = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
+  const handle = await open(temporary, 'wx');
+  try {
+    try {
+      for await (const chunk of chunks) await handle.appendFile(chunk);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Whether a path is a pipe or a device, which must not be replaced by a file. */
+export function isOtherThanFile(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}
