@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-// All checks except the tests: format, lint and imports, types, rules of the contract, build of the
-// client and a consumer's types. `npm run ok` runs the tests as well; `npm run ok --
+// All checks except the tests: format, lint and imports, types, rules of the contract, and the
+// packages. `npm run ok` runs the tests as well; `npm run ok --
 // --without-tests` does not.
 
 interface Step {
@@ -37,8 +34,10 @@ const checks: readonly Step[] = [
       ]),
   },
   {
-    name: "client and console build (tsc), and a consumer's types against the built client",
-    run: async () => (await command('tsc', ['-p', 'tsconfig.build.json'])) ?? (await checkConsumer()),
+    name: 'packages: compiled, checked by publint and arethetypeswrong, installed and used',
+    run: async () =>
+      (await command('node', ['tools/packages/pack.ts'])) ??
+      (await command('node', ['tools/packages/try-packages.ts', '--quick'])),
   },
 ];
 const tests: readonly Step[] = withTests ? [{ name: 'tests (vitest)', run: () => command('vitest', ['run']) }] : [];
@@ -59,9 +58,8 @@ async function runStep({ name, run }: Step): Promise<boolean> {
 }
 
 /** The output of a failed command, or nothing. */
-async function command(name: string, args: readonly string[], cwd = '.'): Promise<string | undefined> {
+async function command(name: string, args: readonly string[]): Promise<string | undefined> {
   const child = spawn(name, [...args], {
-    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
   });
@@ -72,50 +70,4 @@ async function command(name: string, args: readonly string[], cwd = '.'): Promis
   } catch (error) {
     return String(error);
   }
-}
-
-/**
- * Type-checks a program that uses the built client like an external user: strict, without Node.js
- * types, without our sources.
- */
-async function checkConsumer(): Promise<string | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), 'subreport-consumer-'));
-  try {
-    const client = join(process.cwd(), 'dist/browser/src/client/index.js');
-    writeFileSync(join(folder, 'consumer.ts'), consumer(client));
-    const flags = [
-      '--noEmit',
-      '--strict',
-      '--exactOptionalPropertyTypes',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2022',
-      '--lib',
-      'es2024,dom,dom.iterable',
-      '--types',
-      '',
-    ];
-    return await command(join(process.cwd(), 'node_modules/.bin/tsc'), [...flags, join(folder, 'consumer.ts')], folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-function consumer(client: string): string {
-  return `
-import { ApiError, createClient, type Subscription } from ${JSON.stringify(client)};
-const client = createClient({ baseUrl: 'https://x/connect-api', tokenUrl: 'https://x/oauth2/token', clientId: 'a', clientSecret: 'b' });
-export async function expiring(): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const subscription of client.subscriptions({ status: 'ACTIVE', before: new Date(), size: 100 })) {
-    const typed: Subscription = subscription;
-    if (typed.auto_renew === 'false') ids.push(typed.id);
-  }
-  return ids;
-}
-export const isTooMany = (error: unknown): boolean => error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS';
-// @ts-expect-error a parameter that does not exist
-void client.subscriptions({ productid: 'x' });
-`;
 }

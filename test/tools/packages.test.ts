@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { foreignNames } from '../../tools/packages/check-package.ts';
+import { contentsTable, staleRow } from '../../tools/packages/contents.ts';
 import { withCompiledPaths } from '../../tools/packages/link-compiled-files.ts';
 import { clientManifest, type RootManifest, serverManifest } from '../../tools/packages/manifest.ts';
 
@@ -49,4 +50,35 @@ test.each([
   [`export { a } from './a.js'; const text = 'from ', other = 'b';`, []],
 ])('the imports of other packages in %s are %j', (text, names) => {
   expect(foreignNames(text)).toEqual(names);
+});
+
+describe('the table of contents', () => {
+  const tableOf = (size: number): string =>
+    contentsTable([
+      {
+        name: 'subreport',
+        filename: 'subreport-0.1.0.tgz',
+        size: 40_000,
+        unpackedSize: size + 3_000,
+        files: [
+          { path: 'lib/cli/main.js', size },
+          { path: 'lib/cli/main.js.map', size: 3_000 },
+        ],
+      },
+    ]);
+
+  test('shows files and kilobytes for each part', () => {
+    expect(tableOf(100_000).split('\n').slice(2)).toEqual([
+      '| subreport | source maps, with the sources | 1 | 3.0 |',
+      '| subreport | modules, `lib/` | 1 | 100.0 |',
+      '| subreport | **unpacked** | 2 | 103.0 |',
+      '| subreport | **tarball** | 1 | 40.0 |',
+    ]);
+  });
+
+  test('is stale once a number has changed by more than 15 %, or a row is missing', () => {
+    expect(staleRow(tableOf(100_000), tableOf(110_000))).toBeUndefined();
+    expect(staleRow(tableOf(100_000), tableOf(130_000))).toBe('| subreport | modules, `lib/` | 1 | 130.0 |');
+    expect(staleRow('', tableOf(100_000))).toBe('| subreport | source maps, with the sources | 1 | 3.0 |');
+  });
 });

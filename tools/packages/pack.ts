@@ -1,20 +1,18 @@
 import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findForeignImports, findPackageFaults } from './check-package.ts';
 import { clientBytesMax, minifiedBytes } from './client-size.ts';
+import { contentsTable, type PackedPackage, staleRow } from './contents.ts';
 import { packagesFolder, stagePackages } from './stage-packages.ts';
 
-// Writes the tarballs of both packages to dist/packages/ and checks them (`npm run pack`).
+// Writes the tarballs of both packages to dist/packages/ and checks them: `npm run pack`.
+// With --write, it updates the table of docs/packages.md; otherwise it checks that it is not stale.
 
-/** What `npm pack` reports about a tarball. */
-interface PackedPackage {
-  readonly name: string;
-  readonly filename: string;
-  readonly size: number;
-  readonly unpackedSize: number;
-  readonly files: readonly { readonly path: string; readonly size: number }[];
-}
+const page = fileURLToPath(new URL('../../docs/packages.md', import.meta.url));
+const tableInPage = /(?<=<!-- written by npm run pack -- --write -->\n).*?(?=\n<!-- end -->)/s;
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
 
@@ -28,6 +26,17 @@ async function writeTarballs(folders: readonly string[]): Promise<readonly Packe
   return JSON.parse(stdout);
 }
 
+/** Updates the table in the documentation, or returns an error message if it is stale. */
+function checkPage(table: string, isWritten: boolean): readonly string[] {
+  const text = readFileSync(page, 'utf8');
+  if (isWritten) writeFileSync(page, text.replace(tableInPage, table));
+  const stale = isWritten ? undefined : staleRow(tableInPage.exec(text)?.[0] ?? '', table);
+  if (stale === undefined) return [];
+  return [
+    `docs/packages.md must show the contents of the packages (npm run pack -- --write): current row is '${stale}'`,
+  ];
+}
+
 const [server, client] = await stagePackages();
 const packed = await writeTarballs([server.folder, client.folder]);
 const clientBytes = await minifiedBytes(join(client.folder, 'lib/client/index.js'));
@@ -39,6 +48,7 @@ const faults = [
         `The client library must be at most ${kilobytes(clientBytesMax)}, minified and compressed: it is ${kilobytes(clientBytes)}`,
       ]
     : []),
+  ...checkPage(contentsTable(packed), process.argv.includes('--write')),
 ];
 for (const { filename, size, unpackedSize, files } of packed)
   console.log(
