@@ -74,7 +74,7 @@ export class TokenSource {
   async #valid(): Promise<HeldToken> {
     const now = this.#clock.now();
     const held = this.#held;
-    if (held === undefined || now >= held.expiresAt) return this.#renew();
+    if (held === undefined || now >= held.expiresAt) return this.#renewExpired();
     if (now >= held.renewAt && now >= this.#pausedUntil) {
       this.#renew().catch(() => {
         // the held token still serves; the calls after its expiry report the error
@@ -82,6 +82,13 @@ export class TokenSource {
       });
     }
     return held;
+  }
+
+  /** A renewal that had begun before may have taken longer than its token lives. */
+  async #renewExpired(): Promise<HeldToken> {
+    const begunBefore = this.#pending !== undefined;
+    const next = await this.#renew();
+    return begunBefore && this.#clock.now() >= next.expiresAt ? this.#renew() : next;
   }
 
   #renew(): Promise<HeldToken> {

@@ -1,6 +1,6 @@
 import { createClientWith } from '../../src/client/client.ts';
 import { type Clock, systemClock } from '../../src/client/clock.ts';
-import type { ClientOptions, SubreportClient } from '../../src/client/index.ts';
+import type { ClientOptions, SubreportClient, ValueStore } from '../../src/client/index.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { engines } from '../support/engines.ts';
@@ -53,4 +53,17 @@ export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   );
   if (outcome === failed) throw new Error('the promise was not rejected');
   return outcome;
+}
+
+/** A store in memory, with the value that a crashed program would find. */
+export function createMemoryStore<Value>(): ValueStore<Value> & { value: Value | undefined } {
+  return {
+    value: undefined,
+    load() {
+      return this.value;
+    },
+    save(value) {
+      this.value = value;
+    },
+  };
 }

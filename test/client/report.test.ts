@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ApiError, parseSubscription } from '../../src/client/index.ts';
-import { type ClientService, rejectionOf, startClientService } from './client-service.ts';
+import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
 
 let shared: ClientService;
 beforeAll(async () => {
@@ -122,23 +122,17 @@ test('null, an empty list and an invalid Date are rejected, because an ignored f
 });
 
 test('a checkpoint resumes a walk at the page that was not used', async () => {
-  let position: string | undefined;
-  const checkpoint = {
-    load: () => position,
-    save: (value: string | undefined) => {
-      position = value;
-    },
-  };
+  const checkpoint = createMemoryStore<string>();
   const ids: string[] = [];
   const walk = () => client().subscriptions({ size: 100 }, { checkpoint });
   for await (const { id } of walk()) {
     ids.push(id);
     if (ids.length === 150) break; // the program ends within page 2
   }
-  expect(position).toBeDefined();
+  expect(checkpoint.value).toBeDefined();
   const rest: string[] = [];
   for await (const { id } of walk()) rest.push(id);
   expect(rest).toHaveLength(150);
   expect([...ids.slice(0, 100), ...rest].toSorted()).toEqual(shared.rows.map(({ id }) => id).toSorted());
-  expect(position).toBeUndefined();
+  expect(checkpoint.value).toBeUndefined();
 });
