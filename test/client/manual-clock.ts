@@ -16,7 +16,7 @@ export function createManualClock(startWallTime: number = Date.now()): ManualClo
     wallTime: () => startWallTime + now,
     async sleep(ms, signal) {
       sleeps.push(ms);
-      await new Promise((resolve) => setImmediate(resolve)); // others get a turn, as in a real sleep
+      await new Promise((resolve) => setImmediate(resolve)); // lets others run
       signal?.throwIfAborted();
       now += ms;
     },

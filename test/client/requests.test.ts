@@ -78,7 +78,8 @@ test.each<[string, Fault]>([
 ])('%s is a TimeoutError after all attempts', async (_name, fault) => {
   const tokenStore = createMemoryStore<StoredTokens>();
   const { client, urls } = await clientWithFaults([fault, fault], { timeoutMs: 300, attempts: 2, tokenStore });
-  await shared.clientOf({ ...urls, tokenStore } as Partial<ClientOptions>).token(); // without the short limit
+  const patient = shared.clientOf({ ...urls, tokenStore } as Partial<ClientOptions>);
+  await patient.token();
   expect(await rejectionOf(client.subscriptions().page())).toMatchObject({
     name: 'TimeoutError',
     code: 'TIMEOUT',
