@@ -17,8 +17,11 @@ export interface ExportOptions extends CallOptions {
   readonly verify?: boolean | undefined;
 }
 
+/** TypeScript before 5.7 cannot read `Uint8Array<ArrayBuffer>`, which `Response` has since then. */
+type ByteStream = NonNullable<Response['body']>;
+
 /** The bytes of a report. */
-export interface SubscriptionExport extends ReadableStream<Uint8Array<ArrayBuffer>> {
+export interface SubscriptionExport extends ByteStream {
   /** Number of records, from the same snapshot as the export. */
   readonly totalCount: number;
   readonly headers: Headers;
