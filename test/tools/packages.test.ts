@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { foreignNames } from '../../tools/packages/check-package.ts';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findUnlistedImports, foreignNames } from '../../tools/packages/check-package.ts';
 import { contentsTable, staleRow } from '../../tools/packages/contents.ts';
-import { withCompiledPaths } from '../../tools/packages/link-compiled-files.ts';
+import { linkCompiledFiles, withCompiledPaths } from '../../tools/packages/link-compiled-files.ts';
 import { clientManifest, type RootManifest, serverManifest } from '../../tools/packages/manifest.ts';
 
 const root: RootManifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
@@ -41,6 +43,34 @@ test('compiled modules and declarations refer to compiled files', () => {
       export type { Product } from "../contract/product.js";
       const text = 'see store.ts', file = 'a/b.d.ts';
     `);
+});
+
+describe('a staged package', () => {
+  let folder: string;
+  const write = (file: string, text: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'subreport-staged-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('is refused if a path leads to a file that was not compiled', () => {
+    write('lib/a.js', "new Worker(new URL('./worker.ts', import.meta.url));");
+    expect(linkCompiledFiles(folder)).toEqual([expect.stringContaining('./worker.ts must be compiled')]);
+    write('lib/worker.js', '');
+    write('lib/a.js', "new Worker(new URL('./worker.ts', import.meta.url));");
+    expect(linkCompiledFiles(folder)).toEqual([]);
+    expect(readFileSync(join(folder, 'lib/a.js'), 'utf8')).toContain("new URL('./worker.js', ");
+  });
+
+  test('is refused if it imports a package that its manifest does not list', () => {
+    write('lib/a.js', "import 'node:fs';\nimport { fastify } from 'fastify';\nimport { a } from './b.js';");
+    expect(findUnlistedImports({ folder, manifest: { dependencies: { fastify: '5.0.0' } } })).toEqual([]);
+    expect(findUnlistedImports({ folder, manifest: { dependencies: { pg: '8.0.0' } } })).toHaveLength(1);
+    expect(findUnlistedImports({ folder, manifest: {} })).toHaveLength(2);
+  });
 });
 
 test.each([

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import type { StagedPackage } from './stage-packages.ts';
 
 /**
  * What publint and arethetypeswrong find in a tarball. `require` of an ESM-only package is no
@@ -21,15 +22,20 @@ export async function findPackageFaults(tarball: string): Promise<readonly strin
   ];
 }
 
-/** Imports of other packages in the modules and declarations of a folder, as error messages. */
-export function findForeignImports(folder: string): readonly string[] {
+/**
+ * Imports that a package neither contains nor lists in its manifest, as error messages. Only a
+ * package with dependencies may import modules of Node.js; the others run in browsers, too.
+ */
+export function findUnlistedImports({ folder, manifest }: StagedPackage): readonly string[] {
+  const dependencies = Object.keys(manifest.dependencies ?? {});
+  const allowed = dependencies.length === 0 ? [] : ['node:', ...dependencies];
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return files
-    .filter((file) => /\.(?:js|d\.ts)$/.test(file))
+    .filter((file) => /^lib.*\.(?:js|mjs|d\.ts)$/.test(file))
     .flatMap((file) =>
-      foreignNames(readFileSync(join(folder, file), 'utf8')).map(
-        (name) => `${file} must have no dependency: it imports '${name}'`,
-      ),
+      foreignNames(readFileSync(join(folder, file), 'utf8'))
+        .filter((name) => !allowed.some((each) => name.startsWith(each)))
+        .map((name) => `${file} must only import what its package contains or lists: it imports '${name}'`),
     );
 }
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findForeignImports, findPackageFaults } from './check-package.ts';
+import { findPackageFaults, findUnlistedImports } from './check-package.ts';
 import { clientBytesMax, minifiedBytes } from './client-size.ts';
 import { contentsTable, type PackedPackage, staleRow } from './contents.ts';
 import { packagesFolder, stagePackages } from './stage-packages.ts';
@@ -42,7 +42,7 @@ const packed = await writeTarballs([server.folder, client.folder]);
 const clientBytes = await minifiedBytes(join(client.folder, 'lib/client/index.js'));
 const faults = [
   ...(await Promise.all(packed.map(({ filename }) => findPackageFaults(join(packagesFolder, filename))))).flat(),
-  ...findForeignImports(client.folder),
+  ...[server, client].flatMap(findUnlistedImports),
   ...(clientBytes > clientBytesMax
     ? [
         `The client library must be at most ${kilobytes(clientBytesMax)}, minified and compressed: it is ${kilobytes(clientBytes)}`,

@@ -15,7 +15,7 @@ export const packagesFolder = join(root, 'dist/packages');
 /** A package as a folder of the files that its tarball will have. */
 export interface StagedPackage {
   readonly folder: string;
-  readonly manifest: Manifest;
+  readonly manifest: Manifest & { readonly dependencies?: Readonly<Record<string, string>> };
 }
 
 /** Compiles both packages, and adds what is not compiled. Throws if a path leads nowhere. */

@@ -73,7 +73,7 @@ async function tryAll(folder: string): Promise<void> {
     expectAdvice(join(folder, 'bare'), oldest),
   );
 
-  const client = makeProject(join(folder, 'client'));
+  const client = makeProject(join(folder, 'client'), { type: 'module' });
   await install(client, oldest, clientTarball);
   await withDemo(startDemo(join(folder, 'server-26'), newest, 'npx', 'subreport'), async (service) => {
     for (const [major, node] of nodes)

@@ -47,6 +47,8 @@ export async function expiring(): Promise<string[]> {
   }
   return ids;
 }
+export const csv = async (): Promise<ReadableStream<string>> =>
+  (await client.export({}, { format: 'csv' })).pipeThrough(new TextDecoderStream());
 export const isTooMany = (error: unknown): boolean => error instanceof ApiError && error.code === 'TOO_MANY_REQUESTS';
 // @ts-expect-error a parameter that does not exist
 void client.subscriptions({ productid: 'x' });
