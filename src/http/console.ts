@@ -11,7 +11,6 @@ export const consoleIsBuilt = (): boolean => existsSync(`${built}console/app.js`
 
 /** Adds the web console at `/console`: static files, an ordinary client of this service. */
 export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
-  if (!consoleIsBuilt()) return;
   await app.register(async (scope) => {
     scope.addHook('onSend', async (_request, reply) => {
       reply.header(

@@ -3,11 +3,13 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
-import { addConsoleRoutes } from './console.ts';
+import { addConsoleRoutes, consoleIsBuilt } from './console.ts';
 import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
 import { addDocsRoutes } from './listener/docs.ts';
 import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
+import { addHomeRoute } from './listener/home.ts';
+import { publicLinks } from './listener/home-links.ts';
 import { handleUnrouted } from './listener/method-not-allowed.ts';
 import { addRateLimitHeaders, type RequestCounter, rateLimitOptions } from './listener/rate-limit.ts';
 import { createRepeatedRequests, installRepeatedRequests } from './listener/repeated-requests.ts';
@@ -58,8 +60,15 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addTokenManagementRoutes(app, options.auth, options.resourceServer);
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
-  if (options.hasConsole) await addConsoleRoutes(app);
   const { openApi, publicUrl } = options;
+  const hasConsole = options.hasConsole && consoleIsBuilt();
+  if (hasConsole) await addConsoleRoutes(app);
+  addHomeRoute(app, {
+    title: 'subreport',
+    summary: 'A reporting service for data subscriptions. Reports require an access token.',
+    baseUrl: publicUrl,
+    links: publicLinks(hasConsole),
+  });
   await addDocsRoutes(app, { openApi, title: 'subreport: the interface', origins: [new URL(publicUrl).origin] });
   return app;
 }

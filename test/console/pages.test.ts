@@ -89,6 +89,16 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.getByText('45 subscriptions').waitFor();
   };
 
+  test('/: the page leads to the console, and has no accessibility problem', async () => {
+    await page.goto(service.url);
+    await picture('home');
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    // the policy allows its style
+    expect(await page.evaluate(() => getComputedStyle(document.body).maxWidth)).not.toBe('none');
+    await page.getByRole('link', { name: '/console' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  });
+
   test('/console: sign in, read the first page, the last one, and the first again', async () => {
     await signIn();
     await picture('console');

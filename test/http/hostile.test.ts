@@ -520,7 +520,7 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
 
   describe('targets', () => {
     test.each([
-      '/',
+      '/index.html',
       '/connect-api',
       '/connect-api/v1',
       '/connect-api/v1/',

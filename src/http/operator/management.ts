@@ -1,8 +1,11 @@
+import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { type BaseServerOptions, buildBaseServer } from '../listener/base-server.ts';
 import { addDocsRoutes } from '../listener/docs.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
+import { addHomeRoute } from '../listener/home.ts';
+import { operatorLinks } from '../listener/home-links.ts';
 import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
 import { addLoadRoute, type LoadRoute } from './load-subscriptions.ts';
@@ -22,9 +25,16 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   app.decorateRequest('access', null);
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
+  await app.register(accepts);
   addHealthRoutes(app, options);
   addLoadRoute(app, options);
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });
+  addHomeRoute(app, {
+    title: 'subreport: the operator API',
+    summary: 'This listener is for the operator. Reports are served at the public URL.',
+    baseUrl: '',
+    links: operatorLinks,
+  });
   return app;
 }
 

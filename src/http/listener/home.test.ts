@@ -1,0 +1,43 @@
+import accepts from '@fastify/accepts';
+import fastify from 'fastify';
+import { afterAll, expect, test } from 'vitest';
+import { addHomeRoute } from './home.ts';
+
+const app = fastify();
+await app.register(accepts);
+addHomeRoute(app, {
+  title: 'subreport',
+  summary: 'A summary.',
+  baseUrl: 'https://reports.example.com/<a>&b',
+  links: [
+    { name: 'docs', label: 'API reference', path: '/docs' },
+    { name: 'report', label: 'List subscriptions', path: '/report', method: 'GET' },
+  ],
+});
+afterAll(() => app.close());
+
+const json = 'application/json; charset=utf-8';
+const html = 'text/html; charset=utf-8';
+
+test.each([
+  [json, undefined],
+  [json, '*/*'],
+  [json, 'application/json'],
+  [json, 'application/json, text/html;q=0.9'],
+  [json, 'image/png'],
+  [html, 'text/html'],
+  [html, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
+])('/ is %s if Accept is %s', async (type, accept) => {
+  const { statusCode, headers } = await app.inject({ url: '/', headers: { ...(accept && { accept }) } });
+  expect([statusCode, headers['content-type'], headers.vary]).toEqual([200, type, 'Accept']);
+});
+
+test('/ has URLs in JSON; its page has relative links and escapes the URL of the listener', async () => {
+  expect((await app.inject('/')).json()).toEqual({
+    docs: 'https://reports.example.com/<a>&b/docs',
+    report: 'https://reports.example.com/<a>&b/report',
+  });
+  const { body } = await app.inject({ url: '/', headers: { accept: 'text/html' } });
+  expect(body).toContain('<a href="./docs">/docs</a>');
+  expect(body).toContain('<code>GET https://reports.example.com/&lt;a>&amp;b/report</code>');
+});
