@@ -7,4 +7,4 @@ export const isNewEnough = Number(process.versions.node.split('.')[0]) >= oldest
 
 /** The error message if it cannot; `action` is what cannot be done. */
 export const nodeFault = (action) =>
-  `Cannot ${action}: Node.js must be version ${oldestNode} or newer: current value is ${process.versions.node}; install Node.js ${oldestNode} from https://nodejs.org, or repeat the installation without --omit=optional on Linux, Windows (x64) or macOS (ARM), where npm then installs Node.js ${oldestNode} with subreport`;
+  `Cannot ${action}: Node.js must be version ${oldestNode} or newer: current value is ${process.versions.node}; install Node.js ${oldestNode} (https://nodejs.org), or install subreport again without --omit=optional: on Linux, Windows (x64) and macOS (ARM), npm then installs Node.js ${oldestNode}, too`;
