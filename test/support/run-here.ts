@@ -12,8 +12,8 @@ export async function runHere(
   const before = { ...process.env };
   const texts = { stdout: '', stderr: '' };
   const writerOf = (name: keyof typeof texts) => ({
-    write(text: string) {
-      texts[name] += text;
+    write(part: string | Uint8Array) {
+      texts[name] += typeof part === 'string' ? part : Buffer.from(part).toString();
     },
   });
   replaceEnvironment({ ...commandEnvironment, ...environment });

@@ -1,0 +1,318 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { engines } from '../../support/engines.ts';
+import { eventually } from '../../support/eventually.ts';
+import { subscriptionRow } from '../../support/rows.ts';
+import { runCommand, startCommand, untilWritten } from '../../support/run-command.ts';
+import { runHere } from '../../support/run-here.ts';
+import { startService, type TestClient, type TestService } from '../../support/service.ts';
+
+const nowSeconds = Math.floor(Date.now() / 1000);
+const rows = Array.from({ length: 45 }, (_, n) =>
+  subscriptionRow({
+    id: `id_${String(n).padStart(2, '0')}`,
+    createdDate: nowSeconds - 86_400 * n - 60,
+    status: n % 3 === 0 ? 'EXPIRED' : 'ACTIVE',
+    email: n === 7 ? 'ada@example.com' : null,
+  }),
+);
+
+let folder: string;
+let service: TestService;
+let client: TestClient;
+let token: string;
+/** Logged in by the first test's profile. */
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'subreport-reader-'));
+  service = await startService(await engines[0].openTestStore());
+  const tenant = await service.createTenant('acme');
+  client = await service.createClient(tenant, { clientId: 'acme-reporting' });
+  await service.store.loadSubscriptions(tenant, rows);
+  token = await service.accessToken(client);
+  environment = { XDG_CONFIG_HOME: join(folder, 'config') };
+  await logIn(environment);
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true });
+});
+
+const logIn = (variables: Record<string, string>, profile = 'default') =>
+  runHere(['login', '--url', service.url, '--client-id', client.client_id, '--profile', profile], {
+    ...variables,
+    SUBREPORT_CLIENT_SECRET: client.client_secret,
+  });
+const run = (...args: string[]) => runHere(args, environment);
+const sent = async (path: string) => (await service.get(path, token)).text();
+const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
+const idsOf = (ndjson: string) => linesOf(ndjson).map((line) => (JSON.parse(line) as { id: string }).id);
+const modeOf = (...path: string[]) => (statSync(join(folder, ...path)).mode & 0o777).toString(8);
+const requestsOf = (route: string) => service.log.filter((line) => line.route === route).length;
+
+describe('login and profiles', () => {
+  test('login stores the credentials for this user only, and whoami uses them', async () => {
+    const { code, stdout } = await logIn(environment);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('which has 45 subscriptions')]);
+    const paths = ['subreport', 'subreport/profiles', 'subreport/profiles/default.json'];
+    expect(paths.map((path) => modeOf('config', path))).toEqual(['700', '700', '600']);
+    const { stdout: said } = await run('whoami', '--json');
+    expect(JSON.parse(said)).toMatchObject({ profile: 'default', client_id: 'acme-reporting', subscriptions: 45 });
+    expect(modeOf('config', 'subreport/tokens/default.json')).toBe('600');
+  });
+
+  test('login with a wrong secret fails and stores nothing', async () => {
+    const args = [
+      'login',
+      '--url',
+      service.url,
+      '--client-id',
+      client.client_id,
+      '--profile',
+      'wrong',
+      '--secret-stdin',
+    ];
+    const { code, stdout, stderr } = await runCommand(args, { environment, input: 'guessed\n' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/secret is not valid.*\nCorrelation id: \S+\n$/);
+    expect(existsSync(join(folder, 'config/subreport/profiles/wrong.json'))).toBe(false);
+  });
+
+  test('login reads the JSON of client create from standard input', async () => {
+    const args = ['login', '--url', service.url, '--credentials', '-', '--profile', 'piped', '--json'];
+    const { code, stdout } = await runCommand(args, { environment, input: JSON.stringify(client) });
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ profile: 'piped', subscriptions: 45 })]);
+  });
+
+  test('commands share one token', async () => {
+    await run('token');
+    const before = requestsOf('/oauth2/token');
+    for (const args of [['list'], ['summary'], ['token']]) await run(...args);
+    expect(requestsOf('/oauth2/token')).toBe(before);
+  });
+
+  test('logout revokes the tokens and removes the profile', async () => {
+    await logIn(environment, 'short');
+    const { stdout } = await run('token', '--profile', 'short');
+    expect((await service.get('/v1/subscription', stdout.trim())).status).toBe(200);
+    expect(await run('logout', '--profile', 'short')).toMatchObject({ code: 0, stdout: "Removed profile 'short'\n" });
+    expect((await service.get('/v1/subscription', stdout.trim())).status).toBe(401);
+    const { code, stderr } = await run('list', '--profile', 'short');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/log in first with: .*--profile short.*default/)]);
+  });
+
+  test('three variables replace a profile, and nothing is written', async () => {
+    const config = join(folder, 'unused');
+    const variables = { XDG_CONFIG_HOME: config, SUBREPORT_URL: service.url, SUBREPORT_CLIENT_ID: client.client_id };
+    const complete = { ...variables, SUBREPORT_CLIENT_SECRET: client.client_secret };
+    expect(await runHere(['list', '--size', '1'], complete)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('id_44'),
+    });
+    expect(existsSync(config)).toBe(false);
+    const { code, stderr } = await runHere(['list'], variables);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('missing is SUBREPORT_CLIENT_SECRET')]);
+  });
+
+  test('--env-file sets variables that are not set', async () => {
+    const file = join(folder, '.env');
+    writeFileSync(
+      file,
+      `SUBREPORT_URL=${service.url}\nSUBREPORT_CLIENT_ID=${client.client_id}\nSUBREPORT_CLIENT_SECRET=wrong\n`,
+    );
+    const variables = { XDG_CONFIG_HOME: folder, SUBREPORT_CLIENT_SECRET: client.client_secret };
+    expect(await runHere(['--env-file', file, 'whoami'], variables)).toMatchObject({ code: 0 });
+    expect(await runHere(['whoami', `--env-file=${file}`], variables)).toMatchObject({ code: 0 });
+    const { code, stderr } = await runHere(['whoami', '--env-file', join(folder, 'none')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('ENOENT')]);
+  });
+});
+
+describe('reading a report in a pipe', () => {
+  test('list writes the records that the service sends, one JSON object per line', async () => {
+    const { code, stdout, stderr } = await run('list', '--status', 'ACTIVE', '--size', '3');
+    expect(code).toBe(0);
+    expect(stdout).toBe(await sent('/v1/subscription?status=ACTIVE&size=3&format=ndjson'));
+    expect(stderr).toBe('1-3 of 30. Next page: subreport list --status ACTIVE --size 3 --page 2\n');
+  });
+
+  test('the next page that list names follows, up to the last one', async () => {
+    const { stdout, stderr } = await run('list', '--size', '20', '--page', '3');
+    expect(idsOf(stdout)).toEqual(['id_04', 'id_03', 'id_02', 'id_01', 'id_00']);
+    expect(stderr).toBe('41-45 of 45\n');
+  });
+
+  test('csv and json are those of the service', async () => {
+    const csv = await run('list', '-o', 'csv', '--quiet');
+    expect(csv).toEqual({ code: 0, stdout: await sent('/v1/subscription?format=csv'), stderr: '' });
+    const json = await run('list', '--json');
+    expect(JSON.parse(json.stdout)).toEqual(JSON.parse(await sent('/v1/subscription')));
+  });
+
+  test('list --all writes every record once', async () => {
+    const { stdout, stderr } = await run('list', '--all', '--size', '20');
+    expect(idsOf(stdout).toSorted()).toEqual(rows.map(({ id }) => id));
+    expect(stderr).toBe('45 of 45\n');
+  });
+
+  test('a relative date is shown as the instant that is sent', async () => {
+    const { stdout, stderr } = await run('list', '--after', '7d', '--size', '2');
+    const [, instant = ''] = /^after (\S+Z)\n/.exec(stderr) ?? [];
+    expect(Math.abs(Date.parse(instant) / 1000 - (nowSeconds - 7 * 86_400))).toBeLessThan(3_600);
+    expect(idsOf(stdout)).toEqual(['id_06', 'id_05']);
+    expect(stderr).toContain(`1-2 of 7. Next page: subreport list --after ${instant} --size 2 --page 2`);
+  });
+
+  test('an email address is found, and is in no URL that the service logs', async () => {
+    const { stdout } = await run('list', '--email', 'ada@example.com');
+    expect(idsOf(stdout)).toEqual(['id_07']);
+    expect(service.logText()).not.toMatch(/ada(@|%40)example/);
+  });
+
+  test('show, summary and token write JSON for programs', async () => {
+    expect(JSON.parse((await run('show', 'id_07', '--json')).stdout)).toMatchObject({ id: 'id_07', status: 'ACTIVE' });
+    expect((await run('summary', '--by', 'status', '-o', 'csv')).stdout).toBe(
+      'dimension,value,count\r\ntotal,,45\r\nstatus,ACTIVE,30\r\nstatus,EXPIRED,15\r\n',
+    );
+    const { access_token } = JSON.parse((await run('token', '--json')).stdout) as { access_token: string };
+    expect((await service.get('/v1/subscription', access_token)).status).toBe(200);
+  });
+
+  test('| head ends a list without an error message', async () => {
+    const command = startCommand(['list', '--all', '--size', '1'], { environment });
+    await untilWritten(command, 'id_44');
+    command.child.stdout?.destroy();
+    expect(await command.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('wrong use', () => {
+  test('exits with 2 and shows every parameter that the service rejects, with the correlation id of its log', async () => {
+    const { code, stdout, stderr } = await run('list', '--status', 'active', '--size', '0');
+    expect([code, stdout]).toEqual([2, '']);
+    const [first, second, last = ''] = linesOf(stderr);
+    expect([first, second]).toEqual([
+      expect.stringMatching(/^Cannot use --status: .*current value is 'active'$/),
+      expect.stringMatching(/^Cannot use --size: .*current value is '0'$/),
+    ]);
+    const id = last.replace('Correlation id: ', '');
+    expect(service.log.some((line) => line.correlation_id === id)).toBe(true);
+  });
+
+  test.each([
+    [['lst'], '(Did you mean list?)'],
+    [['list', '--stats', 'ACTIVE'], '(Did you mean --status?)'],
+    [['list', '--sort', 'createDate'], "did you mean 'createdDate'?"],
+    [['list', '--size', '1', '--size', '2'], 'it must be given only once'],
+    [['list', '--after', 'soon', '--before', 'later'], "current value is 'later'\nCannot use --after"],
+    [['list', '--watch'], 'Cannot watch'],
+    [['changes', '--follow', '--json'], 'Cannot follow as JSON'],
+    [['completion', 'tcsh'], 'bash, zsh, fish'],
+    [['login', '--url', 'reports.example.com'], 'https://reports.example.com'],
+    [['show', 'id_01', '--profile', '../x'], 'its name must be'],
+  ])('%j exits with 2 and says why', async (args, said) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(said)]);
+  });
+
+  test('a subscription that does not exist exits with 1', async () => {
+    const { code, stderr } = await run('show', 'nobody');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot find .*\nCorrelation id: \S+\n$/)]);
+  });
+});
+
+describe('export', () => {
+  let target: string;
+  beforeEach(() => {
+    target = mkdtempSync(join(folder, 'export-'));
+  });
+  const inTarget = (name: string) => join(target, name);
+
+  test('writes the whole report, in the format of the file name', async () => {
+    const { code, stdout } = await run('export', inTarget('all.csv'), '--json');
+    expect([code, JSON.parse(stdout)]).toEqual([0, { file: inTarget('all.csv'), format: 'csv', rows: 45 }]);
+    expect(readFileSync(inTarget('all.csv'), 'utf8')).toBe(await sent('/v1/subscription?all=true&format=csv'));
+    const { stdout: ndjson, stderr } = await run('export', '-', '--status', 'EXPIRED');
+    expect([linesOf(ndjson).length, stderr]).toEqual([15, '15 subscriptions, complete\n']);
+    expect(readdirSync(target)).toEqual(['all.csv']);
+  });
+
+  describe('through a proxy that stops in the middle', () => {
+    let proxy: Server;
+    let variables: Record<string, string>;
+    /** What the proxy does after half of an export. */
+    let afterHalf: (socket: { destroy(): void }) => void;
+    beforeAll(async () => {
+      proxy = createServer(
+        async ({ url = '', headers: { authorization = '', accept = '', prefer = '' } }, response) => {
+          const isExport = url.includes('all=true');
+          const answer = await fetch(service.url + url, { headers: { authorization, accept, prefer: String(prefer) } });
+          const body = Buffer.from(await answer.arrayBuffer());
+          for (const [name, value] of answer.headers)
+            if (/^(x-|pref|content-type)/.test(name)) response.setHeader(name, value);
+          response.write(isExport ? body.subarray(0, body.length / 2) : body);
+          if (isExport) afterHalf(response);
+          else response.end();
+        },
+      );
+      proxy.listen(0, '127.0.0.1');
+      await once(proxy, 'listening');
+      variables = { XDG_CONFIG_HOME: join(folder, 'proxied') };
+      const file = join(folder, 'proxied.json');
+      const base_url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/connect-api`;
+      writeFileSync(file, JSON.stringify({ base_url, token_url: `${service.url}/oauth2/token`, ...client }));
+      expect((await runHere(['login', '--credentials', file], variables)).stderr).toBe('');
+    });
+    afterAll(() => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+
+    test('a truncated export exits with 1 and leaves the old file', async () => {
+      afterHalf = (socket) => socket.destroy();
+      writeFileSync(inTarget('all.csv'), 'old');
+      const { code, stderr } = await runHere(['export', inTarget('all.csv')], variables);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
+      expect([readdirSync(target), readFileSync(inTarget('all.csv'), 'utf8')]).toEqual([['all.csv'], 'old']);
+    });
+
+    test('Ctrl-C leaves the old file and exits with 130', async () => {
+      let stalled = false;
+      afterHalf = () => {
+        stalled = true;
+      };
+      writeFileSync(inTarget('all.csv'), 'old');
+      const command = startCommand(['export', inTarget('all.csv')], { environment: variables });
+      await eventually(() => expect([stalled, readdirSync(target).length]).toEqual([true, 2]));
+      command.child.kill('SIGINT');
+      expect(await command.ended).toEqual({ code: 130, stdout: '', stderr: '' });
+      expect([readdirSync(target), readFileSync(inTarget('all.csv'), 'utf8')]).toEqual([['all.csv'], 'old']);
+    });
+  });
+});
+
+describe('changes', () => {
+  test('a second run with the same state file writes only what is new; --follow waits for more', async () => {
+    const state = join(folder, 'changes.token');
+    expect(idsOf((await run('changes', '--state', state)).stdout)).toHaveLength(45);
+    expect(await run('changes', '--state', state)).toEqual({ code: 0, stdout: '', stderr: '0 changes\n' });
+    const following = startCommand(['changes', '--state', state, '--follow', '--every', '1'], { environment });
+    const tenant = await service.createTenant('acme');
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'id_new' })]);
+    await untilWritten(following, 'id_new');
+    following.child.kill('SIGINT');
+    const { code, stdout } = await following.ended;
+    expect([code, idsOf(stdout)]).toEqual([130, ['id_new']]);
+    await service.store.deleteSubscriptions(tenant, ['id_new']);
+  });
+
+  test('an invalid change token exits with 2', async () => {
+    expect(await run('changes', '--since', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
+  });
+});
