@@ -2,7 +2,8 @@ import { type Config, localUrl } from './config.ts';
 import { type DemoClient, demoFile } from './demo-client.ts';
 
 /**
- * What `serve --demo` prints on a terminal: where everything is, the client, and commands to paste.
+ * What `serve --demo` prints on a terminal: its URLs, the client, and commands to paste into
+ * another terminal.
  */
 export function demoText(demo: DemoClient, config: Config): string {
   const { base_url, token_url, client_id, client_secret, tenant } = demo;
@@ -21,7 +22,12 @@ subreport is running with 2,000 synthetic subscriptions of the tenant ${tenant}.
 
 ${labels.map(([label, value]) => `  ${label.padEnd(15)}${value}`).join('\n')}
 
-Scripts find the client in ${demoFile(config)}. Paste this into another terminal to read a report:
+Read a report in another terminal, in this folder:
+
+  npx subreport login --profile demo --credentials ${demoFile(config)}
+  npx subreport list --profile demo
+
+or with curl:
 
   TOKEN=$(curl -s ${token_url} -d grant_type=client_credentials \\
     -d client_id=${client_id} -d client_secret=${client_secret} \\

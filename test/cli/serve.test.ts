@@ -11,6 +11,7 @@ import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { makeCommandFolder } from '../support/command-folder.ts';
 import { engines, openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import {
@@ -117,10 +118,16 @@ describe('serve --demo', () => {
       for (const [label, value] of Object.entries({ ...labels, ...credentials }))
         expect(text).toMatch(new RegExp(`^  ${label} +${value}$`, 'm'));
       expect(text).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /m);
-      const pasted = /to read a report:\n\n(.*?)\n\n/s.exec(`${text}\n`)?.[1] ?? '';
-      const output = execFileSync('bash', ['-c', pasted], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-      expect(output).toMatch(/^HTTP\/1\.1 200 OK/);
-      expect(JSON.parse(output.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
+      const pasted = text.slice(text.indexOf('another terminal')).match(/(?:^ {2}\S.*\n|^ {4}.*\n)+/gm) ?? [];
+      const made = makeCommandFolder();
+      const env = { ...made.environment, XDG_CONFIG_HOME: folder };
+      const [listed = '', fetched = ''] = pasted.map((commands) =>
+        execFileSync('bash', ['-ec', commands], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] }),
+      );
+      rmSync(made.folder, { recursive: true });
+      expect(listed.split('\n').filter((each) => each.startsWith('{"id"'))).toHaveLength(20);
+      expect(fetched).toMatch(/^HTTP\/1\.1 200 OK/);
+      expect(JSON.parse(fetched.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
     },
   );
 

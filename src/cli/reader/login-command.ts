@@ -40,7 +40,7 @@ The secret is asked for, read from standard input, or taken from SUBREPORT_CLIEN
 Examples:
   subreport login --url https://reports.example.com --client-id acme-reporting
   pass show reports | subreport login --url https://reports.example.com --client-id acme-reporting --secret-stdin
-  subreport login --credentials data/demo-client.json --profile demo`,
+  subreport login --credentials data/demo-8080/demo-client.json --profile demo`,
     )
     .action((options: LoginOptions) =>
       runReader(async (signal) => {
