@@ -9,6 +9,7 @@ import { reportParameters } from '../src/contract/query.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
 import { architecturePicture } from './architecture/architecture-picture.ts';
+import { clientReference } from './client-reference.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string>> = {
@@ -17,6 +18,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/summary.md': () => parametersTable(summaryParameters),
   'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
   'docs/command-line.md': commandLine,
+  'docs/client-reference.md': clientReference,
 };
 
 const begin = '<!-- written by npm run docs -->';

@@ -42,8 +42,8 @@ export abstract class SubreportError extends Error {
   }
 }
 
-/** A response that is not successful. */
-abstract class RejectionError extends SubreportError {
+/** A response that is not a success. */
+export abstract class RejectionError extends SubreportError {
   readonly status: number;
   readonly headers: Headers;
   /** How long to wait before the next attempt, if the response said so. */

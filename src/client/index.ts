@@ -10,6 +10,7 @@ export {
   type ExportErrorCode,
   type ParameterFault,
   type Problem,
+  RejectionError,
   ResponseError,
   type ResponseErrorCode,
   SubreportError,

@@ -136,5 +136,9 @@ function cursorOf(headers: Headers, direction: 'next' | 'previous'): string | un
   if (cursor !== null) return cursor;
   const link = headers.get(`x-${direction}-page`);
   if (link === null) return undefined;
-  return new URL(link).searchParams.get('cursor') ?? undefined;
+  const linked = new URL(link).searchParams.get('cursor');
+  if (linked !== null) return linked;
+  throw new TypeError(
+    `Cannot continue the report: the ${direction} link must have a cursor: current value is '${link}'`,
+  );
 }

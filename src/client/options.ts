@@ -26,7 +26,7 @@ export interface RetryEvent extends RequestEvent {
 
 /** How requests are sent. */
 export interface RequestOptions {
-  /** Time limit of each attempt in milliseconds, 30,000 by default. */
+  /** Time limit for the headers of a response and for its body, 30,000 milliseconds by default. */
   readonly timeoutMs?: number | undefined;
   /** Attempts of each request, 3 by default. */
   readonly attempts?: number | undefined;

@@ -1,4 +1,5 @@
 import { RemovedSubscription } from './change.ts';
+import { exportSummaryPreference } from './export-summary.ts';
 import { LoadSummary, RejectedRow } from './load.ts';
 import type { Json } from './openapi-responses.ts';
 import { Fault, Problem } from './problem.ts';
@@ -104,6 +105,12 @@ const parameters: Json = {
     description: 'Accepted and ignored: every response is current, with or without no-cache',
     schema: { type: 'string', maxLength: 256, pattern: printableAscii, examples: ['no-cache'] },
   },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description: `${exportSummaryPreference}: a whole report as CSV also ends with the summary line of NDJSON, for clients that cannot read trailers (RFC 7240). Other preferences are ignored`,
+    schema: { type: 'string', maxLength: 256, pattern: printableAscii, examples: [exportSummaryPreference] },
+  },
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
@@ -158,6 +165,7 @@ const headers: Json = {
     'Trailer of a whole report: hexadecimal SHA-256 of its bytes (for NDJSON: of all bytes before the last line)',
     'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   ),
+  'Preference-Applied': text('The preference of a whole report that was applied', exportSummaryPreference),
   'Content-Disposition': text('Suggested file name, for CSV and NDJSON', 'attachment; filename="subscriptions.csv"'),
   'Server-Timing': text(
     'Duration of each stage of the report in milliseconds. A cached response has the single stage cache',

@@ -75,7 +75,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'listSubscriptions':
       return {
         security: bearer,
-        parameters: [...queryParameterObjects(reportParameters(limits)), ...requestHeaders, ifNoneMatch],
+        parameters: [...queryParameterObjects(reportParameters(limits)), ...requestHeaders, prefer, ifNoneMatch],
         responses: {
           200: reportPage(limits, linkHeaders),
           304: notModified,
@@ -85,7 +85,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'searchSubscriptions':
       return {
         security: bearer,
-        parameters: requestHeaders,
+        parameters: [...requestHeaders, prefer],
         requestBody: {
           required: true,
           description: 'The parameters of the report as a JSON object',
@@ -245,11 +245,15 @@ const pageHeaders = [
   'ETag',
   'X-Export-Rows',
   'X-Export-SHA256',
+  'Preference-Applied',
   'Content-Disposition',
   'Server-Timing',
 ];
 
 const summaryHeaders = ['X-Total-Count', 'X-Applied-Filters', 'ETag', 'Server-Timing'];
+
+/** For whole reports. */
+const prefer = { $ref: '#/components/parameters/Prefer' };
 
 /** For conditional requests: the client has a cached response. */
 const ifNoneMatch = { $ref: '#/components/parameters/If-None-Match' };
