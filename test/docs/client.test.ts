@@ -18,9 +18,9 @@ afterAll(async () => {
   await shared.service.close();
 });
 
-/** Runs the code of the guide in one function, so that a block can use the names of earlier ones. */
+/** Runs code as one function, so that a block of the guide can use the names of earlier ones. */
 async function runGuide(code: string, names: Record<string, unknown>): Promise<unknown> {
-  const body = `${code.replace(/^import .*$/gm, '')}`;
+  const body = code.replace(/^import .*$/gm, '');
   const { constructor: AsyncFunction } = Object.getPrototypeOf(async () => undefined);
   return AsyncFunction(...Object.keys(names), body)(...Object.values(names));
 }
