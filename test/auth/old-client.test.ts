@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { RefreshTokenUse } from '../../src/contract/grant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { OldClient, type OldClientOptions } from '../support/old-client.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 const minuteMs = 60_000;
@@ -39,7 +39,7 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
   };
   const create = async (use: RefreshTokenUse): Promise<TestClient> => {
     const args = ['client', 'create', '--tenant', 'acme', '--refresh-token-use', use, '--json'];
-    return JSON.parse((await runCommand(args, { environment: opened.environment })).stdout);
+    return JSON.parse((await runHere(args, opened.environment)).stdout);
   };
   afterEach(() => service.close());
 
@@ -71,7 +71,7 @@ describe.each(engines)('a client written for the published v1, on $engine', ({ o
     const reusing = await create('reuse');
     expect((await walk(reusing, 'first', 20)).refusedRefreshes).toBe(0);
     const update = ['client', 'update', '--client-id', reusing.client_id, '--refresh-token-use', 'default', '--json'];
-    const { stdout } = await runCommand(update, { environment: opened.environment });
+    const { stdout } = await runHere(update, opened.environment);
     expect(JSON.parse(stdout)).toMatchObject({
       refresh_token_use: null,
       grants: ['client_credentials', 'refresh_token'],

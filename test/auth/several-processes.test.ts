@@ -6,7 +6,8 @@ import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines, type TestStore } from '../support/engines.ts';
-import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
+import { type RunningCommand, startCommand, untilWritten } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import type { TestClient } from '../support/service.ts';
 
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -117,7 +118,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
     const { access_token: token, refresh_token: refreshToken } = await issue(fleet.urls[0] ?? '', client);
     expect(await everywhere(1, (url) => read(url, token))).toEqual(fleet.urls.map(() => 200));
     const disabled = ['client', 'disable', '--client-id', client.client_id];
-    expect((await runCommand(disabled, { environment: opened.environment })).code).toBe(0);
+    expect((await runHere(disabled, opened.environment)).code).toBe(0);
     await expect.poll(() => everywhere(1, (url) => read(url, token))).toEqual(fleet.urls.map(() => 401));
     const refused = await everywhere(1, (url) => refresh(url, client, refreshToken));
     expect(refused.map(({ status }) => status)).toEqual(fleet.urls.map(() => 401));
@@ -147,9 +148,10 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
         kids.add(JSON.parse(Buffer.from((answer.access_token ?? '').split('.')[0] ?? '', 'base64url').toString()).kid);
       }
     });
+    await expect.poll(() => kids.size).toBe(1);
     for (const purpose of ['access', 'refresh']) {
       const args = ['keys', 'rotate', '--purpose', purpose, ...(mode === undefined ? [] : [mode])];
-      expect(await runCommand(args, { environment: opened.environment })).toMatchObject({ code: 0, stderr: '' });
+      expect(await runHere(args, opened.environment)).toMatchObject({ code: 0, stderr: '' });
     }
     const beforeEnd = seen.length;
     await expect.poll(() => seen.length).toBeGreaterThan(beforeEnd + 20);

@@ -17,11 +17,11 @@ const writer = fileURLToPath(new URL('../support/crash-writer.ts', import.meta.u
 describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
   let place: StorePlace;
   let file: string;
-  const backup = (...args: string[]) => runCommand(['backup', ...args], { environment: place.environment });
+  const backup = (...args: string[]) => runHere(['backup', ...args], place.environment);
   /** The store of a restored backup, in a folder of its own. */
   const restored = async (): Promise<StorePlace> => {
     const other = await makeFolder();
-    const { code, stderr } = await runCommand(['restore', file], { environment: other.environment });
+    const { code, stderr } = await runHere(['restore', file], other.environment);
     expect([code, stderr]).toEqual([0, '']);
     return other;
   };
@@ -67,7 +67,10 @@ describe.each(places)('subreport backup on $engine', ({ makePlace }) => {
     const closed = once(child, 'close');
     await once(child.stdout, 'data');
     const before = acknowledged.split('\n').length - 1;
-    expect(await backup(file)).toMatchObject({ code: 0, stderr: '' });
+    expect(await runCommand(['backup', file], { environment: place.environment })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
     const after = acknowledged.split('\n').length - 1;
     child.kill('SIGKILL');
     await closed;
@@ -129,7 +132,7 @@ test('a backup of a store with wrong counts is refused and writes nothing', asyn
   database.exec('update subscription_span set n = n + 1 where level = 2');
   database.close();
   const file = join(place.folder, 'backup.db');
-  const { code, stderr } = await runCommand(['backup', file], { environment: place.environment });
+  const { code, stderr } = await runHere(['backup', file], place.environment);
   expect([code, existsSync(file)]).toEqual([1, false]);
   expect(stderr).toMatch(/^Cannot back up the database: every check .*\nPROBLEM counts of acme/);
   expect(stderr).toContain('subreport doctor --repair');

@@ -8,19 +8,18 @@ import { freePort } from '../../tools/free-port.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { runCommand, startCommand, untilWritten } from '../support/run-command.ts';
+import { startCommand, untilWritten } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService } from '../support/service.ts';
 import { contentOf, fillTenant, makeDatabase, makeFolder, places, type StorePlace, withStore } from './stores.ts';
 
-const restore = (place: StorePlace, ...args: string[]) =>
-  runCommand(['restore', ...args], { environment: place.environment });
+const restore = (place: StorePlace, ...args: string[]) => runHere(['restore', ...args], place.environment);
 
 /** Creates a backup of a store with one tenant of `count` records. */
 async function backUp(place: StorePlace, count: number): Promise<string> {
   const file = join(place.folder, 'backup.db');
   await withStore(place, (store) => fillTenant(store, 'acme', count));
-  expect(await runCommand(['backup', file], { environment: place.environment })).toMatchObject({ code: 0 });
+  expect(await runHere(['backup', file], place.environment)).toMatchObject({ code: 0 });
   return file;
 }
 
@@ -99,9 +98,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
 
   test('revokes refresh tokens that were issued before the backup', async () => {
     await withStore(place, (store) => fillTenant(store, 'acme', 1));
-    const { stdout } = await runCommand(['client', 'create', '--tenant', 'acme', '--json'], {
-      environment: place.environment,
-    });
+    const { stdout } = await runHere(['client', 'create', '--tenant', 'acme', '--json'], place.environment);
     const client = JSON.parse(stdout) as { client_id: string; client_secret: string };
     const open = async (from: StorePlace) => {
       const store = from.open();
@@ -112,7 +109,7 @@ describe.each(places)('subreport restore on $engine', ({ makePlace }) => {
     const { refresh_token } = (await issued.json()) as { refresh_token: string };
     const file = join(place.folder, 'backup.db');
     // from a running service
-    await runCommand(['backup', file], { environment: place.environment });
+    await runHere(['backup', file], place.environment);
     await before.close();
     const target = await targetOf(place);
     expect(await restore(target, file, '--yes')).toMatchObject({ code: 0, stderr: '' });

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 
 let folder: string;
 let environment: Record<string, string>;
@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const run = (args: readonly string[], more: Record<string, string> = {}, input = '') =>
-  runCommand(args, { environment: { ...environment, ...more }, input });
+  runHere(args, { ...environment, ...more }, input);
 const linesOf = (file: string): Record<string, unknown>[] =>
   readFileSync(file, 'utf8')
     .trim()

@@ -105,8 +105,8 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let folder: string;
   const run = (args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> =>
-    Object.keys(options).length === 0 && !args.includes('-')
-      ? runHere(args, opened.environment)
+    options.program === undefined
+      ? runHere(args, { ...opened.environment, ...options.environment }, options.input)
       : runCommand(args, { ...options, environment: { ...opened.environment, ...options.environment } });
   const json = async (args: readonly string[], options?: CommandOptions) => {
     const { code, stdout, stderr } = await run([...args, '--json'], options);

@@ -10,7 +10,7 @@ import { listClients } from '../../src/storage/tables/client.ts';
 import { findTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { runCommand, startCommand } from '../support/run-command.ts';
+import { startCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -21,10 +21,7 @@ describe.each(engines)('deleting on $engine', ({ engine, openTestStore }) => {
   let opened: TestStore;
   let service: TestService;
   let folder: string;
-  const run = (args: readonly string[], input?: string) =>
-    input === undefined
-      ? runHere(args, opened.environment)
-      : runCommand(args, { environment: opened.environment, input });
+  const run = (args: readonly string[], input?: string) => runHere(args, opened.environment, input);
   const json = async (args: readonly string[], input?: string) => {
     const { code, stdout, stderr } = await run([...args, '--json'], input);
     expect([code, stderr]).toEqual([0, '']);

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines } from '../support/engines.ts';
-import { runCommand, startCommand } from '../support/run-command.ts';
+import { startCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const total = 20_000;
@@ -21,7 +22,7 @@ describe.each(engines)('an import in another process while a server runs, on $en
     environment = opened.environment;
     service = await startService(opened);
     const made = ['generate', '--subscriptions', String(total), '--until', '2026-01-01T00:00:00Z', '--output', file];
-    expect((await runCommand(made)).code).toBe(0);
+    expect((await runHere(made)).code).toBe(0);
   });
   afterAll(async () => {
     await service.close();

@@ -14,7 +14,8 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant, readRevision } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
-import { runCommand, startCommand } from '../support/run-command.ts';
+import { startCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 
 const rows = [...syntheticRows({ count: 3_000, seed: 8, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
@@ -213,7 +214,7 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     const run = async (values: readonly object[], ...options: string[]) => {
       const file = join(folder, 'rows.ndjson');
       writeFileSync(file, ndjson(values));
-      return runCommand(['import', file, '--tenant', 'command', ...options], opened);
+      return runHere(['import', file, '--tenant', 'command', ...options], opened.environment);
     };
     await run(rows.slice(0, 20));
     expect((await run(rows.slice(5, 20), '--replace', '--dry-run')).stdout).toContain('would be 0 inserted');

@@ -7,7 +7,7 @@ import { openStore } from '../../src/storage/open-store.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { runCommand } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 import { startService } from '../support/service.ts';
 
 const open = (folder: string): Store =>
@@ -48,7 +48,7 @@ describe('a damaged embedded store', () => {
     expect(service.logText()).toContain(expected);
     expect(service.logText()).toContain("restore a backup with 'subreport restore'");
     await service.close();
-    const { code, stdout } = await runCommand(['doctor'], { environment });
+    const { code, stdout } = await runHere(['doctor'], environment);
     expect([code, stdout]).toEqual([1, expect.stringContaining(`'${file}'`)]);
     rmSync(folder, { recursive: true });
   });
@@ -57,7 +57,7 @@ describe('a damaged embedded store', () => {
     const folder = mkdtempSync(join(tmpdir(), 'subreport-damaged-'));
     const file = join(folder, 'subreport.db');
     writeFileSync(file, 'this is no database, however long it is '.repeat(200));
-    const { code, stderr } = await runCommand(['tenant', 'list'], { environment: { DATA_DIR: folder } });
+    const { code, stderr } = await runHere(['tenant', 'list'], { DATA_DIR: folder });
     expect([code, stderr]).toEqual([1, expect.stringContaining(`Cannot use the embedded store '${file}'`)]);
     expect(stderr).toContain('subreport restore');
     rmSync(folder, { recursive: true });
