@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../tools/free-port.ts';
 import { eventually } from '../support/eventually.ts';
+import { commandEnvironment } from '../support/run-command.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** More lines than the log buffers: each is about 500 bytes. */
@@ -30,7 +31,7 @@ afterEach(async () => {
 
 /** Starts a service whose standard output is not read yet, and waits until it responds. */
 async function startService(stdout: 'pipe' | number): Promise<ChildProcess> {
-  const environment = { PATH: process.env.PATH, DATA_DIR: join(folder, 'data'), PORT: `${port}`, MANAGEMENT_PORT: '0' };
+  const environment = { ...commandEnvironment, DATA_DIR: join(folder, 'data'), PORT: `${port}` };
   child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', stdout, 'ignore'] });
   await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200));
   return child;

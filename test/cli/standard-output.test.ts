@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommand } from '../support/run-command.ts';
+import { commandEnvironment } from '../support/run-command.ts';
+import { runHere } from '../support/run-here.ts';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 let folder: string;
@@ -15,10 +16,10 @@ let rows: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-output-'));
-  environment = { PATH: process.env.PATH ?? '', DATA_DIR: join(folder, 'data') };
+  environment = { ...commandEnvironment, DATA_DIR: join(folder, 'data') };
   rows = join(folder, 'bad.ndjson');
   writeFileSync(rows, '{"id":"x"}\n');
-  await runCommand(['tenant', 'create', 'acme'], { environment });
+  await runHere(['tenant', 'create', 'acme'], environment);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
