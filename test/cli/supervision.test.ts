@@ -25,7 +25,7 @@ import {
 const now = (): number => Math.floor(Date.now() / 1000);
 const errorMessage = /^Cannot [^\n]+\n$/;
 
-// Supervising processes, counting for limits and refusing to start are the same code on both engines.
+// On both engines, the same code supervises processes, counts for limits and refuses to start.
 describe('serve --workers', () => {
   let opened: FilledStore;
 
