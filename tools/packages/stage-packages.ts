@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { linkCompiledFiles } from './link-compiled-files.ts';
@@ -40,12 +40,14 @@ async function stageServer(folder: string): Promise<void> {
     compile('tools/packages/tsconfig.server.json'),
     compile('tsconfig.build.json', '--outDir', join(folder, 'dist/browser'), '--declaration', 'false'),
   ]);
-  for (const file of ['src/cli/subreport.mjs', 'src/cli/required-node.mjs', 'src/storage/migrations'])
-    copyInto(folder, file, file.replace('src/', 'lib/'));
-  for (const file of ['console/index.html', 'console/style.css', 'openapi.json', 'openapi-operator.json'])
+  cpSync(join(root, 'src'), join(folder, 'lib'), { recursive: true, filter: isPacked });
+  cpSync(join(root, 'console'), join(folder, 'console'), { recursive: true, filter: isPacked });
+  for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
     copyInto(folder, file, file);
-  for (const file of ['README.md', 'CHANGELOG.md']) copyInto(folder, file, file);
 }
+
+/** Whether a path is packed as it is: not sources, dumps of the schema, and the client's files. */
+const isPacked = (path: string): boolean => !/\.ts$|[/\\]schema\.\w+\.sql$|[/\\]src[/\\]client$/.test(path);
 
 async function stageClient(folder: string): Promise<void> {
   await compile('tools/packages/tsconfig.client.json');
@@ -62,6 +64,6 @@ async function compile(project: string, ...flags: readonly string[]): Promise<vo
 }
 
 function copyInto(folder: string, from: string, to: string): void {
-  mkdirSync(dirname(join(folder, to)), { recursive: true });
-  cpSync(join(root, from), join(folder, to), { recursive: true });
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(root, from), join(folder, to));
 }

@@ -7,7 +7,7 @@ import type { ImportStyle } from './try/client-programs.ts';
 import { install, makeProject, unpack } from './try/project.ts';
 import { run } from './try/run.ts';
 import { installRuntimes, systemNode } from './try/runtimes.ts';
-import { type DemoService, readReport, startDemo } from './try/service.ts';
+import { type DemoService, readPages, readReport, startDemo } from './try/service.ts';
 import { tryBrowser, tryRuntime, tryTypes } from './try/try-client.ts';
 
 // Installs the tarballs of `npm run pack` into empty projects and uses them, on all runtimes that
@@ -20,6 +20,7 @@ const serverTarball = join(packagesFolder, `subreport-${version}.tgz`);
 const clientTarball = join(packagesFolder, `subreport-client-${version}.tgz`);
 const styles: readonly ImportStyle[] = ['import', 'import()', 'require()'];
 const resolutions = ['nodenext', 'bundler'] as const;
+const npx = ['npx', 'subreport', 'serve', '--demo'];
 const chromium = [process.env.CHROMIUM ?? '', '/usr/bin/chromium'].find((file) => existsSync(file));
 
 let failed = 0;
@@ -50,8 +51,11 @@ async function tryQuickly(folder: string): Promise<void> {
   const client = makeProject(join(folder, 'client'));
   await unpack(client, clientTarball, '@subreport/client', modules);
   const launcher = join(server, 'node_modules/subreport/lib/cli/subreport.mjs');
-  await withDemo(startDemo(server, process.execPath, process.execPath, launcher), async (service) => {
-    await attempt(`Node.js ${process.versions.node}`, 'subreport serve --demo', () => readReport(service));
+  const command = [process.execPath, launcher, 'serve', '--demo', '--workers', '2'];
+  await withDemo(startDemo(server, process.execPath, ...command), async (service) => {
+    const user = `Node.js ${process.versions.node}`;
+    await attempt(user, 'subreport serve --demo --workers 2', () => readReport(service));
+    await attempt(user, 'console and API reference', () => readPages(service));
     for (const node of new Set([process.execPath, systemNode() ?? process.execPath]))
       await attempt(`client on ${node.replace(root, '')}`, 'import', () =>
         tryRuntime(client, [node], 'import', service),
@@ -75,7 +79,7 @@ async function tryAll(folder: string): Promise<void> {
 
   const client = makeProject(join(folder, 'client'), { type: 'module' });
   await install(client, oldest, clientTarball);
-  await withDemo(startDemo(join(folder, 'server-26'), newest, 'npx', 'subreport'), async (service) => {
+  await withDemo(startDemo(join(folder, 'server-26'), newest, ...npx), async (service) => {
     for (const [major, node] of nodes)
       for (const style of styles)
         await attempt(`client on Node.js ${major}`, style, () => tryRuntime(client, [node], style, service));
@@ -101,12 +105,12 @@ async function tryAll(folder: string): Promise<void> {
 async function tryServer(folder: string, major: string, node: string): Promise<void> {
   await attempt(`Node.js ${major}`, 'npm install, npx subreport serve --demo', async () => {
     await install(makeProject(folder), node, serverTarball);
-    return withDemo(startDemo(folder, node, 'npx', 'subreport'), readReport);
+    return withDemo(startDemo(folder, node, ...npx), readReport);
   });
   await attempt(`Node.js ${major}`, 'npm install --global, subreport serve --demo', async () => {
     const prefix = makeProject(join(folder, 'global'));
     await install(prefix, node, '--global', '--prefix', prefix, serverTarball);
-    return withDemo(startDemo(prefix, node, join(prefix, 'bin/subreport')), readReport);
+    return withDemo(startDemo(prefix, node, join(prefix, 'bin/subreport'), 'serve', '--demo'), readReport);
   });
 }
 

@@ -25,12 +25,12 @@ export interface DemoService {
   stop(): Promise<void>;
 }
 
-/** Starts `<command> serve --demo` in a folder and waits until it is ready. */
+/** Starts a command such as `npx subreport serve --demo` and waits until it is ready. */
 export async function startDemo(folder: string, node: string, ...command: readonly string[]): Promise<DemoService> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   const [file = '', ...args] = command;
-  const child = spawn(file, [...args, 'serve', '--demo'], {
+  const child = spawn(file, args, {
     cwd: folder,
     env: { ...userEnvironment(node), PORT: String(port), MANAGEMENT_PORT: '0', LOG_LEVEL: 'error' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -43,20 +43,22 @@ export async function startDemo(folder: string, node: string, ...command: readon
     if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
     await ended;
   };
-  while (!(await isReady(origin))) {
+  for (;;) {
+    const client = (await isReady(origin)) ? findClient(folder, origin) : undefined;
+    if (client !== undefined) return { origin, client, stop };
     if (child.exitCode !== null) throw new Error(`${command.join(' ')} exited: ${(await output).join('')}`);
     await delay(50);
   }
-  return { origin, client: findClient(folder, origin), stop };
 }
 
 /** The client of the demo at an origin, from one of the files that demos wrote below a folder. */
-function findClient(folder: string, origin: string): DemoClient {
-  const files = globSync('**/demo-client*.json', { cwd: folder, exclude: ['**/node_modules'] });
-  const clients = files.map((file): DemoClient => JSON.parse(readFileSync(join(folder, file), 'utf8')));
-  const client = clients.find(({ base_url }) => base_url.startsWith(origin));
-  if (client === undefined) throw new Error(`no demo-client.json below ${folder} is for ${origin}`);
-  return client;
+function findClient(folder: string, origin: string): DemoClient | undefined {
+  const files = globSync('**/demo-client.json', { cwd: folder, exclude: ['**/node_modules'] });
+  return files
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .filter((text) => text.endsWith('}\n')) // complete
+    .map((text): DemoClient => JSON.parse(text))
+    .find(({ base_url }) => base_url.startsWith(origin));
 }
 
 const isReady = (origin: string): Promise<boolean> =>
@@ -83,4 +85,24 @@ export async function readReport({ client }: DemoService): Promise<string> {
   const total = page.headers.get('x-total-count');
   if (records.length !== 2 || total !== String(demoRecords)) throw new Error(`the report has ${total} records`);
   return `token, then ${records.length} of ${total} records`;
+}
+
+/** Gets the pages of a service and what they load; returns what the table says about it. */
+export async function readPages({ origin }: DemoService): Promise<string> {
+  const counts = await Promise.all(
+    ['/console', '/docs'].map(async (page) => {
+      const html = await (await get(origin + page)).text();
+      const links = [...html.matchAll(/(?:src|href)="(?!data:|#)([^"]+)"/g)].map(([, link = '']) => link);
+      await Promise.all(links.map((link) => get(new URL(link, origin + page).href)));
+      return `${page} loads ${links.length} files`;
+    }),
+  );
+  return counts.join(', ');
+}
+
+/** Gets a URL. Throws unless the status is 200. */
+async function get(url: string): Promise<Response> {
+  const response = await fetch(url);
+  if (response.status !== 200) throw new Error(`${url} returned ${response.status}`);
+  return response;
 }
