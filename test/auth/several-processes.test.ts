@@ -13,6 +13,9 @@ import type { TestClient } from '../support/service.ts';
 const now = (): number => Math.floor(Date.now() / 1000);
 const processes = 3;
 
+/** Limits that a slow machine could otherwise reach between two requests. */
+const patient = { REQUEST_SECONDS_MAX: '60', REFRESH_GRACE_SECONDS: '300', ACCESS_TOKEN_SECONDS: '3600' };
+
 /** Services in separate processes over one store, with one issuer. */
 interface Fleet {
   readonly urls: readonly string[];
@@ -24,7 +27,7 @@ async function startFleet(opened: TestStore, more: Record<string, string> = {}):
   const publicUrl = `http://127.0.0.1:${ports[0]}`;
   const commands: RunningCommand[] = ports.map((port) =>
     startCommand(['serve'], {
-      environment: { ...opened.environment, PORT: `${port}`, PUBLIC_URL: publicUrl, ...more },
+      environment: { ...opened.environment, ...patient, PORT: `${port}`, PUBLIC_URL: publicUrl, ...more },
     }),
   );
   await Promise.all(commands.map((command) => untilWritten(command, '"serving"')));
@@ -113,7 +116,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
     }
   });
 
-  test('20: a client disabled by one process is rejected by all within a second', async () => {
+  test('20: a client disabled by one process is rejected by all', async () => {
     const client = await makeClient();
     const { access_token: token, refresh_token: refreshToken } = await issue(fleet.urls[0] ?? '', client);
     expect(await everywhere(1, (url) => read(url, token))).toEqual(fleet.urls.map(() => 200));
@@ -124,7 +127,7 @@ describe.each(engines)(`${processes} processes over one $engine`, ({ engine, ope
     expect(refused.map(({ status }) => status)).toEqual(fleet.urls.map(() => 401));
   });
 
-  test('68: a token revoked at one process is rejected by all within a second', async () => {
+  test('68: a token revoked at one process is rejected by all', async () => {
     const client = await makeClient();
     const { access_token: token, refresh_token: refreshToken } = await issue(fleet.urls[0] ?? '', client);
     expect(await everywhere(1, (url) => read(url, token))).toEqual(fleet.urls.map(() => 200));
