@@ -183,7 +183,7 @@ describe('an upgrade of a service behind a load balancer, on one PostgreSQL', ()
       expect(failures).toEqual([]);
       expect(await opened.store.readTenant(load.tenant, checkCounts)).toEqual({ rows: written, problems: [] });
     },
-    120_000 * rounds,
+    300_000 * rounds,
   );
 });
 
