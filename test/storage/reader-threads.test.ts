@@ -73,12 +73,16 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     const other = await tenantOf('globex', 5);
     const inTime = store.within(performance.now() + 20_000);
     const held = Array.from({ length: 6 }, () => inTime.readTenant(tenant, (reader) => reader.all(endless)));
-    const failed = Promise.allSettled(held);
+    let isOver = false;
+    const failed = Promise.allSettled(held).finally(() => {
+      isOver = true;
+    });
     expect(await countOf(other)).toBe(5);
     await store.openSnapshot(other, 1_000).then(async (snapshot) => {
       expect((await snapshot.all(count))[0]?.n).toBe(5);
       await snapshot.close();
     });
+    expect(isOver).toBe(false); // they did not wait until the statements reached their deadline
     await opened.close(); // interrupts them
     expect((await failed).map(({ status }) => status)).toEqual(Array(6).fill('rejected'));
     opened = await engines[0].openTestStore();

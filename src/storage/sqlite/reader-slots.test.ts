@@ -56,6 +56,17 @@ describe('reader slots', () => {
     await nextTurn();
   };
 
+  test('the available threads are the idle ones, or all while none is idle', async () => {
+    const [first, second] = [run('a', 'a1'), run('b', 'b1')];
+    await nextTurn();
+    expect(slots.available).toEqual(threads);
+    await end('b1');
+    expect(slots.available.map(({ name }) => name)).toEqual(['two']);
+    await end('a1');
+    await Promise.all([first, second]);
+    expect(slots.available).toHaveLength(2);
+  });
+
   test('one tenant never holds all threads, so another tenant starts at once', async () => {
     const [first, second] = [run('a', 'a1'), run('a', 'a2')];
     const other = run('b', 'b1');

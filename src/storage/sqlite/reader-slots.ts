@@ -44,6 +44,11 @@ export class ReaderSlots<S extends ReaderSlot> {
     this.#idle = new Set(slots);
   }
 
+  /** The threads that run nothing now, or all if each runs something. */
+  get available(): readonly S[] {
+    return this.#idle.size === 0 ? this.#slots : [...this.#idle];
+  }
+
   /**
    * Runs work on a thread once it is the tenant's turn. Rejects with `BUSY` if too many jobs wait,
    * and with the signal's reason if it aborts.

@@ -60,12 +60,13 @@ export class SqliteReaders {
   }
 
   /**
-   * Opens a snapshot on one of the threads, which runs other work between its batches. The stream
-   * must begin by the deadline.
+   * Opens a snapshot on one of the threads, which runs other work between its batches: on an idle
+   * one if there is any, because another may be busy until the deadline of its statement. The
+   * stream must begin by the deadline.
    */
   openSnapshot(tenant: TenantId, deadline = noDeadline): TenantSnapshot {
     const session = this.#nextSession();
-    const pinned = this.#threads.reduce((best, thread) => (thread.snapshots < best.snapshots ? thread : best));
+    const pinned = this.#slots.available.reduce((best, thread) => (thread.snapshots < best.snapshots ? thread : best));
     const closing = new AbortController();
     const endWith = (reason: StorageError): void => {
       if (closing.signal.aborted) return;
