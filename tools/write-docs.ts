@@ -10,6 +10,7 @@ import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
 import { architecturePicture } from './architecture/architecture-picture.ts';
 import { clientReference } from './client-reference.ts';
+import { manPage } from './man-page.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string>> = {
@@ -19,6 +20,12 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
   'docs/command-line.md': commandLine,
   'docs/client-reference.md': clientReference,
+};
+
+/** The generated files of the documentation. */
+export const generatedFiles: Readonly<Record<string, () => string>> = {
+  'docs/architecture.svg': architecturePicture,
+  'docs/subreport.1': () => manPage(program),
 };
 
 const begin = '<!-- written by npm run docs -->';
@@ -81,7 +88,9 @@ function examplesOf(command: Command): string {
 }
 
 if (import.meta.main) {
-  writeFileSync(new URL('../docs/architecture.svg', import.meta.url), architecturePicture());
+  for (const [file, write] of Object.entries(generatedFiles)) {
+    writeFileSync(new URL(`../${file}`, import.meta.url), write());
+  }
   for (const file of Object.keys(generatedParts)) {
     const url = new URL(`../${file}`, import.meta.url);
     writeFileSync(url, withGeneratedPart(file, readFileSync(url, 'utf8')));

@@ -6,8 +6,7 @@ import { readConfig, settings } from '../../src/cli/config.ts';
 import { errorTable } from '../../src/contract/error.ts';
 import { tokenErrorTable } from '../../src/contract/token-error.ts';
 import { csvColumns } from '../../src/import/csv-columns.ts';
-import { architecturePicture } from '../../tools/architecture/architecture-picture.ts';
-import { generatedParts, withGeneratedPart } from '../../tools/write-docs.ts';
+import { generatedFiles, generatedParts, withGeneratedPart } from '../../tools/write-docs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -29,8 +28,8 @@ describe('documentation and code agree', () => {
     expect(read(file)).toBe(withGeneratedPart(file, read(file)));
   });
 
-  test('docs/architecture.svg shows the folders and imports of src/ (npm run docs draws it)', () => {
-    expect(read('docs/architecture.svg')).toBe(architecturePicture());
+  test.each(Object.entries(generatedFiles))('%s is generated from the code (npm run docs writes it)', (file, write) => {
+    expect(read(file)).toBe(write());
   });
 
   test('docs/errors.md lists every error code with its status, and no others', () => {

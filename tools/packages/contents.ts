@@ -21,6 +21,7 @@ const parts: readonly (readonly [part: string, files: RegExp])[] = [
   ['modules, `lib/`', /^lib\//],
   ['console, `console/` and `dist/browser/`', /^(?:console|dist\/browser)\//],
   ['OpenAPI documents', /^openapi/],
+  ['manual page, `man/`', /^man\//],
   ['package.json, README, LICENSE, changelog', /./],
 ];
 

@@ -25,6 +25,7 @@ export function serverManifest(root: RootManifest): Manifest {
     keywords,
     repository: root.repository,
     bin: { subreport: 'lib/cli/subreport.mjs' },
+    man: './man/subreport.1',
     exports: {
       '.': { types: './lib/cli/index.d.ts', default: './lib/cli/index.js' },
       './openapi.json': './openapi.json',

@@ -44,6 +44,7 @@ async function stageServer(folder: string): Promise<void> {
   cpSync(join(root, 'console'), join(folder, 'console'), { recursive: true, filter: isPacked });
   for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
     copyInto(folder, file, file);
+  copyInto(folder, 'docs/subreport.1', 'man/subreport.1');
 }
 
 /** Whether a path is packed as it is: not sources, dumps of the schema, and the client's files. */
