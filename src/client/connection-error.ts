@@ -9,7 +9,7 @@ const kinds: readonly (readonly [RegExp, ConnectionErrorCode, string])[] = [
   [/ENOTFOUND|EAI_AGAIN|dns error|failed to lookup/i, 'HOST_NOT_FOUND', 'the host name was not found'],
   [/CERT|self.signed|UNABLE_TO_VERIFY|TLS|SSL/, 'CERTIFICATE_REJECTED', 'its certificate was rejected'],
   [
-    /ECONNRESET|ConnectionClosed|EPIPE|UND_ERR_SOCKET|terminated|closed|reset|ended/i,
+    /ECONNRESET|ConnectionClosed|EPIPE|UND_ERR_SOCKET|terminated|closed|reset|reading a body/i,
     'CONNECTION_LOST',
     'the connection was closed before the response was complete',
   ],
