@@ -1,27 +1,15 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
-const executablePath = [
-  process.env.CHROMIUM,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path !== undefined && existsSync(path));
-if (executablePath === undefined) {
-  const message =
-    'SKIPPED: the pages were not tested in a browser: install chromium (apt-get install chromium) or set CHROMIUM to its path';
-  if (process.env.CI !== undefined) throw new Error(message);
-  console.error(message);
-}
-
-describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
+describe.skipIf(!hasChromium)('the pages in a browser', () => {
   let service: TestService;
   let client: TestClient;
   let browser: Browser;
@@ -42,16 +30,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
       dryRun: false,
       onRejected: () => undefined,
     });
-    const args = [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ];
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();

@@ -1,0 +1,33 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const executablePath = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+if (executablePath === undefined) {
+  const message =
+    'SKIPPED: the pages were not tested in a browser: install chromium (apt-get install chromium) or set CHROMIUM to its path';
+  if (process.env.CI !== undefined) throw new Error(message);
+  console.error(message);
+}
+
+/** Whether pages can be tested here; never false in CI. */
+export const hasChromium = executablePath !== undefined;
+
+/** Starts a browser that sends no requests of its own. */
+export const launchChromium = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: executablePath ?? '',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
