@@ -1,6 +1,8 @@
-import type { TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { errorTable } from './error.ts';
 import { descriptionOf } from './schema.ts';
+import { Status } from './subscription.ts';
+import { summaryGroups } from './summary.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -27,8 +29,38 @@ export function queryParameterObjects(schemas: Readonly<Record<string, TSchema>>
     in: 'query',
     required: false,
     description: descriptionOf(schema),
-    schema,
+    ...valueObject(name, schema),
   }));
+}
+
+/** Parameters that are lists: the schema of one value and the largest number of values. */
+const lists: Readonly<
+  Record<string, { readonly items: TSchema; readonly maxItems: number; readonly uniqueItems?: true }>
+> = {
+  status: { items: Status, maxItems: 16 },
+  by: {
+    items: Type.String({ enum: [...summaryGroups], maxLength: 10 }),
+    maxItems: summaryGroups.length,
+    uniqueItems: true,
+  },
+};
+
+/**
+ * The schema of a parameter. A list is a string in the URL, so the parser and its messages have a
+ * schema for that; clients that are generated from the document take an array.
+ */
+function valueObject(name: string, schema: TSchema): Json {
+  const list = lists[name];
+  if (list === undefined) return { schema };
+  const { examples = [], default: fallback } = schema as { examples?: readonly string[]; default?: string };
+  const values = {
+    type: 'array',
+    minItems: 1,
+    ...list,
+    ...(fallback !== undefined && { default: fallback.split(',') }),
+    examples: examples.map((example) => example.split(',')),
+  };
+  return { style: 'form', explode: false, schema: values };
 }
 
 /**
