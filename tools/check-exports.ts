@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path/posix';
 // With --tests it only lists those that nothing but tests imports.
 
 /** The exports for users of the packages. */
-const publicEntries = ['src/client/index.ts', 'src/cli/index.ts'];
+const publicEntries = ['src/client/index.ts', 'src/cli/start-service.ts'];
 
 /** The exports of src/, as `file#name`, that no other of the sources (texts by path) imports. */
 export function unusedExports(sources: ReadonlyMap<string, string>): readonly string[] {

@@ -27,13 +27,13 @@ export function serverManifest(root: RootManifest): Manifest {
     bin: { subreport: 'lib/cli/subreport.mjs' },
     man: './man/subreport.1',
     exports: {
-      '.': { types: './lib/cli/index.d.ts', default: './lib/cli/index.js' },
+      '.': { types: './lib/cli/start-service.d.ts', default: './lib/cli/start-service.js' },
       './openapi.json': './openapi.json',
       './openapi-operator.json': './openapi-operator.json',
       './package.json': './package.json',
     },
-    main: './lib/cli/index.js',
-    types: './lib/cli/index.d.ts',
+    main: './lib/cli/start-service.js',
+    types: './lib/cli/start-service.d.ts',
     dependencies: root.dependencies,
     // a pinned Node.js for each platform: the command runs on it if the installed one is too old
     optionalDependencies: root.optionalDependencies,

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../free-port.ts';
 import { packagesFolder } from './stage-packages.ts';
 import type { ImportStyle } from './try/client-programs.ts';
 import { install, makeProject, unpack } from './try/project.ts';
@@ -56,6 +57,7 @@ async function tryQuickly(folder: string): Promise<void> {
     const user = `Node.js ${process.versions.node}`;
     await attempt(user, 'subreport serve --demo --workers 2', () => readReport(service));
     await attempt(user, 'console and API reference', () => readPages(service));
+    await attempt(user, 'a program of docs/packages.md', () => tryProgram(server));
     for (const node of new Set([process.execPath, systemNode() ?? process.execPath]))
       await attempt(`client on ${node.replace(root, '')}`, 'import', () =>
         tryRuntime(client, [node], 'import', service),
@@ -65,6 +67,15 @@ async function tryQuickly(folder: string): Promise<void> {
     await attempt('TypeScript 7', resolution, () =>
       tryTypes(client, [process.execPath, join(modules, 'typescript/bin/tsc')], resolution),
     );
+}
+
+/** Runs the program in the documentation that starts the service in its own process. */
+async function tryProgram(folder: string): Promise<string> {
+  const page = readFileSync(join(root, 'docs/packages.md'), 'utf8');
+  const program = /(?<=```js\n).*?(?=```)/s.exec(page)?.[0] ?? 'throw new Error("there is none")';
+  writeFileSync(join(folder, 'program.mjs'), program.replace('8080', String(await freePort())));
+  await run(process.execPath, ['program.mjs'], { cwd: folder });
+  return 'started and stopped';
 }
 
 async function tryAll(folder: string): Promise<void> {
@@ -126,7 +137,6 @@ async function expectAdvice(folder: string, node: string): Promise<string> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-packages-'));
-mkdirSync(folder, { recursive: true });
 console.log('| with | use | result |\n|---|---|---|');
 try {
   await (process.argv.includes('--quick') ? tryQuickly(folder) : tryAll(folder));
