@@ -7,7 +7,6 @@ import { type IssuerKey, makeKey, type ScriptedIssuer, sign, startScriptedIssuer
 
 const start = 1_800_000_000;
 const audience = 'https://reports.example/connect-api';
-/** Time limit for background work on a busy machine. */
 const keysPath = '/keys';
 const openidPath = '/.well-known/openid-configuration';
 const oauthPath = '/.well-known/oauth-authorization-server';
@@ -116,7 +115,22 @@ describe('the keys of an external issuer', () => {
     time = start + 30;
     await flood();
     expect(reads()).toBe(3);
-    expect(await verdict()).toBe('accepted');
+    time = start + 60;
+    const right = server.script;
+    const fetched = Promise.withResolvers<() => void>();
+    server.script = (path, response) => {
+      fetched.resolve(() => response.end(JSON.stringify(right(path, response))));
+      server.script = right;
+      return undefined; // the response is held back
+    };
+    let isJudged = false;
+    const madeUp = verdict(key(2), {}, { kid: 'made-up' }).finally(() => {
+      isJudged = true;
+    });
+    const respond = await fetched.promise;
+    expect([await verdict(), isJudged]).toEqual(['accepted', false]);
+    respond();
+    expect(await madeUp).toBe('INVALID_TOKEN');
   });
 
   test('61: made-up key ids cause no additional fetch when the first token has one', async () => {
@@ -154,9 +168,8 @@ describe('the keys of an external issuer', () => {
     await verdict();
     server.script = () => undefined; // hangs
     time = start + 600;
-    const begun = performance.now();
     for (let sent = 0; sent < 10; sent += 1) expect(await verdict()).toBe('accepted');
-    expect(performance.now() - begun).toBeLessThan(4_500); // less than the time limit of a reading
+    expect(faults).toEqual([]); // the refresh has not reached its time limit yet
     expect(server.requested.filter((path) => path === openidPath)).toHaveLength(2);
   });
 
