@@ -33,6 +33,7 @@ export class Deadline {
     try {
       return await run();
     } catch (failure) {
+      this.end();
       throw this.#explain(failure);
     } finally {
       clearTimeout(timer);

@@ -63,7 +63,8 @@ export function createList<Item>(source: ListSource<Item>): SubscriptionList<Ite
     page: (number) => readPage(number === undefined ? {} : { page: number, cursor: undefined }),
     toArray: async ({ max }) => {
       const records: Item[] = [];
-      for await (const page of list.pages()) {
+      const whole = { ...source, options: { ...source.options, checkpoint: undefined } };
+      for await (const page of walk(whole)) {
         requireAtMost(max, Math.max(page.totalCount, records.length + page.records.length));
         records.push(...page.records);
       }

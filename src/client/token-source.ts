@@ -57,18 +57,16 @@ export class TokenSource {
       this.#held = { ...this.#held, expiresAt: Number.NEGATIVE_INFINITY };
   }
 
-  /** Revokes the tokens (RFC 7009) and removes them from the store. */
+  /** Revokes the tokens (RFC 7009), then removes them from the store. */
   async revoke(options: CallOptions = {}): Promise<void> {
     await this.#pending?.catch(() => undefined);
-    const held = this.#held ?? (await this.#load());
-    this.#held = undefined;
-    await this.#options.tokenStore?.save(undefined);
-    const token = held?.stored.refreshToken ?? held?.stored.accessToken;
+    const { refreshToken, accessToken } = ((await this.#load()) ?? this.#held)?.stored ?? {};
+    const token = refreshToken ?? accessToken;
     if (token === undefined) return;
     const { revocationUrl } = await this.#endpoints();
-    await this.#post(revocationUrl, { token }, options, async (response) => {
-      await response.arrayBuffer();
-    });
+    await this.#post(revocationUrl, { token }, options, (response) => response.text());
+    this.#held = undefined;
+    await this.#options.tokenStore?.save(undefined);
   }
 
   async #valid(): Promise<HeldToken> {
