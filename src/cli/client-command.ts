@@ -4,14 +4,14 @@ import { createClient, createExternalClient, disableClientById, rotateClientSecr
 import { revokeTokens } from '../auth/revoke-client-tokens.ts';
 import { type GrantType, grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
 import { formatInstant } from '../contract/instant.ts';
-import { scopes as knownScopes, type Scope } from '../contract/scope.ts';
+import { defaultScopes, scopes as knownScopes, type Scope } from '../contract/scope.ts';
 import { findClient, listClients } from '../storage/tables/client.ts';
 import { addClientDeleteCommands } from './client-delete-command.ts';
 import { addOneClientCommand, clientIdOption, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { addClientShowCommand } from './client-show-command.ts';
 import { addClientTokenCommands } from './client-tokens-command.ts';
 import { addClientUpdateCommand } from './client-update-command.ts';
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
 import { nowSeconds, requireTenant, withStore } from './store-session.ts';
@@ -91,7 +91,8 @@ function addCreate(client: Command, output: Output): void {
         return;
       }
       const secret = secretStdin === true ? await readSecret() : undefined;
-      const created = await withStore(readConfig(), async (store) =>
+      const config = readConfig();
+      const created = await withStore(config, async (store) =>
         createClient(store, nowSeconds(), {
           tenant: await requireTenant(store, tenant),
           ...(clientId !== undefined && { clientId }),
@@ -101,9 +102,16 @@ function addCreate(client: Command, output: Output): void {
           ...(refreshTokenUse !== undefined && { refreshTokenUse }),
         }),
       );
-      writeResult(output, json, created, credentialsText('The client was created', created));
+      const text = credentialsText('The client was created', created);
+      writeResult(output, json, created, text + (canRead(options) ? loginText(config, created.client_id) : ''));
     });
 }
+
+const canRead = ({ grants = grantTypes, scopes = defaultScopes }: CreateOptions): boolean =>
+  grants.includes('client_credentials') && scopes.includes('subscription:read');
+
+const loginText = ({ publicUrl }: Config, clientId: string): string =>
+  `\nWith them, its owner can read reports from a terminal:\n  subreport login --url ${publicUrl} --client-id ${clientId}`;
 
 async function createExternal({ tenant, clientId, json = false }: CreateOptions, output: Output): Promise<void> {
   if (clientId === undefined) {

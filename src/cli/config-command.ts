@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { readConfig, showConfig } from './config.ts';
-import { formatTable, type Output, writeResult } from './output.ts';
+import { readConfig, type ShownSetting, showConfig } from './config.ts';
+import { type Output, writeResult } from './output.ts';
 
 /** `subreport config`. */
 export function addConfigCommand(program: Command, output: Output): void {
@@ -11,12 +11,27 @@ export function addConfigCommand(program: Command, output: Output): void {
     .addHelpText('after', '\nExamples:\n  subreport config\n  PORT=9000 subreport config --json')
     .action(({ json = false }: { json?: boolean }) => {
       const shown = showConfig(readConfig());
-      const rows = shown.map(({ name, value, origin, description }) => [
-        name,
-        value === '' ? '-' : value,
-        origin,
-        description,
-      ]);
-      writeResult(output, json, shown, formatTable(['SETTING', 'VALUE', 'FROM', 'MEANING'], rows));
+      writeResult(output, json, shown, shown.map(describeSetting).join('\n'));
     });
+}
+
+const width = 100;
+const columns = { name: 28, value: 40 };
+const indent = '    ';
+
+/** A line with the value and its origin, and below it the meaning of the setting. */
+function describeSetting({ name, value, origin, description }: ShownSetting): string {
+  const shown = (value === '' ? '-' : value).padEnd(columns.value);
+  return [`${name.padEnd(columns.name)}  ${shown}  ${origin}`, ...wrap(description)].join('\n');
+}
+
+/** Wraps a text at spaces, with an indent before each line. */
+function wrap(text: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = lines.length === 0 ? undefined : `${lines.at(-1)} ${word}`;
+    if (longer !== undefined && longer.length <= width) lines[lines.length - 1] = longer;
+    else lines.push(indent + word);
+  }
+  return lines;
 }

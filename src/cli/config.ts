@@ -292,7 +292,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /** A setting in the output of `subreport config`. */
-interface ShownSetting {
+export interface ShownSetting {
   readonly name: string;
   readonly value: string;
   readonly origin: 'environment' | 'default';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { engines } from '../../support/engines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { subscriptionRow } from '../../support/rows.ts';
-import { runCommand, startCommand, untilWritten } from '../../support/run-command.ts';
+import { startCommand, untilWritten } from '../../support/run-command.ts';
 import { runHere } from '../../support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../../support/service.ts';
 
@@ -78,7 +78,7 @@ describe('login and profiles', () => {
       'wrong',
       '--secret-stdin',
     ];
-    const { code, stdout, stderr } = await runCommand(args, { environment, input: 'guessed\n' });
+    const { code, stdout, stderr } = await runHere(args, environment, 'guessed\n');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/secret is not valid.*\nCorrelation id: \S+\n$/);
     expect(existsSync(join(folder, 'config/subreport/profiles/wrong.json'))).toBe(false);
@@ -86,7 +86,7 @@ describe('login and profiles', () => {
 
   test('login reads the JSON of client create from standard input', async () => {
     const args = ['login', '--url', service.url, '--credentials', '-', '--profile', 'piped', '--json'];
-    const { code, stdout } = await runCommand(args, { environment, input: JSON.stringify(client) });
+    const { code, stdout } = await runHere(args, environment, JSON.stringify(client));
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ profile: 'piped', subscriptions: 45 })]);
   });
 
