@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib';
 import pg from 'pg';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { disableClient } from '../../src/storage/tables/client.ts';
@@ -33,17 +33,13 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     [...response.headers].filter(([name]) => !['date', 'server-timing', 'x-correlation-id'].includes(name));
   const fromMemory = (response: Response) => /(^|, )cache;/.test(response.headers.get('server-timing') ?? '');
 
-  const stop = async () => {
-    await service?.close();
-    service = undefined as unknown as TestService;
-  };
   let tenants = 0;
+  beforeAll(async () => {
+    opened = await openTestStore();
+    service = await start(opened);
+    elsewhere = opened.openAgain();
+  });
   beforeEach(async () => {
-    if (service === undefined) {
-      opened = await openTestStore();
-      service = await start(opened);
-      elsewhere = opened.openAgain();
-    }
     tenants += 1;
     acme = await service.createTenant(`acme-${tenants}`);
     token = await service.accessToken(await service.createClient(acme));
@@ -52,9 +48,8 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     // another process's change mark cannot be read: wait until its listener has a heartbeat
     await settle(isHere ? 100 : 400);
   });
-  // Tests that look inside the process start a service each; workers take long to start.
-  afterEach(() => (isHere ? stop() : undefined));
-  afterAll(stop);
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(() => service.close());
   /** Waits until this process was notified of earlier changes. */
   const settle = (ms = 100) => new Promise((resolve) => setTimeout(resolve, ms));
 

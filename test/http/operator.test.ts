@@ -41,6 +41,7 @@ describe.each(servicesOnEngines)(
       token = await service.accessToken(await service.createClient(tenant, { scopes: ['subscription:write'] }));
     };
 
+    // With several processes, only what depends on their number: who responds, who holds a lock.
     beforeAll(async () => {
       const port = await freePort();
       management = `http://127.0.0.1:${port}`;
@@ -61,7 +62,7 @@ describe.each(servicesOnEngines)(
       expect(await (await put(text)).json()).toMatchObject({ ...counts, inserted: 0, unchanged: 2_500 });
     });
 
-    test('a load accepts gzip and zstd, and no other coding or media type', async () => {
+    test.runIf(processes === 1)('a load accepts gzip and zstd, and no other coding or media type', async () => {
       await begin();
       const gzip = await put(gzipSync(ndjson(rows.slice(0, 5))), '', { 'content-encoding': 'gzip' });
       expect(await gzip.json()).toMatchObject({ inserted: 5 });
@@ -96,7 +97,7 @@ describe.each(servicesOnEngines)(
       expect(await (await put('', '?replace=true&allow-empty=true')).json()).toMatchObject({ removed: 70 });
     });
 
-    test('strict=true loads all rows or none', async () => {
+    test.runIf(processes === 1)('strict=true loads all rows or none', async () => {
       await begin();
       const refused = await put(`${ndjson(rows.slice(0, 5))}{}\n`, '?strict=true');
       const { messages } = (await refused.json()) as { messages: string[] };
@@ -106,7 +107,9 @@ describe.each(servicesOnEngines)(
       expect(await (await put(ndjson(rows.slice(0, 5)), '?strict=true')).json()).toMatchObject({ inserted: 5 });
     });
 
-    test.each(['?replaces=true', '?replace=1', '?replace=true&replace=true', '?allow-empty=true', '?dry-run'])(
+    test
+      .runIf(processes === 1)
+      .each(['?replaces=true', '?replace=1', '?replace=true&replace=true', '?allow-empty=true', '?dry-run'])(
       'a load with %s gets a 400 that names the parameter',
       async (query) => {
         await begin();
@@ -134,16 +137,19 @@ describe.each(servicesOnEngines)(
       expect((await service.get('/v1/subscription', token)).status).toBe(403);
     });
 
-    test('a load rejects an access token without the scope subscription:write, although its client has that scope', async () => {
-      await begin();
-      const scopes = ['subscription:read', 'subscription:write'] as const;
-      const client = await service.createClient(tenant, { scopes });
-      const narrow = { grant_type: 'client_credentials', scope: 'subscription:read', ...client };
-      const { access_token } = (await (await service.postToken(narrow)).json()) as { access_token: string };
-      const response = await put(ndjson(rows.slice(0, 1)), '', { authorization: `Bearer ${access_token}` });
-      expect(response.status).toBe(403);
-      expect((await stateOf()).ids).toEqual([]);
-    });
+    test.runIf(processes === 1)(
+      'a load rejects an access token without the scope subscription:write, although its client has that scope',
+      async () => {
+        await begin();
+        const scopes = ['subscription:read', 'subscription:write'] as const;
+        const client = await service.createClient(tenant, { scopes });
+        const narrow = { grant_type: 'client_credentials', scope: 'subscription:read', ...client };
+        const { access_token } = (await (await service.postToken(narrow)).json()) as { access_token: string };
+        const response = await put(ndjson(rows.slice(0, 1)), '', { authorization: `Bearer ${access_token}` });
+        expect(response.status).toBe(403);
+        expect((await stateOf()).ids).toEqual([]);
+      },
+    );
 
     test('is on the management listener alone, which also tells of health and nothing else', async () => {
       await begin();
@@ -186,42 +192,48 @@ describe.each(servicesOnEngines)(
       expect(await (await put(ndjson(rows.slice(0, 1)))).json()).toMatchObject({ unchanged: 1 });
     });
 
-    test('a client whose load is rejected early can send the rest, read the response and reuse the connection', async () => {
-      await begin();
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      const ask = async (body: string) => {
-        const sending = httpRequest(`${management}${pathOf(tenant)}`, {
-          method: 'PUT',
-          agent,
-          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
-        });
-        const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
-        sending.end(body);
-        await once(sending, 'finish'); // all of it was taken
-        const [response] = await answered;
-        const text = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
-        return { status: response.statusCode, text, reused: sending.reusedSocket };
-      };
-      const refused = await ask(`[\n${ndjson(rows).repeat(20)}`);
-      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('jq -c')]);
-      expect(await ask(ndjson(rows.slice(0, 3)))).toMatchObject({ status: 200, reused: true });
-      agent.destroy();
-    });
+    test.runIf(processes === 1)(
+      'a client whose load is rejected early can send the rest, read the response and reuse the connection',
+      async () => {
+        await begin();
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        const ask = async (body: string) => {
+          const sending = httpRequest(`${management}${pathOf(tenant)}`, {
+            method: 'PUT',
+            agent,
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+          });
+          const answered = once(sending, 'response') as Promise<[IncomingMessage]>;
+          sending.end(body);
+          await once(sending, 'finish'); // all of it was taken
+          const [response] = await answered;
+          const text = Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
+          return { status: response.statusCode, text, reused: sending.reusedSocket };
+        };
+        const refused = await ask(`[\n${ndjson(rows).repeat(20)}`);
+        expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('jq -c')]);
+        expect(await ask(ndjson(rows.slice(0, 3)))).toMatchObject({ status: 200, reused: true });
+        agent.destroy();
+      },
+    );
 
-    test('a truncated compressed body is reported as truncated, and no other body is', async () => {
-      await begin();
-      const cut = gzipSync(ndjson(rows)).subarray(0, -100);
-      for (const query of ['?replace=true', '?dry-run=true']) {
-        const response = await put(cut, query);
-        expect([response.status, await response.text()]).toEqual([
-          400,
-          expect.stringMatching(/must be complete: unexpected end of file"/),
-        ]);
-      }
-      expect((await stateOf()).ids).toEqual([]);
-    });
+    test.runIf(processes === 1)(
+      'a truncated compressed body is reported as truncated, and no other body is',
+      async () => {
+        await begin();
+        const cut = gzipSync(ndjson(rows)).subarray(0, -100);
+        for (const query of ['?replace=true', '?dry-run=true']) {
+          const response = await put(cut, query);
+          expect([response.status, await response.text()]).toEqual([
+            400,
+            expect.stringMatching(/must be complete: unexpected end of file"/),
+          ]);
+        }
+        expect((await stateOf()).ids).toEqual([]);
+      },
+    );
 
-    test('a load ends at the 10,001st rejected row and reads no row after it', async () => {
+    test.runIf(processes === 1)('a load ends at the 10,001st rejected row and reads no row after it', async () => {
       await begin();
       const bomb = gzipSync(`${ndjson(rows.slice(0, 3))}${'{}\n'.repeat(200_000)}`);
       for (const query of ['', '?strict=true', '?replace=true', '?dry-run=true']) {
@@ -233,26 +245,29 @@ describe.each(servicesOnEngines)(
       expect((await stateOf()).problems).toEqual([]);
     });
 
-    test('a strict load during another load is rejected before its body is received, and leaves no file', async () => {
-      await begin();
-      const lock = await service.store.lockImport(tenant);
-      for (let n = 0; n < 3; n += 1) expect((await put(ndjson(rows), '?strict=true')).status).toBe(503);
-      await lock?.release();
-      for (const body of ['[1]\n', `${ndjson(rows.slice(0, 2))}{}\n`, gzipSync('x'.repeat(99)).subarray(0, -9)])
-        expect((await put(body, '?strict=true')).status).toBe(400);
-      expect(await (await put(ndjson(rows.slice(0, 3)), '?strict=true')).json()).toMatchObject({ inserted: 3 });
-      if (processes > 1 || process.platform !== 'linux') return;
-      const open = readdirSync('/proc/self/fd').flatMap((name) => {
-        try {
-          return [readlinkSync(`/proc/self/fd/${name}`)];
-        } catch {
-          return []; // the one that lists them
-        }
-      });
-      expect(open.filter((file) => file.includes('/spool/'))).toEqual([]);
-    });
+    test.runIf(processes === 1)(
+      'a strict load during another load is rejected before its body is received, and leaves no file',
+      async () => {
+        await begin();
+        const lock = await service.store.lockImport(tenant);
+        for (let n = 0; n < 3; n += 1) expect((await put(ndjson(rows), '?strict=true')).status).toBe(503);
+        await lock?.release();
+        for (const body of ['[1]\n', `${ndjson(rows.slice(0, 2))}{}\n`, gzipSync('x'.repeat(99)).subarray(0, -9)])
+          expect((await put(body, '?strict=true')).status).toBe(400);
+        expect(await (await put(ndjson(rows.slice(0, 3)), '?strict=true')).json()).toMatchObject({ inserted: 3 });
+        if (process.platform !== 'linux') return;
+        const open = readdirSync('/proc/self/fd').flatMap((name) => {
+          try {
+            return [readlinkSync(`/proc/self/fd/${name}`)];
+          } catch {
+            return []; // the one that lists them
+          }
+        });
+        expect(open.filter((file) => file.includes('/spool/'))).toEqual([]);
+      },
+    );
 
-    test('a strict load of more than SPOOL_MAX_MIB gets 413 and loads nothing', async () => {
+    test.runIf(processes === 1)('a strict load of more than SPOOL_MAX_MIB gets 413 and loads nothing', async () => {
       await begin();
       const refused = await put(ndjson([...rows, ...rows]), '?strict=true');
       expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('SPOOL_MAX_MIB')]);

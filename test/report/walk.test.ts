@@ -404,7 +404,8 @@ describe.each(servicesOnEngines)('paging over HTTP, $service on $engine', (varia
   });
   afterAll(() => service.close());
 
-  test.each(someFilters.slice(0, 7))(
+  // with several processes, the same code makes the pages
+  test.each(someFilters.slice(0, processes === 1 ? 7 : 2))(
     'concurrent pages forward, backward and by number equal the model: %j',
     async (filters) => {
       const expected = expectedRecords(rows, filters);
