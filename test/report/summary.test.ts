@@ -157,7 +157,7 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     const query = parseSummary(new URLSearchParams(asked).toString(), context);
     return JSON.parse((await getSubscriptionSummary(store, tenant, query)).body) as SubscriptionSummary;
   };
-  const large = rowsOf(40_000, 400, 7);
+  const large = rowsOf(30_000, 400, 7);
   let largeTenant: TenantId;
 
   beforeAll(async () => {

@@ -161,7 +161,7 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
   test('are exact for records of one createdDate in several groups, find every page, and have leaves of bounded size', async () => {
     const tenant = await newTenant();
     // a group has up to 64 leaves of up to 500 records: these need more than one group
-    const count = 60_000;
+    const count = 36_000;
     const idOf = (number: number): string => `bulk-${String(number).padStart(6, '0')}`;
     const rows = Array.from({ length: count }, (_, index) => {
       const status = index % 4 === 0 ? 'EXPIRED' : 'ACTIVE';
@@ -173,7 +173,7 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
     expect((await spansOf(tenant, 1)).length).toBeGreaterThan(1);
     expect(await problemsOf(tenant)).toEqual([]);
     await store.readTenant(tenant, async (reader) => {
-      for (const skip of [0, 1, 9_999, 30_000, 37_123, 59_999, 60_000]) {
+      for (const skip of [0, 1, 9_999, 18_000, 22_123, 35_999, 36_000]) {
         for (const descending of [false, true]) {
           const order = { column: 'created_date', descending } as const;
           const first = descending ? count - 1 - skip : skip;
@@ -192,12 +192,12 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
         }
       }
       const expired = { dateColumn: 'created_date', statuses: ['EXPIRED'], productId: 'product-1' } as const;
-      expect(await countMatching(reader, expired)).toBe(15_000);
+      expect(await countMatching(reader, expired)).toBe(9_000);
       const order = { column: 'created_date', descending: false } as const;
-      const { records: page } = await readPage({ store }, tenant, expired, order, { kind: 'offset', skip: 12_000 }, 2);
-      expect(page.map(({ record }) => Number(record))).toEqual([48_000, 48_004]);
+      const { records: page } = await readPage({ store }, tenant, expired, order, { kind: 'offset', skip: 7_000 }, 2);
+      expect(page.map(({ record }) => Number(record))).toEqual([28_000, 28_004]);
     });
-    const removed = rows.slice(10_000, 40_000).map(({ id }) => id);
+    const removed = rows.slice(6_000, 24_000).map(({ id }) => id);
     for (let start = 0; start < removed.length; start += 5_000)
       await store.deleteSubscriptions(tenant, removed.slice(start, start + 5_000));
     expect(await problemsOf(tenant)).toEqual([]);
