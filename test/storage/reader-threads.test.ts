@@ -61,6 +61,22 @@ describe('reads of the embedded store that are not bounded by a page', () => {
     expect([seen, await countOf(own)]).toEqual([[3, 3], 4]);
   });
 
+  test('see the latest records after a snapshot was closed in the middle of its stream', async () => {
+    const own = await tenantOf('half', 1_000);
+    const aborted = await store.openSnapshot(own, 60_000);
+    for await (const rows of aborted.stream('select id from subscription where tenant_id = $1', [], 10)) {
+      expect(rows).toHaveLength(10);
+      break;
+    }
+    await aborted.close();
+    await store.loadSubscriptions(own, [subscriptionRow({ id: 'later' })]);
+    // one on each thread, of which there are at most four
+    const snapshots = await Promise.all(Array.from({ length: 4 }, () => store.openSnapshot(own, 60_000)));
+    const seen = await Promise.all(snapshots.map(async (snapshot) => (await snapshot.all(count))[0]?.n));
+    for (const snapshot of snapshots) await snapshot.close();
+    expect(seen).toEqual(Array(4).fill(1_001));
+  });
+
   test('are aborted at the deadline of their request, statement included, and the thread serves the next one', async () => {
     const inTime = store.within(performance.now() + 200);
     await expect(inTime.readTenant(tenant, (reader) => reader.all(endless))).rejects.toMatchObject({

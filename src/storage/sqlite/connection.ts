@@ -46,13 +46,19 @@ export class SqliteConnection {
   /** Yields the rows of a statement in batches, each read on demand. */
   *batches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly Row[]> {
     const rows = this.#translated(() => this.#prepare(sql).iterate(...values)) as Iterator<Row>;
-    for (let batch: Row[] = []; ; batch = []) {
-      this.#translated(() => {
-        for (let next = rows.next(); next.done !== true; next = rows.next())
-          if (batch.push(next.value) === batchRows) break;
-      });
-      if (batch.length > 0) yield batch;
-      if (batch.length < batchRows) return;
+    try {
+      for (let batch: Row[] = []; ; batch = []) {
+        this.#translated(() => {
+          for (let next = rows.next(); next.done !== true; next = rows.next())
+            if (batch.push(next.value) === batchRows) break;
+        });
+        if (batch.length > 0) yield batch;
+        if (batch.length < batchRows) return;
+      }
+    } finally {
+      // An unfinished statement keeps its snapshot even after a rollback, for all later statements
+      // of the connection.
+      rows.return?.();
     }
   }
 
