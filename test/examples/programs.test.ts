@@ -78,10 +78,10 @@ describe('expiring-alert.ts', () => {
 });
 
 test('monthly-counts.ts prints the number of subscriptions of each plan and product created in a month', async () => {
-  const { code, stdout, stderr } = await acme.start('monthly-counts.ts', ['2024-05']).ended;
+  const { code, stdout, stderr } = await acme.start('monthly-counts.ts', ['2024-04']).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const created = rows.filter(({ createdDate }) => createdDate.startsWith('2024-05'));
-  const groups = Object.groupBy(created, ({ product }) => `2024-05 ${product.plan_id} ${product.id}`);
+  const created = rows.filter(({ createdDate }) => createdDate.startsWith('2024-04'));
+  const groups = Object.groupBy(created, ({ product }) => `2024-04 ${product.plan_id} ${product.id}`);
   const expected = Object.entries(groups).map(([key, group]) => `${key} ${group?.length}`);
   const printed: string[][] = parse(stdout, { fromLine: 2 });
   expect(printed.map((cells) => cells.join(' '))).toEqual(expected.toSorted());
