@@ -38,7 +38,8 @@ try {
   console.log(`expiring within ${days} days without renewal: ${count}`);
   process.exitCode = count === 0 ? 0 : 1;
 } catch (error) {
+  const isReported = error instanceof SubreportError;
+  const reason = isReported ? `${error.message} (${error.code}, correlation id ${error.correlationId})` : error;
+  console.error('expiring-alert:', reason);
   process.exitCode = 2;
-  if (!(error instanceof SubreportError)) throw error;
-  console.error(`expiring-alert: ${error.message} (${error.code}, correlation id ${error.correlationId})`);
 }

@@ -42,10 +42,13 @@ app.get('/sims/:iccid', async (request, response) => {
 });
 
 app.post('/customers', express.urlencoded({ extended: false }), async (request, response) => {
+  const { email } = request.body ?? {};
+  if (typeof email !== 'string' || email === '')
+    return response.status(400).json({ error: 'The form must have one email, such as email=ada@example.com' });
   // the address is in request bodies only, here and in the request to the service
-  const query = { email: String(request.body?.email ?? ''), sort: '-expirationDate', size: 100 } as const;
+  const query = { email, sort: '-expirationDate', size: 100 } as const;
   const { records, totalCount } = await client.search(query, callOptions(request)).page();
-  response.json({ total: totalCount, subscriptions: records });
+  return response.json({ total: totalCount, subscriptions: records });
 });
 
 /** Maps errors of the client to responses; what they say of the service is for the log only. */

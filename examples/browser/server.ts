@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@subreport/client';
-import express from 'express';
+import express, { type ErrorRequestHandler } from 'express';
 
 const { SUBREPORT_URL: url, SUBREPORT_CLIENT_ID: clientId, SUBREPORT_CLIENT_SECRET: clientSecret } = process.env;
 if (!url || !clientId || !clientSecret) {
@@ -34,12 +34,15 @@ app.post('/token', async (_request, response) => {
 });
 
 /** Pages of other origins cannot call the service, so this one forwards their requests. */
-app.get('/connect-api/*path', async (request, response) => {
+app.get('/connect-api/*path', async (request, response, next) => {
+  const target = new URL(url + request.originalUrl);
+  if (!target.pathname.startsWith('/connect-api/v1/')) return next(); // the path had `..`
   const names = ['accept', 'authorization', 'x-correlation-id'] as const;
   const headers = names.map((name): [string, string] => [name, request.get(name) ?? '']);
-  const upstream = await fetch(url + request.originalUrl, { headers, signal: AbortSignal.timeout(30_000) });
+  const upstream = await fetch(target, { headers, signal: AbortSignal.timeout(30_000) });
   for (const [name, value] of upstream.headers)
     if (/^(content-type|retry-after|x-.*)$/.test(name)) response.set(name, value);
+  response.set('cache-control', 'no-store');
   response.status(upstream.status).send(Buffer.from(await upstream.arrayBuffer()));
 });
 
@@ -53,6 +56,12 @@ app.get('/modules/:folder/:file', async (request, response, next) => {
   // in a clone of subreport, the client is TypeScript; the published package is JavaScript
   response.type('js').send(file.endsWith('.ts') ? stripTypeScriptTypes(source) : source);
 });
+
+const handleError: ErrorRequestHandler = (error, _request, response, _next) => {
+  console.error(error); // a SubreportError has the correlation id
+  response.status(502).json({ error: 'The service is not available now' });
+};
+app.use(handleError);
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error) => {
   if (error) throw error;

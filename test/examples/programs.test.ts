@@ -170,15 +170,21 @@ describe('express-app.ts', () => {
 
   test('finds the subscriptions of an email address without sending it in a URL', async () => {
     const { email } = rows[0] as Row;
-    const response = await fetch(`${url}/customers`, { method: 'POST', body: new URLSearchParams({ email }) });
+    const response = await fetch(`${url}/customers`, {
+      method: 'POST',
+      headers: { 'x-correlation-id': 'by-email' },
+      body: new URLSearchParams({ email }),
+    });
     const { total, subscriptions } = (await response.json()) as { total: number; subscriptions: Row[] };
     const expected = rows.filter((row) => row.email === email).map(({ id }) => id);
     expect(total).toBe(expected.length);
     expect(subscriptions.map(({ id }) => id).toSorted()).toEqual(expected.toSorted());
-    expect(shared.service.logText()).not.toContain(encodeURIComponent(email));
+    const logged = () => shared.service.log.find(({ correlation_id }) => correlation_id === 'by-email');
+    await expect.poll(logged).toMatchObject({ method: 'POST', route: '/connect-api/v1/subscription/search' });
   });
 
-  test('answers an invalid ICCID with 400, its rule and the correlation id of the request', async () => {
+  test('answers a missing email and an invalid ICCID with 400, the rule and the correlation id', async () => {
+    expect((await fetch(`${url}/customers`, { method: 'POST' })).status).toBe(400);
     const response = await fetch(`${url}/sims/12`, { headers: { 'x-correlation-id': 'from-the-browser' } });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
