@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { clientProgram, type ImportStyle, programFile, readAll, typedProgram } from './client-programs.ts';
 import { run } from './run.ts';
 import { type DemoService, demoRecords } from './service.ts';
@@ -49,8 +48,10 @@ export async function tryTypes(
 }
 
 /** Reads the whole report in a page of the service's origin, with the installed modules. */
-export async function tryBrowser(project: string, executablePath: string, service: DemoService): Promise<string> {
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+export async function tryBrowser(project: string, service: DemoService): Promise<string> {
+  // here, because its import throws in CI if there is no browser, and --quick needs none
+  const { launchChromium } = await import('../../../test/support/chromium.ts');
+  const browser = await launchChromium();
   try {
     const page = await browser.newPage();
     const library = join(project, 'node_modules/@subreport/client/lib');
