@@ -8,6 +8,9 @@ import { dateRule, readDate } from './relative-date.ts';
 /** Parameters of an operation, by name (`src/contract/`). */
 type Parameters = Readonly<Record<string, TSchema>>;
 
+/** Parameters that are lists: their options may be repeated. */
+const lists = ['status', 'by'];
+
 /** Adds an option for each parameter, with its name and description. */
 export function addParameterOptions(command: Command, parameters: Parameters): Command {
   for (const [name, schema] of Object.entries(parameters)) command.addOption(parameterOption(name, schema));
@@ -24,8 +27,7 @@ function parameterOption(name: string, schema: TSchema): Option {
     if (choices !== undefined && !choices.includes(text)) {
       throw new InvalidArgumentError(`it must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
     }
-    // several statuses are one list; of other parameters, the service could only use one value
-    if (before !== undefined && name !== 'status') throw new InvalidArgumentError('it must be given only once');
+    if (before !== undefined && !lists.includes(name)) throw new InvalidArgumentError('it must be given only once');
     return before === undefined ? text : `${before},${text}`;
   });
 }

@@ -9,6 +9,7 @@ import { createProgressBar } from '../progress-bar.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { addParameterOptions, type GivenQuery, readParameters } from './filter-options.ts';
 import { addOutputOptions, type OutputOptions, openScreen, type Screen } from './output-options.ts';
+import { describePage } from './page-range.ts';
 import { readSeconds } from './read-seconds.ts';
 import { runReader } from './reader-action.ts';
 import { writeRecords } from './record-writer.ts';
@@ -125,26 +126,6 @@ function subscriptionsOf(options: ProfileOption, values: GivenQuery['values'], s
     ...(page !== undefined && { page: Number(page) }),
   } as SubscriptionQuery;
   return connect(options).client.subscriptions(query, { signal });
-}
-
-/** `1-20 of 2,000. Next page: subreport list --page 2` */
-export function describePage(
-  {
-    records,
-    totalCount,
-    currentPage,
-    headers,
-  }: Pick<SubscriptionPage, 'records' | 'totalCount' | 'currentPage' | 'headers'>,
-  next: string | undefined,
-): string {
-  const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
-  const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page'));
-  const total = totalCount.toLocaleString('en');
-  const range =
-    records.length === 0
-      ? `None of ${total}`
-      : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
-  return next === undefined ? range : `${range}. Next page: ${next}`;
 }
 
 /** The same command for the following page, with relative dates as instants. */

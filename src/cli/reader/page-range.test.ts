@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import type { Subscription } from '../../client/index.ts';
+import { describePage } from './page-range.ts';
+
+const pageOf = (currentPage: number, firstPage: number, count = 20) => ({
+  records: Array.from({ length: count }, () => ({}) as Subscription),
+  totalCount: 2_000,
+  currentPage,
+  headers: new Headers({ 'x-count-per-page': '20', link: `<https://h/v1?size=20&page=${firstPage}>; rel="first"` }),
+});
+
+test('the range of a page counts from the first page of the service, which may be 0', () => {
+  expect(describePage(pageOf(100, 1), undefined)).toBe('1,981-2,000 of 2,000');
+  expect(describePage(pageOf(0, 0), 'subreport list --page 1')).toBe(
+    '1-20 of 2,000. Next page: subreport list --page 1',
+  );
+});
+
+test('a page past the last one has no range', () => {
+  expect(describePage(pageOf(101, 1, 0), undefined)).toBe('None of 2,000');
+});

@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { buildProgram } from '../../src/cli/command-line.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const silent = { write: () => undefined };
+
+/** The command lines of subreport in the code blocks of a page, as words. */
+function commandLinesIn(page: string): string[][] {
+  const text = readFileSync(`${root}${page}`, 'utf8').replaceAll('\\\n', ' ');
+  const blocks = [...text.matchAll(/^ *```(?:sh|bash|text)\n(.*?)^ *```/gms)].map(([, block = '']) => block);
+  return blocks.flatMap((block) =>
+    [...block.matchAll(/(?:^|[$|;(] ?|npx )subreport ([a-z-][^|;>)#\n]*)/gm)].map(([, words = '']) =>
+      words.trim().split(/\s+/),
+    ),
+  );
+}
+
+/** The words of a command line that are no command or no option of it. */
+function unknownWords(program: Command, words: readonly string[]): string[] {
+  let command = program;
+  let rest = words;
+  for (let next: Command | undefined = program; next !== undefined && rest.length > 0; ) {
+    next = command.commands.find((child) => child.name() === rest[0]);
+    if (next !== undefined) [command, rest] = [next, rest.slice(1)];
+  }
+  const names = [...program.options, ...command.options].flatMap(({ long, short }) => [long, short]);
+  const flags = rest.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split('=')[0] ?? '');
+  const unknown = flags.filter((flag) => !names.includes(flag) && flag !== '--help');
+  return command.commands.length > 0 && rest.length > 0 && command !== program ? [...unknown, rest[0] ?? ''] : unknown;
+}
+
+test('every command line of subreport in the documentation has a command and options that exist', async () => {
+  const program = await buildProgram({ stdout: silent, stderr: silent });
+  const lines = globSync(['*.md', 'docs/**/*.md'], {
+    cwd: root,
+    exclude: ['CHANGELOG.md', 'docs/command-line.md'],
+  }).flatMap((page) => commandLinesIn(page).map((words) => ({ page, words })));
+  expect(lines.length).toBeGreaterThan(40);
+  const wrong = lines.map(({ page, words }) => ({
+    page,
+    words: words.join(' '),
+    unknown: unknownWords(program, words),
+  }));
+  expect(wrong.filter(({ unknown }) => unknown.length > 0)).toEqual([]);
+});
