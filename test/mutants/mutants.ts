@@ -268,8 +268,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'export-summary-missing',
     breaks: 'A whole report as NDJSON ends without its summary.',
-    search: "if (report.format === 'ndjson') yield",
-    replace: "if (report.format === 'csv') yield",
+    search: "if (report.format === 'ndjson' || isSummaryPreferred) yield",
+    replace: 'if (isSummaryPreferred) yield',
     file: 'export.test.ts',
     test: 'NDJSON ends with a summary of the lines before it, and the trailers state the same',
     on: ['sqlite'],
