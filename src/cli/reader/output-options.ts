@@ -44,7 +44,7 @@ export function openScreen({ output: format, json, quiet }: OutputOptions, { std
   const isTerminal = stdout.isTTY === true;
   return {
     format: format ?? (json === true ? 'json' : isTerminal ? 'table' : 'ndjson'),
-    width: isTerminal ? (stdout.columns ?? 80) : Number.POSITIVE_INFINITY,
+    width: isTerminal ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
     colour: wantsColour(isTerminal),
     isQuiet: quiet === true,
     async write(part) {

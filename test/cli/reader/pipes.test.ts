@@ -275,7 +275,10 @@ describe('export', () => {
     });
 
     test('a truncated export exits with 1 and leaves the old file', async () => {
-      afterHalf = (socket) => socket.destroy();
+      afterHalf = async (response) => {
+        await eventually(() => expect(readdirSync(target)).toHaveLength(2)); // the half is in a file
+        response.destroy();
+      };
       writeFileSync(inTarget('all.csv'), 'old');
       const { code, stderr } = await runHere(['export', inTarget('all.csv')], variables);
       expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
