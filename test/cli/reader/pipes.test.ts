@@ -276,7 +276,7 @@ describe('export', () => {
 
     test('a truncated export exits with 1 and leaves the old file', async () => {
       afterHalf = async (response) => {
-        await eventually(() => expect(readdirSync(target)).toHaveLength(2)); // the half is in a file
+        await eventually(() => expect(readdirSync(target)).toHaveLength(2));
         response.destroy();
       };
       writeFileSync(inTarget('all.csv'), 'old');
