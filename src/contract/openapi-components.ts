@@ -1,4 +1,5 @@
 import { RemovedSubscription } from './change.ts';
+import { namedExamples } from './examples.ts';
 import { exportSummaryPreference } from './export-summary.ts';
 import { LoadSummary, RejectedRow } from './load.ts';
 import type { Json } from './openapi-responses.ts';
@@ -53,6 +54,7 @@ const reference = /"#\/components\/(\w+)\/([^"]+)"/g;
 const components = (): Readonly<Record<string, Json>> => ({
   parameters,
   headers,
+  examples: Object.fromEntries(Object.entries(namedExamples).map(([name, value]) => [name, { value }])),
   schemas: {
     ...Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, referring(schema, name)])),
     ...documents,

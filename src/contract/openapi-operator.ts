@@ -1,12 +1,21 @@
+import { codeSamples } from './code-samples.ts';
+import { exampleLine } from './examples.ts';
 import { LoadSummary, loadParameters } from './load.ts';
 import { type OpenApiOptions, openApiPaths } from './openapi.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './openapi-components.ts';
 import { createResponses, type Json, queryParameterObjects, requestHeaders, schemaRef } from './openapi-responses.ts';
 import { type OperatorOperationId, operatorOperations } from './operator-operations.ts';
+import { sampleRequests } from './sample-requests.ts';
+
+/** The management listener with its default settings, for code samples. */
+const managementUrl = 'http://127.0.0.1:9464';
 
 /** Builds the OpenAPI 3.1 document of the management listener from the contract. */
 export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions, 'limits'>): Json {
-  const paths = openApiPaths(operatorOperations, describeOperation);
+  const paths = openApiPaths(operatorOperations, (operationId) => ({
+    ...describeOperation(operationId),
+    'x-codeSamples': codeSamples(managementUrl, operatorOperations[operationId], sampleRequests[operationId]),
+  }));
   return {
     openapi: '3.1.0',
     info: {
@@ -41,14 +50,14 @@ function describeOperation(operationId: OperatorOperationId): Json {
           content: { 'application/x-ndjson': { schema: recordLines, example: exampleLine } },
         },
         responses: {
-          200: response('What was loaded', referring(LoadSummary) as Json),
+          200: response('What was loaded', referring(LoadSummary) as Json, [], 'load'),
           ...problems(400, 401, 403, 404, 408, 413, 414, 415, 429, 431, 500, 503),
         },
       };
     case 'getHealth':
-      return publicDocument('The process is alive', schemaRef('Health'));
+      return publicDocument('The process is alive', schemaRef('Health'), { example: 'health' });
     case 'getReadiness':
-      return publicDocument('Reports can be served', schemaRef('Health'), 503);
+      return publicDocument('Reports can be served', schemaRef('Health'), { example: 'health', otherStatuses: [503] });
     case 'getOpenapi':
       return publicDocument('The document', { type: 'object', description: 'An OpenAPI 3.1 document' });
   }
@@ -69,9 +78,6 @@ const contentEncoding = {
   description: 'Compression of the body (RFC 9110 §8.4)',
   schema: { type: 'string', enum: ['gzip', 'zstd'], maxLength: 4, examples: ['gzip'] },
 };
-
-const exampleLine =
-  '{"id":"c3ViMQ","status":"ACTIVE","activationDate":"2024-05-01T08:00:04Z","expirationDate":"2024-05-31T08:00:04Z","createdDate":"2024-05-01T08:00:00Z","product":{"id":"p30","name":"Europe 5 GB, 30 days","period":30,"period_unit":"DAYS","plan_id":"eu"},"iccid":"8944500102198304826","device_id":"device-000417","auto_renew":"true","email":"ada@example.com"}\n';
 
 const recordLines = {
   type: 'string',

@@ -9,6 +9,11 @@ export type Json = Readonly<Record<string, unknown>>;
 /** A reference to a named schema of the document. */
 export const schemaRef = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
+/** References to named examples of the document. */
+export const examplesOf = (...names: readonly string[]): Json => ({
+  examples: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/examples/${name}` }])),
+});
+
 /** Optional headers of every request (`spec.md` "Request headers"). */
 export const requestHeaders = ['X-Correlation-ID', 'Cache-Control'].map((name) => ({
   $ref: `#/components/parameters/${name}`,
@@ -72,10 +77,10 @@ export function createResponses(commonHeaders: readonly string[]) {
     Object.fromEntries([...commonHeaders, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
   /** A response with a JSON body. */
-  const response = (description: string, schema: Json, headers?: readonly string[]): Json => ({
+  const response = (description: string, schema: Json, headers?: readonly string[], example?: string): Json => ({
     description,
     headers: headerRefs(headers),
-    content: { 'application/json': { schema } },
+    content: { 'application/json': { schema, ...(example !== undefined && examplesOf(example)) } },
   });
 
   /** The problem responses of an operation; all codes of a status share one description. */
@@ -88,16 +93,25 @@ export function createResponses(commonHeaders: readonly string[]) {
           {
             description: kinds.map(([code, { title }]) => `${code}: ${title}`).join('. '),
             headers: headerRefs(statusHeaders[status]),
-            content: { 'application/problem+json': { schema: schemaRef('Problem') } },
+            content: {
+              'application/problem+json': {
+                schema: schemaRef('Problem'),
+                ...examplesOf(...kinds.map(([code]) => code)),
+              },
+            },
           },
         ];
       }),
     );
 
   /** A document that needs no authentication. */
-  const publicDocument = (description: string, schema: Json, ...otherStatuses: readonly number[]): Json => ({
+  const publicDocument = (
+    description: string,
+    schema: Json,
+    { example, otherStatuses = [] }: { example?: string; otherStatuses?: readonly number[] } = {},
+  ): Json => ({
     security: [],
-    responses: { 200: response(description, schema), ...problems(400, 429, 431, 500, ...otherStatuses) },
+    responses: { 200: response(description, schema, [], example), ...problems(400, 429, 431, 500, ...otherStatuses) },
   });
 
   return { headerRefs, response, problems, publicDocument };

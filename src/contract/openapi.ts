@@ -1,8 +1,10 @@
 import { changeParameters, changesPage } from './change.ts';
+import { codeSamples } from './code-samples.ts';
 import { recordColumns } from './csv.ts';
 import { referring, securitySchemes, usedComponents } from './openapi-components.ts';
 import {
   createResponses,
+  examplesOf,
   type Json,
   queryParameterObjects,
   requestHeaders,
@@ -14,6 +16,7 @@ import type { PageLimits } from './page-limits.ts';
 import { reportParameters } from './query.ts';
 import { reportFormats } from './report-format.ts';
 import { apiPath } from './report-paths.ts';
+import { sampleRequests } from './sample-requests.ts';
 import { descriptionOf, exampleOf } from './schema.ts';
 import { searchBody } from './search.ts';
 import { SubscriptionId } from './subscription.ts';
@@ -29,7 +32,10 @@ export interface OpenApiOptions {
 
 /** Builds the OpenAPI 3.1 document from the contract. */
 export function buildOpenApi({ publicUrl, version, limits }: OpenApiOptions): Json {
-  const paths = openApiPaths(operations, (operationId) => describeOperation(operationId, limits));
+  const paths = openApiPaths(operations, (operationId) => ({
+    ...describeOperation(operationId, limits),
+    'x-codeSamples': codeSamples(publicUrl, operations[operationId], sampleRequests[operationId]),
+  }));
   return {
     openapi: '3.1.0',
     info: {
@@ -83,24 +89,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
         },
       };
     case 'searchSubscriptions':
-      return {
-        security: bearer,
-        parameters: [...requestHeaders, prefer],
-        requestBody: {
-          required: true,
-          description: 'The parameters of the report as a JSON object',
-          content: {
-            'application/json': {
-              schema: searchBody(limits),
-              example: { email: 'ada@example.com', status: ['ACTIVE', 'DEPLETED'], size: 50 },
-            },
-          },
-        },
-        responses: {
-          200: reportPage(limits, cursorHeaders),
-          ...problems(400, 401, 403, 406, 413, 414, 415, 429, 431, 500, 503),
-        },
-      };
+      return describeSearch(limits);
     case 'getSubscription':
       return {
         security: bearer,
@@ -117,7 +106,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
           ifNoneMatch,
         ],
         responses: {
-          200: response('The subscription', schemaRef('Subscription'), ['ETag', 'Server-Timing']),
+          200: response('The subscription', schemaRef('Subscription'), ['ETag', 'Server-Timing'], 'subscription'),
           304: notModified,
           ...problems(400, 401, 403, 404, 406, 414, 429, 431, 500, 503),
         },
@@ -129,7 +118,7 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'issueToken':
       return {
         ...formOperation('The token request', 'TokenRequest'),
-        responses: { 200: response('The tokens', schemaRef('TokenResponse')), ...tokenErrors() },
+        responses: { 200: response('The tokens', schemaRef('TokenResponse'), [], 'tokenResponse'), ...tokenErrors() },
       };
     case 'revokeToken':
       return {
@@ -142,7 +131,10 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'introspectToken':
       return {
         ...formOperation('The token to introspect', 'TokenQuery'),
-        responses: { 200: response('The introspection result', schemaRef('IntrospectionResponse')), ...tokenErrors() },
+        responses: {
+          200: response('The introspection result', schemaRef('IntrospectionResponse'), [], 'introspection'),
+          ...tokenErrors(),
+        },
       };
     case 'getKeySet':
       return publicDocument('The key set', schemaRef('KeySet'));
@@ -150,12 +142,36 @@ function describeOperation(operationId: OperationId, limits: PageLimits): Json {
     case 'getOpenidConfiguration':
       return publicDocument('The server metadata', schemaRef('ServerMetadata'));
     case 'getHealth':
-      return publicDocument('The process is running', schemaRef('Health'));
+      return publicDocument('The process is running', schemaRef('Health'), { example: 'health' });
     case 'getReadiness':
-      return publicDocument('The service can serve reports', schemaRef('Health'), 503);
+      return publicDocument('The service can serve reports', schemaRef('Health'), {
+        example: 'health',
+        otherStatuses: [503],
+      });
     case 'getOpenapi':
       return publicDocument('The OpenAPI document', { type: 'object', description: 'An OpenAPI 3.1 document' });
   }
+}
+
+function describeSearch(limits: PageLimits): Json {
+  return {
+    security: bearer,
+    parameters: [...requestHeaders, prefer],
+    requestBody: {
+      required: true,
+      description: 'The parameters of the report as a JSON object',
+      content: {
+        'application/json': {
+          schema: searchBody(limits),
+          example: { email: 'ada@example.com', status: ['ACTIVE', 'DEPLETED'], size: 50 },
+        },
+      },
+    },
+    responses: {
+      200: reportPage(limits, cursorHeaders),
+      ...problems(400, 401, 403, 406, 413, 414, 415, 429, 431, 500, 503),
+    },
+  };
 }
 
 function describeSummary(): Json {
@@ -163,7 +179,7 @@ function describeSummary(): Json {
     security: bearer,
     parameters: [...queryParameterObjects(summaryParameters), ...requestHeaders, ifNoneMatch],
     responses: {
-      200: response('The counts', schemaRef('SubscriptionSummary'), summaryHeaders),
+      200: response('The counts', schemaRef('SubscriptionSummary'), summaryHeaders, 'summary'),
       304: notModified,
       ...problems(400, 401, 403, 406, 414, 429, 431, 500, 503),
     },
@@ -186,23 +202,34 @@ const formOperation = (description: string, schema: string): Json => ({
 /** One page of the report, with the headers that lead to other pages. */
 function reportPage(limits: PageLimits, pagingHeaders: readonly string[]): Json {
   const records = { type: 'array', maxItems: limits.sizeMax, items: schemaRef('Subscription') };
-  const { content, ...rest } = response('One page of the report, or the whole report if all=true', records, [
-    ...pagingHeaders,
-    ...pageHeaders,
-  ]);
-  const lines = { [reportFormats.csv.mediaType]: csvLines, [reportFormats.ndjson.mediaType]: ndjsonLines };
+  const { content, ...rest } = response(
+    'One page of the report, or the whole report if all=true',
+    records,
+    [...pagingHeaders, ...pageHeaders],
+    'records',
+  );
+  const lines = {
+    [reportFormats.csv.mediaType]: { ...csvLines, ...examplesOf('recordsCsv') },
+    [reportFormats.ndjson.mediaType]: { ...ndjsonLines, ...examplesOf('recordsNdjson') },
+  };
   return { ...rest, content: { ...(content as Json), ...lines } };
 }
 
 /** One page of changes and the token for the next one. */
 function describeChanges(limits: PageLimits): Json {
   const headers = ['X-Next-Page', 'Link', 'ETag', 'Server-Timing'];
-  const { content, ...rest } = response('The changes', referring(changesPage(limits)) as Json, headers);
+  const { content, ...rest } = response('The changes', referring(changesPage(limits)) as Json, headers, 'changes');
   return {
     security: bearer,
     parameters: [...queryParameterObjects(changeParameters(limits)), ...requestHeaders, ifNoneMatch],
     responses: {
-      200: { ...rest, content: { ...(content as Json), [reportFormats.ndjson.mediaType]: changeLines } },
+      200: {
+        ...rest,
+        content: {
+          ...(content as Json),
+          [reportFormats.ndjson.mediaType]: { ...changeLines, ...examplesOf('changesNdjson') },
+        },
+      },
       304: notModified,
       ...problems(400, 401, 403, 406, 410, 414, 429, 431, 500, 503),
     },
@@ -272,7 +299,9 @@ function tokenErrors(): Json {
         {
           description: codes.map(([code]) => code).join(', '),
           headers: headerRefs(statusHeaders[status]),
-          content: { 'application/json': { schema: schemaRef('TokenErrorBody') } },
+          content: {
+            'application/json': { schema: schemaRef('TokenErrorBody'), ...examplesOf(...codes.map(([code]) => code)) },
+          },
         },
       ];
     }),

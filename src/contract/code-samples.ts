@@ -1,0 +1,141 @@
+import type { Operation } from './operations.ts';
+import { apiPath } from './report-paths.ts';
+import type { SampleRequest } from './sample-requests.ts';
+
+/** A member of `x-codeSamples` of an operation. */
+interface CodeSample {
+  readonly lang: 'Shell' | 'TypeScript' | 'Python';
+  readonly label: string;
+  readonly source: string;
+}
+
+/**
+ * Writes the code samples of an operation. They read `CLIENT_ID`, `CLIENT_SECRET` and
+ * `ACCESS_TOKEN` from the environment.
+ */
+export function codeSamples(origin: string, { method, path }: Operation, request: SampleRequest): CodeSample[] {
+  const parts = { origin, method, request, url: origin + fillPath(path, request.path ?? {}) };
+  return [
+    { lang: 'Shell', label: 'curl', source: curlSample(parts) },
+    { lang: 'TypeScript', label: 'TypeScript', source: typescriptSample(parts) },
+    { lang: 'Python', label: 'Python', source: pythonSample(parts) },
+  ];
+}
+
+interface SampleParts {
+  readonly origin: string;
+  readonly method: Operation['method'];
+  /** The URL without the query string. */
+  readonly url: string;
+  readonly request: SampleRequest;
+}
+
+const fillPath = (path: string, values: Readonly<Record<string, string>>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+
+const queryOf = ({ query }: SampleRequest): string =>
+  query === undefined
+    ? ''
+    : `?${Object.entries(query)
+        .map(([name, value]) => `${name}=${value}`)
+        .join('&')}`;
+
+function curlSample({ method, url, request }: SampleParts): string {
+  const { credentials, form = {}, json, file } = request;
+  const options = [
+    ...(method === 'PUT' ? ['-X PUT'] : []),
+    ...(credentials === 'token' ? ['-H "Authorization: Bearer $ACCESS_TOKEN"'] : []),
+    ...(credentials === 'client' ? ['-u "$CLIENT_ID:$CLIENT_SECRET"'] : []),
+    ...Object.entries(form).map(([name, value]) => `-d "${name}=${value}"`),
+    ...(json === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(json)}'`]),
+    ...(file === undefined ? [] : ["-H 'Content-Type: application/x-ndjson'", `--data-binary @${file}`]),
+  ];
+  return [`curl '${url}${queryOf(request)}'`, ...options].join(' \\\n  ');
+}
+
+function typescriptSample(parts: SampleParts): string {
+  const { origin, request } = parts;
+  if (request.withClient === undefined) return fetchSample(parts);
+  return `import { createClient } from '@subreport/client';
+
+const client = createClient({
+  baseUrl: '${origin}${apiPath}',
+  tokenUrl: '${origin}/oauth2/token',
+  clientId: process.env.CLIENT_ID ?? '',
+  clientSecret: process.env.CLIENT_SECRET ?? '',
+});
+${request.withClient}`;
+}
+
+/** For operations that the client library does not have. */
+function fetchSample({ method, url, request }: SampleParts): string {
+  const { credentials, form, file } = request;
+  const setUp = [
+    ...(file === undefined ? [] : ["import { readFile } from 'node:fs/promises';\n"]),
+    ...(credentials === 'client'
+      ? ['const credentials = btoa(`${process.env.CLIENT_ID}:${process.env.CLIENT_SECRET}`);']
+      : []),
+  ];
+  const headers = [
+    ...(credentials === 'client' ? ['authorization: `Basic ${credentials}`'] : []),
+    ...(credentials === 'token' ? ['authorization: `Bearer ${process.env.ACCESS_TOKEN}`'] : []),
+    ...(file === undefined ? [] : ["'content-type': 'application/x-ndjson'"]),
+  ];
+  const fields = Object.entries(form ?? {}).map(
+    ([name, value]) => `${name}: ${value.startsWith('$') ? `process.env.${value.slice(1)} ?? ''` : `'${value}'`}`,
+  );
+  const options = [
+    ...(method === 'GET' ? [] : [`  method: '${method}',`]),
+    ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
+    ...(fields.length === 0 ? [] : [`  body: new URLSearchParams({ ${fields.join(', ')} }),`]),
+    ...(file === undefined ? [] : [`  body: await readFile('${file}'),`]),
+  ];
+  const init = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`;
+  return [
+    ...setUp,
+    `const response = await fetch('${url}'${init});`,
+    'console.log(response.status, await response.text());',
+  ].join('\n');
+}
+
+function pythonSample({ method, url, request }: SampleParts): string {
+  const { credentials, query, form, json, file } = request;
+  const fields = form ?? query;
+  const pairs = Object.entries(fields ?? {}).map(
+    ([name, value]) => `"${name}": ${value.startsWith('$') ? `os.environ["${value.slice(1)}"]` : `"${value}"`}`,
+  );
+  const headers = [
+    ...(credentials === 'client' ? ['"Authorization": f"Basic {credentials}"'] : []),
+    ...(credentials === 'token' ? ['"Authorization": f"Bearer {os.environ[\'ACCESS_TOKEN\']}"'] : []),
+    ...(json === undefined ? [] : ['"Content-Type": "application/json"']),
+    ...(file === undefined ? [] : ['"Content-Type": "application/x-ndjson"']),
+  ];
+  const body = [
+    ...(form === undefined ? [] : [`data = urlencode({${pairs.join(', ')}}).encode()`]),
+    ...(json === undefined ? [] : [`data = json.dumps(${JSON.stringify(json)}).encode()`]),
+    ...(file === undefined ? [] : [`data = open("${file}", "rb").read()`]),
+  ];
+  const options = [
+    ...(body.length === 0 ? [] : [', data']),
+    ...(headers.length === 0 ? [] : [`, headers={${headers.join(', ')}}`]),
+    ...(method === 'PUT' ? [', method="PUT"'] : []),
+  ];
+  return [
+    ...(credentials === 'client' ? ['import base64'] : []),
+    ...(json === undefined ? [] : ['import json']),
+    ...(credentials === undefined ? [] : ['import os']),
+    ...(fields === undefined ? [] : ['from urllib.parse import urlencode']),
+    'from urllib.request import Request, urlopen',
+    '',
+    ...(credentials === 'client'
+      ? [
+          "credentials = f\"{os.environ['CLIENT_ID']}:{os.environ['CLIENT_SECRET']}\"",
+          'credentials = base64.b64encode(credentials.encode()).decode()',
+        ]
+      : []),
+    ...body,
+    query === undefined ? `url = "${url}"` : `url = "${url}?" + urlencode({${pairs.join(', ')}})`,
+    `with urlopen(Request(url${options.join('')})) as response:`,
+    '    print(response.read().decode())',
+  ].join('\n');
+}

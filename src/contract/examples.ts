@@ -1,0 +1,119 @@
+import { recordColumns, writeCsvLine } from './csv.ts';
+import { problemExamples } from './problem-examples.ts';
+import type { Subscription } from './subscription.ts';
+import type { SubscriptionSummary } from './summary.ts';
+import type { IntrospectionResponse, TokenErrorBody, TokenResponse } from './token.ts';
+import type { TokenErrorCode } from './token-error.ts';
+
+/** The record of all examples. */
+export const exampleSubscription: Subscription = {
+  id: 'c3Vic2NyaXB0aW9uLTAwMDE=',
+  status: 'ACTIVE',
+  activationDate: '2024-05-01T08:00:04Z',
+  expirationDate: '2024-05-31T08:00:04Z',
+  createdDate: '2024-05-01T08:00:00Z',
+  product: {
+    id: 'cHJvZHVjdC0zMA',
+    name: 'Europe 5 GB, 30 days',
+    period: 30,
+    period_unit: 'DAYS',
+    plan_id: 'cGxhbi1ldXJvcGU',
+  },
+  iccid: '8944500102198304826',
+  device_id: 'device-000417',
+  auto_renew: 'true',
+};
+
+/** The same record as a line of a load, with the optional email. */
+export const exampleLine = `${JSON.stringify({ ...exampleSubscription, email: 'ada@example.com' })}\n`;
+
+const record = `${JSON.stringify(exampleSubscription)}\n`;
+
+const { product, ...fields } = exampleSubscription;
+const cells = [
+  ...Object.entries(fields).map(([name, value]) => [name, value] as const),
+  ...Object.entries(product).map(([name, value]) => [`product.${name}`, value] as const),
+];
+const csv =
+  writeCsvLine(recordColumns) +
+  writeCsvLine(recordColumns.map((column) => String(cells.find(([name]) => name === column)?.[1] ?? '')));
+
+const changes = { changes: [exampleSubscription], next: 'WzEsNDIsIiIsIjFuNHA5cSJd', has_more: false };
+
+const summary: SubscriptionSummary = {
+  total: 1,
+  by: { status: [{ value: 'ACTIVE', count: 1 }], month: [{ value: '2024-05', count: 1 }] },
+};
+
+const tokenResponse: TokenResponse = {
+  access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJhY21lLXJlcG9ydHMifQ.c2lnbmF0dXJl',
+  token_type: 'Bearer',
+  expires_in: 300,
+  refresh_token: 'c2Vzc2lvbi0wMDAxLjE',
+  refresh_expires_in: 1800,
+  scope: 'subscription:read',
+};
+
+const introspection: IntrospectionResponse = {
+  active: true,
+  token_type: 'Bearer',
+  client_id: 'acme-reports',
+  sub: 'acme-reports',
+  scope: 'subscription:read',
+  iss: 'https://reports.example.com',
+  aud: 'https://reports.example.com/connect-api',
+  jti: 'dG9rZW4tMDAwMQ',
+  sid: 'c2Vzc2lvbi0wMDAx',
+  exp: 1_714_550_700,
+  iat: 1_714_550_400,
+};
+
+const tokenErrorDescriptions: Readonly<Record<TokenErrorCode, string>> = {
+  invalid_request: 'Cannot issue a token: grant_type must be given',
+  invalid_client: 'Cannot authenticate the client: client_id and client_secret must be those of an active client',
+  invalid_grant:
+    'Cannot refresh: refresh_token must be the latest one of this client, unused and not expired; request a new one with grant_type=client_credentials',
+  unauthorized_client: 'Cannot issue a token: this client may use client_credentials',
+  unsupported_grant_type: 'Cannot issue a token: grant_type must be one of client_credentials, refresh_token',
+  invalid_scope:
+    'Cannot issue a token: scope must contain only scopes of the client, separated by single spaces: subscription:read',
+  unsupported_token_type:
+    'Cannot revoke the token: it must belong to a client with refresh tokens; it expires within minutes',
+  slow_down: 'Cannot authenticate the client now: too many attempts failed',
+  server_error: 'Cannot issue a token: an internal error occurred',
+  temporarily_unavailable: 'Cannot issue a token now: try again shortly',
+};
+
+const tokenErrors = Object.entries(tokenErrorDescriptions).map(([error, description]): [string, TokenErrorBody] => [
+  error,
+  { error, error_description: description },
+]);
+
+/** The examples of the documents by name: each is a whole body. */
+export const namedExamples: Readonly<Record<string, unknown>> = {
+  records: [exampleSubscription],
+  recordsCsv: csv,
+  recordsNdjson: record,
+  subscription: exampleSubscription,
+  summary,
+  changes,
+  changesNdjson: `${record}${JSON.stringify({ next: changes.next, has_more: false })}\n`,
+  tokenResponse,
+  load: {
+    tenant: 'acme',
+    dry_run: false,
+    read: 1,
+    accepted: 1,
+    rejected: 0,
+    inserted: 1,
+    updated: 0,
+    unchanged: 0,
+    seconds: 0.011,
+    errors: [],
+    correlation_id: '9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10',
+  },
+  introspection,
+  health: { status: 'ok' },
+  ...Object.fromEntries(tokenErrors),
+  ...problemExamples,
+};

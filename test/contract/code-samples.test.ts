@@ -1,0 +1,137 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleLine, exampleSubscription } from '../../src/contract/examples.ts';
+import { importRecords } from '../../src/import/import-records.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { engines } from '../support/engines.ts';
+import { runCommand } from '../support/run-command.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly 'x-codeSamples': readonly { readonly lang: string; readonly source: string }[];
+}
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+let service: TestService;
+let client: TestClient;
+let management: string;
+let folder: string;
+let operations: readonly Operation[];
+
+beforeAll(async () => {
+  const port = await freePort();
+  management = `http://127.0.0.1:${port}`;
+  service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
+  const tenant = await service.createTenant('acme');
+  client = await service.createClient(tenant, { scopes: ['subscription:read', 'subscription:write'] });
+  const source = (async function* () {
+    yield Buffer.from(exampleLine);
+  })();
+  await importRecords(service.store, tenant, source, {
+    format: 'ndjson',
+    dryRun: false,
+    onRejected: () => undefined,
+  });
+  folder = mkdtempSync(join(tmpdir(), 'subreport-samples-'));
+  writeFileSync(join(folder, 'subscriptions.ndjson'), exampleLine);
+  operations = [
+    ...(await operationsOf(service.url)),
+    ...(await operationsOf(management)).filter(({ operationId }) => operationId === 'loadSubscriptions'),
+  ];
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await service.close();
+});
+
+async function operationsOf(url: string): Promise<Operation[]> {
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, Operation>>;
+  };
+  return Object.values(paths).flatMap((item) => Object.values(item));
+}
+
+/** The samples of a language by operation, for this service. */
+const samplesOf = (lang: string): readonly (readonly [string, string])[] =>
+  operations.map((operation) => {
+    const source = operation['x-codeSamples'].find((sample) => sample.lang === lang)?.source ?? '';
+    return [operation.operationId, source.replaceAll('http://127.0.0.1:9464', management)];
+  });
+
+/** Runs the samples of a language; each has a token of its own, because one revokes it. */
+async function outputsOf(lang: string, program: (source: string) => string[]): Promise<Record<string, string>> {
+  const outputs: Record<string, string> = {};
+  for (const [operationId, source] of samplesOf(lang)) {
+    const environment = {
+      CLIENT_ID: client.client_id,
+      CLIENT_SECRET: client.client_secret,
+      ACCESS_TOKEN: await service.accessToken(client),
+    };
+    const [name = '', ...args] = program(source);
+    const result = await runCommand(args, { program: [name], environment, cwd: folder });
+    expect([result.code, result.stderr], `${operationId}: ${source}`).toEqual([0, '']);
+    outputs[operationId] = result.stdout;
+  }
+  return outputs;
+}
+
+/** Asserts on the responses that a program printed. */
+function expectResponses(outputs: Record<string, string>): void {
+  const json = (name: string) => JSON.parse(outputs[name] ?? '');
+  expect(json('listSubscriptions')).toEqual([exampleSubscription]);
+  expect(json('getSubscription')).toEqual(exampleSubscription);
+  expect(json('searchSubscriptions')).toEqual([exampleSubscription]);
+  expect(json('getSubscriptionSummary')).toEqual({
+    total: 1,
+    by: { status: [{ value: 'ACTIVE', count: 1 }], month: [{ value: '2024-05', count: 1 }] },
+  });
+  expect(json('listSubscriptionChanges').changes).toEqual([exampleSubscription]);
+  expect(json('issueToken').token_type).toBe('Bearer');
+  expect(outputs.revokeToken?.trim()).toBe('');
+  expect(json('introspectToken').active).toBe(true);
+  expect(json('loadSubscriptions')).toMatchObject({ read: 1, accepted: 1, unchanged: 1 });
+  for (const name of ['getHealth', 'getReadiness']) expect(json(name)).toEqual({ status: 'ok' });
+  for (const name of ['getAuthorizationServerMetadata', 'getOpenidConfiguration'])
+    expect(json(name).token_endpoint).toBe(`${service.url}/oauth2/token`);
+  expect(json('getKeySet').keys).not.toEqual([]);
+  expect(json('getOpenapi').openapi).toBe('3.1.0');
+}
+
+describe('the code samples of the OpenAPI documents', () => {
+  test('each curl sample prints what its operation returns', async () => {
+    expectResponses(await outputsOf('Shell', (source) => ['sh', '-c', source.replaceAll('curl ', 'curl -sSf ')]));
+  });
+
+  test.runIf(hasPython)('each Python sample prints what its operation returns', async () => {
+    expectResponses(await outputsOf('Python', (source) => ['python3', '-c', source]));
+  });
+
+  test('each TypeScript sample compiles in strict mode', async () => {
+    const project = join(folder, 'typescript');
+    mkdirSync(join(project, 'node_modules/@subreport'), { recursive: true });
+    symlinkSync(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
+    writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
+    for (const [operationId, source] of samplesOf('TypeScript'))
+      writeFileSync(join(project, `${operationId}.ts`), `${source}\nexport {};\n`);
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      module: 'NodeNext',
+      target: 'ES2024',
+      types: ['node'],
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      paths: { '@subreport/client': [join(root, 'src/client/index.ts')] },
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    const { code, stdout } = await runCommand(['-p', project], { program: [join(root, 'node_modules/.bin/tsc')] });
+    expect([code, stdout]).toEqual([0, '']);
+  });
+});

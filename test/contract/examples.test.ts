@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import type { TSchema } from 'typebox';
+import { Check } from 'typebox/value';
+import { describe, expect, test } from 'vitest';
+import { changesPage } from '../../src/contract/change.ts';
+import { errorTable } from '../../src/contract/error.ts';
+import { exampleSubscription, namedExamples } from '../../src/contract/examples.ts';
+import { LoadSummary } from '../../src/contract/load.ts';
+import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { Problem } from '../../src/contract/problem.ts';
+import { Subscription } from '../../src/contract/subscription.ts';
+import { SubscriptionSummary } from '../../src/contract/summary.ts';
+import { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/token.ts';
+import { tokenErrorTable } from '../../src/contract/token-error.ts';
+import { writeRecords } from '../../src/report/write-records.ts';
+
+interface MediaType {
+  readonly examples?: Record<string, { readonly $ref: string }>;
+}
+interface OpenApiDocument {
+  readonly paths: Record<
+    string,
+    Record<string, { operationId: string; responses: Record<string, { content?: Record<string, MediaType> }> }>
+  >;
+}
+
+const documents = ['openapi.json', 'openapi-operator.json'].map(
+  (name) => JSON.parse(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')) as OpenApiDocument,
+);
+
+/** The media types of all responses, titled by operation, status and media type. */
+const mediaTypes = documents.flatMap(({ paths }) =>
+  Object.values(paths)
+    .flatMap((item) => Object.values(item))
+    .flatMap(({ operationId, responses }) =>
+      Object.entries(responses).flatMap(([status, { content = {} }]) =>
+        Object.entries(content).map(([type, media]) => ({ title: `${operationId} ${status} ${type}`, status, media })),
+      ),
+    ),
+);
+
+const schemas: Readonly<Record<string, TSchema>> = {
+  subscription: Subscription,
+  summary: SubscriptionSummary,
+  changes: changesPage(defaultPageLimits),
+  tokenResponse: TokenResponse,
+  introspection: IntrospectionResponse,
+  load: LoadSummary,
+  ...Object.fromEntries(Object.keys(errorTable).map((code) => [code, Problem])),
+  ...Object.fromEntries(Object.keys(tokenErrorTable).map((code) => [code, TokenErrorBody])),
+};
+
+describe('the examples of the OpenAPI documents', () => {
+  test.each(Object.entries(schemas))('the example %s fits its schema', (name, schema) => {
+    expect(Check(schema, namedExamples[name])).toBe(true);
+  });
+
+  test('every response with a body has an example, except documents of other standards', () => {
+    const documentsOfOthers = /^(getKeySet|getAuthorizationServerMetadata|getOpenidConfiguration|getOpenapi) 200/;
+    const without = mediaTypes.filter(({ title, media }) => !documentsOfOthers.test(title) && !media.examples);
+    expect(without.map(({ title }) => title)).toEqual([]);
+  });
+
+  test('each problem response has an example of every code of its status', () => {
+    for (const { title, status, media } of mediaTypes.filter(({ title }) => title.endsWith('problem+json'))) {
+      const codes = Object.entries(errorTable).filter(([, kind]) => String(kind.status) === status);
+      expect(Object.keys(media.examples ?? {}), title).toEqual(codes.map(([code]) => code));
+    }
+  });
+
+  test('the CSV and NDJSON examples are what the service writes for the example record', () => {
+    const stored = [JSON.stringify(exampleSubscription)];
+    expect(namedExamples.recordsCsv).toBe(writeRecords('csv', stored));
+    expect(namedExamples.recordsNdjson).toBe(writeRecords('ndjson', stored));
+  });
+});
