@@ -69,6 +69,6 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     baseUrl: publicUrl,
     links: publicLinks(hasConsole),
   });
-  await addDocsRoutes(app, { openApi, title: 'subreport: the interface', origins: [new URL(publicUrl).origin] });
+  await addDocsRoutes(app, { openApi, title: 'subreport: the API' });
   return app;
 }

@@ -155,10 +155,50 @@ describe.skipIf(!hasChromium)('the pages in a browser', () => {
     expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
   });
 
-  test('/docs: the interactive page shows every operation, loaded from our own server', async () => {
+  test('/docs: a request with client credentials returns a record', async () => {
     await page.goto(`${service.url}/docs`);
-    await page.getByText('List subscriptions').first().waitFor();
-    await page.getByText('Issue or refresh a token').first().waitFor();
+    await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    await page.getByLabel('Client id').fill(client.client_id);
+    await page.getByLabel('Client secret').fill(client.client_secret);
+    await page.locator('dialog button[type=submit]').click();
+    await page.getByRole('button', { name: 'Authorized' }).waitFor();
+    const operation = page.locator('#listSubscriptions');
+    await operation.getByText('Try it').click();
+    await operation.getByLabel('size', { exact: true }).fill('1');
+    await operation.getByRole('button', { name: 'Send' }).click();
+    await expect.poll(() => operation.locator('.result').textContent()).toContain('200 OK');
+    const [, body = ''] = ((await operation.locator('.result').textContent()) ?? '').split(/\n\n(?=\[)/);
+    expect(JSON.parse(body)).toHaveLength(1);
     await picture('docs');
+  });
+
+  test('/docs: the dialog offers client credentials and nothing else, and shows why they are rejected', async () => {
+    await page.goto(`${service.url}/docs`);
+    await page.getByRole('button', { name: 'Authorize', exact: true }).click();
+    expect(
+      await page.locator('dialog input').evaluateAll((inputs) => inputs.map((each) => each.getAttribute('name'))),
+    ).toEqual(['client_id', 'client_secret']);
+    await page.getByLabel('Client id').fill(client.client_id);
+    await page.getByLabel('Client secret').fill('wrong');
+    await page.locator('dialog button[type=submit]').click();
+    await page.getByText('Cannot authenticate the client: client_id').last().waitFor();
+  });
+
+  test('/docs: a search shows only operations that contain all words', async () => {
+    await page.goto(`${service.url}/docs`);
+    await page.getByRole('searchbox').fill('tombstone changes');
+    await page.getByText('1 operations').waitFor();
+    expect(await page.locator('.operation:visible h3').allTextContents()).toEqual(['List changes']);
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 360],
+  ] as const)('/docs: axe finds no accessibility fault (%s, %i px)', async (colorScheme, width) => {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${service.url}/docs`);
+    expect((await new AxeBuilder({ page }).analyze()).violations.map(({ id }) => id)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   });
 });

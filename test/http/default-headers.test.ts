@@ -45,7 +45,7 @@ const kinds: Readonly<Record<string, () => Promise<Headers>>> = {
   'the contract': () => headersOf('/openapi.json'),
   'the page at /': () => headersOf('/', { accept: 'text/html' }),
   'the docs': () => headersOf('/docs'),
-  'a file of the docs': () => headersOf('/docs/static/swagger-ui.css'),
+  'a file of the docs': () => headersOf('/docs/reference.css'),
   ...(consoleIsBuilt() && { 'the console': () => headersOf('/console') }),
   'bytes that are no request': () => sendRaw(secure.url, 'nonsense\r\n\r\n'),
 };

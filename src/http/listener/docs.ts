@@ -1,36 +1,44 @@
-import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
+import type { OpenApiDocument } from './openapi-document.ts';
+import { renderReference } from './reference-page.ts';
 
 /** The API reference of a listener. */
 interface DocsOptions {
   readonly openApi: object;
   /** Title of the page. */
   readonly title: string;
-  /** Origins that the page may send requests to, besides its own. */
-  readonly origins?: readonly string[];
 }
 
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+const style = new URL('../../../console/reference.css', import.meta.url);
+/** Written by `npm run build`; without it, the page can be read but sends no requests. */
+const script = new URL('../../../dist/browser/console/reference.js', import.meta.url);
+
 /** Adds the OpenAPI document at `/openapi.json`, and a page of it at `/docs`. */
-export async function addDocsRoutes(
-  app: FastifyInstance,
-  { openApi, title, origins = [] }: DocsOptions,
-): Promise<void> {
+export async function addDocsRoutes(app: FastifyInstance, { openApi, title }: DocsOptions): Promise<void> {
   const json = JSON.stringify(openApi);
-  app.get(operations.getOpenapi.path, async (_request, reply) =>
-    reply.headers({ 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-cache' }).send(json),
-  );
-  await app.register(swagger, {
-    mode: 'static',
-    specification: { document: openApi as StaticDocumentSpec['document'] },
-  });
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    uiConfig: { docExpansion: 'list', tryItOutEnabled: true, displayRequestDuration: true },
-    theme: { title, css: [{ filename: 'subreport.css', content: '.swagger-ui .topbar { display: none }' }] },
-    // The library's own policy upgrades requests for its assets to https, which a service on plain
-    // http does not serve.
-    staticCSP: `default-src 'self'; connect-src ${["'self'", ...origins].join(' ')}; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'`,
-  });
+  const page = renderReference(openApi as OpenApiDocument, title);
+  const send = (path: string, type: string, read: () => string | Promise<string>): void => {
+    app.get(path, async (_request, reply) =>
+      reply.headers({ 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' }).send(await read()),
+    );
+  };
+  send(operations.getOpenapi.path, 'application/json', () => json);
+  send('/docs/reference.css', 'text/css', () => readFile(style, 'utf8'));
+  if (existsSync(script)) send('/docs/reference.js', 'text/javascript', () => readFile(script, 'utf8'));
+  for (const path of ['/docs', '/docs/'])
+    app.get(path, async (_request, reply) =>
+      reply
+        .headers({
+          'content-type': 'text/html; charset=utf-8',
+          'cache-control': 'no-cache',
+          'content-security-policy': contentSecurityPolicy,
+        })
+        .send(page),
+    );
 }

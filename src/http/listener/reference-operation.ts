@@ -1,0 +1,126 @@
+import { escapeHtml, htmlCode, htmlTable } from './html.ts';
+import {
+  type JsonSchema,
+  type MediaType,
+  type OpenApiDocument,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  parametersOf,
+  referredName,
+} from './openapi-document.ts';
+
+/** An operation with its method and path. */
+export interface PathOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: OpenApiOperation;
+}
+
+/** Renders an operation: what it does, its parameters and responses, samples, and a form. */
+export function renderOperation(document: OpenApiDocument, { method, path, operation }: PathOperation): string {
+  const { operationId, summary, description, requestBody, responses } = operation;
+  const parameters = parametersOf(document, operation);
+  return `<section class="operation" id="${operationId}" aria-labelledby="${operationId}-title">
+<h3 id="${operationId}-title">${escapeHtml(summary)}</h3>
+<p class="route"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></p>
+<p>${escapeHtml(description)}</p>
+<h4>Samples</h4>
+${renderSamples(operation)}
+${parameters.length === 0 ? '' : `<h4>Parameters</h4>${renderParameters(parameters)}`}
+${requestBody === undefined ? '' : `<h4>Request body</h4><p>${escapeHtml(requestBody.description)}</p>${renderContent(document, requestBody.content)}`}
+<h4>Responses</h4>
+${Object.entries(responses)
+  .map(([status, { description: meaning, content = {} }]) => {
+    const isOpen = status === '200' ? ' open' : '';
+    return `<details${isOpen}><summary><b>${status}</b> ${escapeHtml(meaning)}</summary>${renderContent(document, content)}</details>`;
+  })
+  .join('\n')}
+${renderForm({ method, path, operation }, parameters)}
+</section>`;
+}
+
+function renderSamples({ operationId, 'x-codeSamples': samples }: OpenApiOperation): string {
+  return samples
+    .map(
+      ({ label, source }, index) =>
+        `<details class="sample" name="sample-${operationId}"${index === 0 ? ' open' : ''}><summary>${label}</summary>${htmlCode(`${label}: ${operationId}`, source)}</details>`,
+    )
+    .join('\n');
+}
+
+const renderParameters = (parameters: readonly OpenApiParameter[]): string =>
+  htmlTable(
+    ['name', 'in', 'type', 'meaning'],
+    parameters.map(({ name, in: place, required = false, description, schema }) => [
+      `<code>${escapeHtml(name)}</code>${required ? ' (required)' : ''}`,
+      place,
+      renderType(schema),
+      escapeHtml(description) + renderDefault(schema),
+    ]),
+  );
+
+const renderDefault = ({ default: value }: JsonSchema): string =>
+  value === undefined ? '' : `. Default: <code>${escapeHtml(String(value))}</code>`;
+
+/** The type of a schema in a few words, with a link to a named schema. */
+export function renderType(schema: JsonSchema): string {
+  if (schema.$ref !== undefined) {
+    const name = referredName(schema.$ref);
+    return `<a href="#schema-${name}">${name}</a>`;
+  }
+  if (schema.anyOf !== undefined) return schema.anyOf.map(renderType).join(' or ');
+  if (schema.items !== undefined) return `array of ${renderType(schema.items)}`;
+  if (schema.const !== undefined) return `<code>${escapeHtml(JSON.stringify(schema.const))}</code>`;
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => `<code>${escapeHtml(String(value))}</code>`).join(' ');
+  return schema.format === undefined ? (schema.type ?? 'any') : `${schema.type} (${schema.format})`;
+}
+
+/** The media types of a body with an example each; problems are examples of their own section. */
+function renderContent(document: OpenApiDocument, content: Readonly<Record<string, MediaType>>): string {
+  return Object.entries(content)
+    .map(([mediaType, media]) => {
+      const head = `<p><code>${mediaType}</code>: ${renderType(media.schema)}</p>`;
+      const names = Object.values(media.examples ?? {}).map(({ $ref }) => referredName($ref));
+      if (names.some(isErrorCode)) {
+        const links = names.map((name) => `<a href="#example-${name}"><code>${name}</code></a>`);
+        return `${head}<p>Examples: ${links.join(', ')}</p>`;
+      }
+      const examples = names.map((name) => document.components.examples[name]?.value);
+      if (media.example !== undefined) examples.push(media.example);
+      return head + examples.map((example) => htmlCode(`Example: ${mediaType}`, textOf(example))).join('');
+    })
+    .join('\n');
+}
+
+/** Names of examples that are error codes: of a problem, or of the token endpoint. */
+export const isErrorCode = (name: string): boolean => /^[A-Z_]+$|^[a-z]+_[a-z_]+$|^slow_down$/.test(name);
+
+/** An example as text: a body that is not JSON is a string. */
+export const textOf = (example: unknown): string =>
+  typeof example === 'string' ? example : JSON.stringify(example, null, 2);
+
+/** A form that sends the request, for the script of the page. */
+function renderForm({ method, path, operation }: PathOperation, parameters: readonly OpenApiParameter[]): string {
+  const { operationId, requestBody, security = [] } = operation;
+  const [mediaType = ''] = Object.keys(requestBody?.content ?? {});
+  const fields = parameters
+    .filter(({ name }) => name !== 'Cache-Control' && name !== 'If-None-Match' && name !== 'Content-Encoding')
+    .map(({ name, in: place, required, schema: { examples = [], enum: values = [] } }) => {
+      const hint = escapeHtml(String(values[0] ?? examples[0] ?? ''));
+      return `<label>${escapeHtml(name)} <input name="${escapeHtml(name)}" data-in="${place}" placeholder="${hint}"${required === true ? ' required' : ''}></label>`;
+    });
+  if (requestBody !== undefined) {
+    const example = textOf(requestBody.content[mediaType]?.example ?? 'grant_type=client_credentials');
+    fields.push(
+      `<label class="wide">${escapeHtml(mediaType)} <textarea name="body" data-in="body" rows="5">${escapeHtml(example)}</textarea></label>`,
+    );
+  }
+  const scheme = security.flatMap((each) => Object.keys(each))[0] ?? '';
+  return `<details class="try"><summary>Try it: ${escapeHtml(operation.summary)}</summary>
+<form data-method="${method}" data-path="${escapeHtml(path)}" data-type="${escapeHtml(mediaType)}" data-security="${scheme}">
+${fields.join('\n')}
+<button type="submit">Send</button>
+</form>
+<pre class="result" tabindex="0" role="status" aria-label="Response of ${operationId}"></pre></details>`;
+}
