@@ -135,4 +135,6 @@ test('a checkpoint resumes a walk at the page that was not used', async () => {
   expect(rest).toHaveLength(150);
   expect([...ids.slice(0, 100), ...rest].toSorted()).toEqual(shared.rows.map(({ id }) => id).toSorted());
   expect(checkpoint.value).toBeUndefined();
+  checkpoint.value = (await client().subscriptions({ size: 100 }).page()).nextCursor;
+  expect(await walk().toArray({ max: 250 })).toHaveLength(250); // has all records or rejects
 });

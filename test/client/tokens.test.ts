@@ -237,6 +237,17 @@ test('revoke ends the tokens at the service and empties the store', async () => 
   await read(client);
 });
 
+test('a failed revocation keeps the stored tokens, so that it can be repeated', async () => {
+  const tokenStore = createMemoryStore<StoredTokens>();
+  const { client } = await setUp({
+    options: { tokenStore, attempts: 1 },
+    faultOf: ({ path }) => (path === '/oauth2/revoke' ? 'reset' : undefined),
+  });
+  const { accessToken } = await client.token();
+  expect(await rejectionOf(client.revoke())).toMatchObject({ code: 'CONNECTION_LOST' });
+  expect(tokenStore.value?.accessToken).toBe(accessToken);
+});
+
 test('a client without refresh tokens requests a token with its credentials each time', async () => {
   const tenant = await shared.service.createTenant('no-refresh');
   const created = await shared.service.createClient(tenant, { grants: ['client_credentials'] });

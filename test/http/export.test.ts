@@ -328,6 +328,17 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
     expect(text.split('\r\n')).toHaveLength(many.length + 2);
   });
 
+  test('CSV ends with the summary line if the client prefers it, and only then', async () => {
+    const url = `${service.baseUrl}/v1/subscription?all=true&format=csv`;
+    const receivePreferring = async (prefer: string) => finishExport(await openExport(url, token, { prefer }));
+    const { headers, text } = await receivePreferring('respond-async, Export-Summary');
+    const { body, summary } = summaryOf(text);
+    expect(headers['preference-applied']).toBe('export-summary');
+    expect(summary).toEqual({ rows: many.length, sha256: createHash('sha256').update(body).digest('hex') });
+    const plain = await receivePreferring('respond-async');
+    expect([plain.headers['preference-applied'], plain.text]).toEqual([undefined, body]);
+  });
+
   test.each([
     ['status=ACTIVE&sort=-createdDate', (row: SubscriptionRow) => row.status === 'ACTIVE'],
     [
