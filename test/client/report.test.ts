@@ -60,6 +60,8 @@ test('a page has its totals and the cursors of its neighbours', async () => {
   expect(last.correlationId).toBe(last.headers.get('x-correlation-id'));
   const second = await client().subscriptions({ size: 100, cursor: last.previousCursor }).page();
   expect(second).toMatchObject({ currentPage: 2, records: (await list.page(2)).records });
+  const fromCursor = client().subscriptions({ size: 100, cursor: last.previousCursor });
+  expect((await fromCursor.page(1)).currentPage).toBe(1);
 });
 
 test('first returns one record, or undefined if there is none', async () => {
@@ -82,7 +84,10 @@ test('parse converts dates and auto_renew; without it, records are as on the wir
   expect(wire?.auto_renew).toMatch(/^(true|false)$/);
   expect(parsed).toEqual(wire && parseSubscription(wire));
   expect(parsed?.createdDate).toEqual(new Date(wire?.createdDate ?? ''));
-  expect(parsed?.auto_renew).toBe(wire?.auto_renew === 'true');
+  const renewals = await client().subscriptions({ 'auto-renew': true }, { parse: true }).page();
+  const others = await client().subscriptions({ 'auto-renew': false }, { parse: true }).page();
+  expect(new Set(renewals.records.map(({ auto_renew }) => auto_renew))).toEqual(new Set([true]));
+  expect(new Set(others.records.map(({ auto_renew }) => auto_renew))).toEqual(new Set([false]));
   expect(await client().subscription(wire?.id ?? '', { parse: true })).toEqual(parsed);
   expect(await client().subscription(wire?.id ?? '')).toEqual(wire);
 });

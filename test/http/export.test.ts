@@ -112,8 +112,8 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   let begun = 0;
   let endedBefore = 0;
   const exportLines = () => [...service.log, ...impatient.log].filter(({ msg }) => msg === 'export');
-  const begin = async (query: string, as = largeToken, of = service): Promise<IncomingMessage> => {
-    const response = await openExport(under(query, of), as);
+  const begin = async (query: string, as = largeToken, of = service, headers = {}): Promise<IncomingMessage> => {
+    const response = await openExport(under(query, of), as, headers);
     open.push(response);
     if (response.statusCode === 200) begun += 1;
     return response;
@@ -329,12 +329,12 @@ describe.each(engines)('whole reports on $engine', ({ engine, openTestStore }) =
   });
 
   test('CSV ends with the summary line if the client prefers it, and only then', async () => {
-    const url = `${service.baseUrl}/v1/subscription?all=true&format=csv`;
-    const receivePreferring = async (prefer: string) => finishExport(await openExport(url, token, { prefer }));
+    const receivePreferring = async (prefer: string) =>
+      finishExport(await begin('all=true&format=csv', token, service, { prefer }));
     const { headers, text } = await receivePreferring('respond-async, Export-Summary');
     const { body, summary } = summaryOf(text);
     expect(headers['preference-applied']).toBe('export-summary');
-    expect(summary).toEqual({ rows: many.length, sha256: createHash('sha256').update(body).digest('hex') });
+    expect(summary).toEqual({ rows: many.length, sha256: sha256(body) });
     const plain = await receivePreferring('respond-async');
     expect([plain.headers['preference-applied'], plain.text]).toEqual([undefined, body]);
   });
