@@ -5,7 +5,7 @@
 //   curl http://127.0.0.1:3000/customers -d email=ada@example.com
 //
 // Settings: SUBREPORT_URL, SUBREPORT_CLIENT_ID, SUBREPORT_CLIENT_SECRET, PORT (3000)
-// Put your own sign-in before these routes: whoever reaches them reads every subscription.
+// Add your own authentication: anyone who can call these routes can read every subscription.
 import type { AddressInfo } from 'node:net';
 import { ApiError, createClient, SubreportError } from '@subreport/client';
 import express, { type ErrorRequestHandler, type Request } from 'express';
@@ -25,7 +25,7 @@ const client = createClient({
   timeoutMs: 5_000,
 });
 
-/** Passes the correlation id of the request on, so that both logs contain it. */
+/** Forwards the correlation id of the request, so that both logs contain it. */
 const callOptions = (request: Request) => ({ correlationId: request.get('x-correlation-id') });
 
 const app = express();
@@ -37,7 +37,7 @@ app.use((_request, response, next) => {
 app.get('/sims/:iccid', async (request, response) => {
   const query = { iccid: request.params.iccid, sort: '-expirationDate' } as const;
   const newest = await client.subscriptions(query, callOptions(request)).first();
-  if (newest === undefined) response.status(404).json({ error: 'No subscription of this ICCID' });
+  if (newest === undefined) response.status(404).json({ error: 'No subscription has this ICCID' });
   else response.json(newest);
 });
 
@@ -45,13 +45,13 @@ app.post('/customers', express.urlencoded({ extended: false }), async (request, 
   const { email } = request.body ?? {};
   if (typeof email !== 'string' || email === '')
     return response.status(400).json({ error: 'The form must have one email, such as email=ada@example.com' });
-  // the address is in request bodies only, here and in the request to the service
+  // sends the address only in request bodies, never in a URL
   const query = { email, sort: '-expirationDate', size: 100 } as const;
   const { records, totalCount } = await client.search(query, callOptions(request)).page();
   return response.json({ total: totalCount, subscriptions: records });
 });
 
-/** Maps errors of the client to responses; what they say of the service is for the log only. */
+/** Maps errors of the client to responses; details of the service are only logged. */
 const handleError: ErrorRequestHandler = (error, _request, response, next) => {
   if (!(error instanceof SubreportError)) return next(error);
   const { name, code, message, correlationId: correlation_id } = error;

@@ -1,5 +1,5 @@
-// Writes all subscriptions to a CSV file. The file is replaced only by a complete export, so a
-// failed run leaves the previous one.
+// Writes all subscriptions to a CSV file. The file is replaced only when the export is
+// complete, so a failed run leaves the previous file.
 //
 //   node nightly-csv.ts FILE
 //
@@ -24,8 +24,8 @@ const client = createClient({
 
 const partial = `${file}.${process.pid}.part`;
 try {
-  // the stream throws ExportError at its end unless the records and their SHA-256 are those that
-  // the service states
+  // the stream fails with ExportError if the number of records or their SHA-256 differ from those
+  // that the service sent
   const report = await client.export({ sort: 'createdDate' }, { format: 'csv', verify: true });
   await writeFile(partial, report, { mode: 0o600, flush: true });
   await rename(partial, file);

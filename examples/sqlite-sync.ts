@@ -71,8 +71,8 @@ function report(error: unknown): void {
 }
 
 try {
-  // after a 410 RESYNC_REQUIRED, such as when the service was restored from a backup, everything is
-  // read again, beginning with a page that has `reset`
+  // after 410 RESYNC_REQUIRED, for example because the service was restored from a backup,
+  // everything is read again; `reset` is true on the first page
   await client.follow({
     since: readToken.get()?.change_token as string | undefined,
     onPage: applyPage,

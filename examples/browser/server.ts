@@ -1,8 +1,8 @@
 // Serves index.html, which reads reports in a browser with the client library.
 //
-// A browser must never get the client's secret: everyone who opens the page could read it. This
-// server keeps the secret and gives the page access tokens, which are valid for minutes. Each token
-// reads all subscriptions of the tenant: put your own sign-in before these routes.
+// Never send the client secret to a browser: everyone who opens the page could read it. This server
+// keeps the secret and gives the page access tokens, which are valid for five minutes. Each token
+// reads all subscriptions of the tenant: add your own authentication to these routes.
 //
 //   node browser/server.ts
 //
