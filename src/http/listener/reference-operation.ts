@@ -94,7 +94,7 @@ function renderContent(document: OpenApiDocument, content: Readonly<Record<strin
 }
 
 /** Names of examples that are error codes: of a problem, or of the token endpoint. */
-export const isErrorCode = (name: string): boolean => /^[A-Z_]+$|^[a-z]+_[a-z_]+$|^slow_down$/.test(name);
+export const isErrorCode = (name: string): boolean => /^[A-Z_]+$|^[a-z]+_[a-z_]+$/.test(name);
 
 /** An example as text: a body that is not JSON is a string. */
 export const textOf = (example: unknown): string =>
