@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,15 +6,15 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TenantId } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
+import { hasTools } from '../support/has-tools.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const page = readFileSync(new URL('../../docs/changes.md', import.meta.url), 'utf8');
 const [, script = ''] = /```sh\n([\s\S]*?)```/.exec(page) ?? [];
 const run = promisify(execFile);
-const hasTools = ['curl', 'jq'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 
-describe.runIf(hasTools)('the loop of docs/changes.md', () => {
+describe.runIf(hasTools('curl', 'jq'))('the loop of docs/changes.md', () => {
   let service: TestService;
   let tenant: TenantId;
   let token: string;

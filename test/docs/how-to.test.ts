@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,16 +7,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/cli/config.ts';
 import { blocksOf, makeCommandFolder } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
+import { hasTools } from '../support/has-tools.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (page: string): string => readFileSync(join(root, 'docs/how-to', page), 'utf8').replaceAll(/^ {3}/gm, '');
 const run = promisify(execFile);
-const isThere = (tool: string): boolean => spawnSync(tool, ['--version']).status === 0;
-const hasTools = ['curl', 'jq'].every(isThere);
 
-describe.runIf(hasTools)('the guides of docs/how-to', () => {
+describe.runIf(hasTools('curl', 'jq'))('the guides of docs/how-to', () => {
   let folder: string;
   let environment: NodeJS.ProcessEnv;
   let service: TestService;
@@ -72,7 +71,7 @@ describe.runIf(hasTools)('the guides of docs/how-to', () => {
       expectAll(await bash('node read.mjs'));
     });
 
-    test.runIf(isThere('python3'))('with the standard library of Python', async () => {
+    test.runIf(hasTools('python3'))('with the standard library of Python', async () => {
       writeFileSync(join(folder, 'read.py'), python);
       expectAll(await bash('python3 read.py'));
     });

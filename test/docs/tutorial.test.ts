@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,11 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../tools/free-port.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
+import { hasTools } from '../support/has-tools.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
-const hasTools = ['curl', 'jq'].every((tool) => spawnSync(tool, ['--version']).status === 0);
 const run = promisify(execFile);
 
 /** The command blocks in order, each with the output that the page shows for it. */
@@ -19,7 +19,7 @@ const [start, ...steps] = [...page.matchAll(/```sh\n(.*?)```(?:\n\n```text\n(.*?
   ([, commands = '', shown]) => ({ commands, shown }),
 );
 
-describe.runIf(hasTools)('docs/tutorial.md', () => {
+describe.runIf(hasTools('curl', 'jq'))('docs/tutorial.md', () => {
   let folder: string;
   let environment: NodeJS.ProcessEnv;
   let service: RunningCommand;
