@@ -54,7 +54,10 @@ export async function buildProgram(output: Output, names = Object.keys(commands)
   const program = new Command('subreport')
     .description('Reads reports of subscriptions, and runs the service that provides them.')
     .version(packageVersion)
-    .option('--env-file <file>', 'read environment variables from a file; those that are set keep their value')
+    .option(
+      '--env-file <file>',
+      'read environment variables from a file; variables that are already set take precedence',
+    )
     .showSuggestionAfterError()
     .addHelpText(
       'after',

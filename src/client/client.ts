@@ -19,13 +19,13 @@ import { Sender } from './sender.ts';
 import { type AccessToken, TokenSource } from './token-source.ts';
 
 /**
- * Reads reports. It renews its tokens and repeats failed requests. Every method rejects with a
- * `SubreportError`, or with the reason of an aborted signal.
+ * Reads reports, renews access tokens and retries failed requests. Every failed request rejects
+ * with a `SubreportError`, or with the reason of the aborted signal.
  */
 export interface SubreportClient {
   /**
-   * Returns a report, which is requested as it is read. A query with an email address is sent in a
-   * request body.
+   * Returns a report, whose pages are requested as they are read. A query with an email address is
+   * sent in a request body.
    *
    * @example
    * for await (const subscription of client.subscriptions({ status: ['ACTIVE', 'DEPLETED'] })) {
@@ -51,11 +51,13 @@ export interface SubreportClient {
 
   /**
    * Returns the whole report from one snapshot as a stream of CSV or NDJSON. By default, the stream
-   * fails at its end with `ExportError` unless it is complete and unaltered.
+   * fails at its end with `ExportError` unless it is complete and unaltered: write it to a
+   * temporary file and rename it.
    *
    * @example
    * const report = await client.export({ status: 'ACTIVE' }, { format: 'csv' });
-   * await writeFile('report.csv', report);
+   * await writeFile('report.csv.part', report);
+   * await rename('report.csv.part', 'report.csv');
    */
   export(query: ExportQuery, options: ExportOptions): Promise<SubscriptionExport>;
 
@@ -76,9 +78,9 @@ export interface SubreportClient {
   changes(since?: string, options?: ChangesOptions): AsyncGenerator<ChangesPage, void, undefined>;
 
   /**
-   * Calls `onPage` with all changes until the signal is aborted; it then resolves after the page in
-   * progress. If the change token is no longer valid, everything is read again, and the
-   * first page has `reset: true`.
+   * Calls `onPage` with each page of changes until the signal is aborted. The promise then resolves
+   * after the page in progress. If the change token is no longer valid, everything is read again;
+   * `reset` is true on the first page.
    */
   follow(options: FollowOptions): Promise<void>;
 
@@ -104,7 +106,7 @@ export function createClient(options: ClientOptions): SubreportClient {
   return createClientWith(options, systemClock);
 }
 
-/** Creates a client with a clock of its own. */
+/** Creates a client with the given clock. */
 export function createClientWith(options: ClientOptions, clock: Clock): SubreportClient {
   const endpoint = options.issuer ?? options.tokenUrl;
   for (const url of [options.baseUrl, endpoint]) requireSecureUrl(url, options.allowHttp);

@@ -1,8 +1,8 @@
 /** The time, replaceable by tests. */
 export interface Clock {
-  /** Milliseconds that only ever increase: unaffected when the computer's time is set. */
+  /** Milliseconds of a monotonic clock, which setting the system clock does not change. */
   now(): number;
-  /** Milliseconds since 1970, as the computer's time is set. */
+  /** Milliseconds since 1970, by the system clock. */
   wallTime(): number;
   /** Waits; rejects with the signal's reason when it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;

@@ -40,7 +40,7 @@ export class Deadline {
     }
   }
 
-  /** Leaves the end of the attempt to `end`: its body is read later. */
+  /** Keeps the attempt open until `end`, because its body is read later. */
   keep(): void {
     this.#kept = true;
   }

@@ -16,13 +16,13 @@ interface Metadata {
   readonly revocation_endpoint?: string;
 }
 
-/** Returns the URLs of the token endpoint, from the issuer's metadata if only it is given. */
+/** Returns the URLs of the token endpoint, from the metadata of the issuer if there is one. */
 export async function tokenUrlsOf(endpoint: TokenEndpoint, sender: Sender): Promise<TokenUrls> {
   const { issuer, tokenUrl, revocationUrl } = endpoint;
   return issuer === undefined ? urlsOf(tokenUrl, revocationUrl) : await discover(issuer, sender);
 }
 
-/** Our service and Keycloak have the revocation endpoint beside the token endpoint. */
+/** In our service and Keycloak, the revocation endpoint differs only in the last path segment. */
 const urlsOf = (tokenUrl: string, revocationUrl = new URL('revoke', tokenUrl).href): TokenUrls => ({
   tokenUrl,
   revocationUrl,

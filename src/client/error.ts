@@ -20,15 +20,15 @@ export interface Problem {
   correlation_id: string;
 }
 
-/** What an error knows about its request. */
+/** The request of an error. */
 export interface ErrorContext {
-  /** The `X-Correlation-ID` of the request: quote it when you report a problem. */
+  /** The `X-Correlation-ID` of the request: include it when you report a problem. */
   readonly correlationId: string;
   /** Number of attempts that were made. */
   readonly attempts: number;
 }
 
-/** Every error of a request. `code` narrows in a `switch` of each class. */
+/** A failed request. Each subclass has its own set of codes. */
 export abstract class SubreportError extends Error {
   abstract readonly code: string;
   readonly correlationId: string;
@@ -42,11 +42,11 @@ export abstract class SubreportError extends Error {
   }
 }
 
-/** A response that is not a success. */
+/** A response that is not successful. */
 export abstract class RejectionError extends SubreportError {
   readonly status: number;
   readonly headers: Headers;
-  /** How long to wait before the next attempt, if the response said so. */
+  /** How long to wait before the next attempt, if the response has `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, { status, headers }: Response, context: ErrorContext) {
@@ -88,10 +88,10 @@ export class TokenRequestError extends RejectionError {
   }
 }
 
-/** Why a response cannot be used: it is not one of this service, or a proxy made it. */
+/** Why a response cannot be used. */
 export type ResponseErrorCode = 'REDIRECTED' | 'UNKNOWN_ERROR' | 'UNKNOWN_FORMAT';
 
-/** A response that this service does not send, for example the error page of a proxy. */
+/** A response that is not from the service, for example the error page of a proxy. */
 export class ResponseError extends RejectionError {
   override readonly name = 'ResponseError';
   readonly code: ResponseErrorCode;
@@ -102,7 +102,7 @@ export class ResponseError extends RejectionError {
   }
 }
 
-/** Why no connection to the service works. Browsers do not tell: it is then `NETWORK_FAILED`. */
+/** Why a connection failed; always `NETWORK_FAILED` in browsers, which do not reveal the cause. */
 export type ConnectionErrorCode =
   | 'CONNECTION_REFUSED'
   | 'CONNECTION_LOST'
@@ -110,7 +110,7 @@ export type ConnectionErrorCode =
   | 'CERTIFICATE_REJECTED'
   | 'NETWORK_FAILED';
 
-/** No connection, or the connection broke; `cause` is the runtime's error. */
+/** The connection failed or was lost; `cause` is the error of the runtime. */
 export class ConnectionError extends SubreportError {
   override readonly name = 'ConnectionError';
   readonly code: ConnectionErrorCode;
@@ -121,16 +121,16 @@ export class ConnectionError extends SubreportError {
   }
 }
 
-/** The service did not respond completely within `timeoutMs`. */
+/** The service took longer than `timeoutMs`. */
 export class TimeoutError extends SubreportError {
   override readonly name = 'TimeoutError';
   readonly code = 'TIMEOUT';
 }
 
-/** What an export lacks: its end, its proof, or the bytes and rows that the proof states. */
+/** How an export differs from its summary: incomplete, without a summary, or altered. */
 export type ExportErrorCode = 'INCOMPLETE' | 'UNVERIFIABLE' | 'ROWS_DIFFER' | 'HASH_DIFFERS';
 
-/** An export is not what the service sent. Discard what was read. */
+/** An export is incomplete or altered, or cannot be verified. Discard what was read. */
 export class ExportError extends SubreportError {
   override readonly name = 'ExportError';
   readonly code: ExportErrorCode;

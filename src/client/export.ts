@@ -11,13 +11,13 @@ import { ExportCheck } from './verify-export.ts';
 export interface ExportOptions extends CallOptions {
   readonly format: 'csv' | 'ndjson';
   /**
-   * Whether the stream fails at its end unless the number of records and their SHA-256 are those
-   * that the service states; true by default. If false, NDJSON ends with the summary line.
+   * Whether the stream fails at its end if the number of records or their SHA-256 differ from those
+   * that the service sent; true by default. If false, NDJSON ends with the summary line.
    */
   readonly verify?: boolean | undefined;
 }
 
-/** TypeScript before 5.7 cannot read `Uint8Array<ArrayBuffer>`, which `Response` has since then. */
+/** Derived from `Response`: TypeScript before 5.7 cannot parse `Uint8Array<ArrayBuffer>`. */
 type ByteStream = NonNullable<Response['body']>;
 
 /** The bytes of a report. */
@@ -57,7 +57,7 @@ function openExport(response: Response, attempt: Attempt, verified: 'csv' | 'ndj
   const { deadline, correlationId } = attempt;
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      // the time limit applies while the service is awaited, not while the consumer is
+      // the time limit applies while waiting for the service, not for the consumer
       const { done, value } = await deadline.guard(() => reader.read());
       if (!done) {
         const bytes = check === undefined ? value : check.next(value);

@@ -17,15 +17,15 @@ export interface FollowPage extends ChangesPage {
 
 /** Options of following changes. */
 export interface FollowOptions extends ChangesOptions {
-  /** The change token to begin with, if `store` has none. */
+  /** The change token to start from if `store` has none. */
   readonly since?: string | undefined;
-  /** Applies a page to the copy. After a crash, it may get the same page again. */
+  /** Applies a page to the copy. After a crash, it may receive the same page again. */
   readonly onPage: (page: FollowPage) => unknown;
   /** Keeps the change token. It is stored after `onPage` has resolved. */
   readonly store?: ValueStore<string> | undefined;
   /** Time between two polls in milliseconds, 60,000 by default. */
   readonly intervalMs?: number | undefined;
-  /** Called with each failure after which following goes on: lost connections, 429 and 5xx. */
+  /** Called after a lost connection, a timeout, 408, 429 or 5xx, which do not end `follow`. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
 
@@ -49,14 +49,14 @@ export async function followChanges(api: Api, options: FollowOptions, clock: Clo
 
 const intervalMsDefault = 60_000;
 
-/** A failure after which following goes on. */
+/** A failure that does not end `follow`. */
 interface Failure {
   /** Whether the change token is no longer valid. */
   readonly isStale?: boolean;
   readonly waitMs: number;
 }
 
-/** How to go on after a failed request; throws if going on does not help. */
+/** How to continue after a failed request; throws if the error is permanent. */
 function failureOf(error: unknown, token: string | undefined, options: FollowOptions): Failure {
   const { signal, onError, intervalMs = intervalMsDefault } = options;
   if (signal?.aborted) return { waitMs: 0 };

@@ -59,8 +59,8 @@ export function holdResponse(
 }
 
 /**
- * Keeps tokens of another process. Their times are those of the computer's clock, which may have
- * been set back since: a token never lives longer than its lifetime.
+ * Keeps tokens of another process. Their times are those of the system clock, which may have been
+ * set back since: a token is never treated as valid for longer than its lifetime.
  */
 export function holdStored(stored: StoredTokens, clock: Clock): HeldToken {
   return hold(stored, clock.now(), clock.wallTime());

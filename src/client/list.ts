@@ -25,18 +25,18 @@ export interface ListOptions<Parse extends boolean = boolean> extends CallOption
   /** Whether the records have `Date`s and a boolean `auto_renew`; false by default. */
   readonly parse?: Parse | undefined;
   /**
-   * Makes a long walk resumable: it begins at the stored position. The position is stored when the
-   * walk goes on to the following page, and removed at its end. After a crash, the records of the
-   * page in progress come again.
+   * Resumes a loop over the report at the stored position. The position is stored before the
+   * following page is requested, and removed after the last page. After a crash, the loop starts
+   * again with the first record of the page in progress.
    */
   readonly checkpoint?: ValueStore<string> | undefined;
 }
 
-/** A report that is requested page by page, as far as it is read. */
+/** A report. Each page is requested only when it is needed. */
 export interface SubscriptionList<Item> extends AsyncIterable<Item> {
-  /** Yields the pages, beginning with that of the query or of the checkpoint. */
+  /** Yields the pages, starting at the checkpoint or at the page of the query. */
   pages(): AsyncGenerator<SubscriptionPage<Item>, void, undefined>;
-  /** Returns the page of this number, by default that of the query. */
+  /** Returns the page with this number, by default the page of the query. */
   page(number?: number): Promise<SubscriptionPage<Item>>;
   /** Returns all records. Rejects with `RangeError` if there are more than `max`. */
   toArray(options: { readonly max: number }): Promise<Item[]>;
@@ -50,7 +50,7 @@ export interface SubscriptionList<Item> extends AsyncIterable<Item> {
 interface ListSource<Item> {
   readonly api: Api;
   readonly query: SubscriptionQuery;
-  /** Whether the query is sent in the body, so that it does not appear in URLs and logs. */
+  /** Whether the query is sent in the body, so that it does not appear in URLs or logs. */
   readonly inBody: boolean;
   readonly convert: (record: Subscription) => Item;
   readonly options: ListOptions;
@@ -129,8 +129,8 @@ function pageOf<Item>(
 }
 
 /**
- * The cursor of a search, or of the link of a report. Links themselves are never followed, because
- * they could lead to another origin.
+ * The cursor of a search, or of a link of a report. The client never requests a link itself,
+ * because it could lead to another origin.
  */
 function cursorOf(headers: Headers, direction: 'next' | 'previous'): string | undefined {
   const cursor = headers.get(`x-${direction}-cursor`);

@@ -1,7 +1,7 @@
 import type { StoredTokens } from './stored-tokens.ts';
 import type { ValueStore } from './value-store.ts';
 
-/** An attempt of a request. It never contains a token, a secret or the body. */
+/** An attempt of a request, without its tokens, secrets and body. */
 export interface RequestEvent {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -18,7 +18,7 @@ export interface ResponseEvent extends RequestEvent {
   readonly durationMs: number;
 }
 
-/** A failed attempt that is repeated after `waitMs`. */
+/** A failed attempt that is retried after `waitMs`. */
 export interface RetryEvent extends RequestEvent {
   readonly error: Error;
   readonly waitMs: number;
@@ -26,13 +26,13 @@ export interface RetryEvent extends RequestEvent {
 
 /** How requests are sent. */
 export interface RequestOptions {
-  /** Time limit for the headers of a response and for its body, 30,000 milliseconds by default. */
+  /** Time limit for the headers of a response, and again for its body; 30,000 ms by default. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts of each request, 3 by default. */
+  /** Maximum attempts of each request, 3 by default. */
   readonly attempts?: number | undefined;
   /** Requests in progress at the same time, 8 by default; further ones wait. */
   readonly concurrency?: number | undefined;
-  /** The correlation id of all calls, or a function that makes one for each call. */
+  /** The correlation id of all calls, or a function that returns one for each call. */
   readonly correlationId?: string | (() => string) | undefined;
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
   readonly onResponse?: ((event: ResponseEvent) => void) | undefined;
@@ -44,16 +44,16 @@ export interface RequestOptions {
   readonly allowHttp?: boolean | undefined;
 }
 
-/** The token endpoint: its URL, or the issuer whose metadata contain it. */
+/** The token endpoint: its URL, or the issuer whose metadata contains the URL. */
 export type TokenEndpoint =
   | {
       readonly tokenUrl: string;
-      /** The revocation endpoint; by default, `revoke` beside the token endpoint. */
+      /** The revocation endpoint; by default, `tokenUrl` with `revoke` as last segment. */
       readonly revocationUrl?: string | undefined;
       readonly issuer?: undefined;
     }
   | {
-      /** Resolved by RFC 8414 or OpenID Connect discovery when the first token is needed. */
+      /** Its metadata (RFC 8414, OpenID Connect Discovery) is read before the first token request. */
       readonly issuer: string;
       readonly tokenUrl?: undefined;
       readonly revocationUrl?: undefined;

@@ -33,7 +33,7 @@ export interface SubscriptionFilters {
 
 /** The filters and the order of a report. */
 export interface ExportQuery extends SubscriptionFilters {
-  /** An email address or identifier. Queries with it are sent in a request body, never in a URL. */
+  /** An email address or identifier, which is sent in a request body, never in a URL. */
   readonly email?: string | undefined;
   /** `createdDate` by default. */
   readonly sort?: SubscriptionSort | undefined;
@@ -43,9 +43,9 @@ export interface ExportQuery extends SubscriptionFilters {
 export interface SubscriptionQuery extends ExportQuery {
   /** Records per page, 1 to 1,000 unless the operator has set other limits; 20 by default. */
   readonly size?: number | undefined;
-  /** Number of the page to begin with. */
+  /** Number of the first page to read. */
   readonly page?: number | undefined;
-  /** Position to begin with: `nextCursor` or `previousCursor` of a page of the same query. */
+  /** Position to start from: `nextCursor` or `previousCursor` of a page of the same query. */
   readonly cursor?: string | undefined;
 }
 

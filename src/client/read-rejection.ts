@@ -31,7 +31,7 @@ function unknownError(response: Response, expected: string, context: ErrorContex
   return new ResponseError('UNKNOWN_ERROR', message, response, context);
 }
 
-/** The error of a redirect, which is never followed: it could send secrets elsewhere. */
+/** The error of a redirect, which is never followed because it could send secrets elsewhere. */
 export function redirectError(url: string, response: Response, context: ErrorContext): ResponseError {
   const target = response.headers.get('location') ?? 'unknown'; // browsers hide it
   const message = `Cannot use ${new URL(url).origin}: it must respond without a redirect: the redirect leads to '${target}'`;

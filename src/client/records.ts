@@ -1,4 +1,4 @@
-/** Status of a subscription. The service may add others: treat an unknown status as one of them. */
+/** Status of a subscription. Later versions may add others: accept unknown ones. */
 export type SubscriptionStatus = 'PENDING' | 'ACTIVE' | 'DEPLETED' | 'EXPIRED' | (string & {});
 
 /** The product of a subscription. */
@@ -36,7 +36,7 @@ export interface ParsedSubscription extends Omit<Subscription, DateName | 'auto_
   auto_renew: boolean;
 }
 
-/** The records of a call: parsed ones with `parse: true`, otherwise as on the wire. */
+/** The records of a call: parsed with `parse: true`, otherwise those of the JSON response. */
 export type RecordOf<Parse extends boolean> = Parse extends true ? ParsedSubscription : Subscription;
 
 /**
@@ -68,7 +68,7 @@ export function isRemoved(change: SubscriptionChange): change is RemovedSubscrip
   return 'removed' in change;
 }
 
-/** A page of changes, in the order in which to apply them. */
+/** A page of changes. Apply them in this order. */
 export interface ChangesPage {
   readonly changes: readonly SubscriptionChange[];
   /** The change token to continue from. Store it together with the applied changes. */

@@ -6,8 +6,8 @@ const firstWaitMs = 250;
 const waitMsMax = 60_000;
 
 /**
- * How long to wait before a failed request is repeated: as long as `Retry-After` says, otherwise
- * with exponential backoff and full jitter. Returns `undefined` if repeating it does not help.
+ * Delay before a failed request is retried: `Retry-After`, or exponential backoff with full jitter.
+ * Returns `undefined` if a retry does not help.
  */
 export function retryDelayMs(error: unknown, attempt: number): number | undefined {
   if (!isTransient(error)) return undefined;

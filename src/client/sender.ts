@@ -15,7 +15,7 @@ export interface Attempt extends ErrorContext {
   readonly deadline: Deadline;
 }
 
-/** A request that may be repeated: it changes nothing, or repeating it changes nothing more. */
+/** An idempotent request, which may be retried. */
 export interface SafeRequest<T> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export interface SafeRequest<T> {
   readonly readRejection: ReadRejection;
 }
 
-/** Sends requests with a time limit, repeats failed ones, and limits how many are in progress. */
+/** Sends requests with a time limit, retries failed ones, and limits how many are in progress. */
 export class Sender {
   readonly #options: RequestOptions;
   readonly #clock: Clock;
@@ -38,7 +38,7 @@ export class Sender {
     this.#slots = new Slots(options.concurrency ?? 8);
   }
 
-  /** The correlation id of a call: given for it, given for all calls, or made. */
+  /** The correlation id of a call: that of the call, that of the client, or a random one. */
   correlationIdOf(call: CallOptions): string {
     const { correlationId: given } = this.#options;
     return call.correlationId ?? (typeof given === 'function' ? given() : given) ?? randomId();

@@ -1,4 +1,4 @@
-/** Tokens in a form that can be stored as JSON. Whoever can read them can use them. */
+/** Tokens that can be stored as JSON. Protect them: anyone who can read them can use them. */
 export interface StoredTokens {
   /** The token endpoint, client and scope that the tokens belong to; other tokens are ignored. */
   readonly key: string;

@@ -11,19 +11,19 @@ import type { StoredTokens } from './stored-tokens.ts';
 /** An access token. */
 export interface AccessToken {
   readonly accessToken: string;
-  /** When it expires, by the computer's clock. */
+  /** When it expires, by the system clock. */
   readonly expiresAt: Date;
   readonly scope: string | undefined;
 }
 
-/** How long a rejected credential, or a failed renewal in the background, is not tried again. */
+/** Delays after rejected credentials and after a failed renewal in the background. */
 const pauseMs = { rejected: 60_000, failed: 5_000 };
 
 /**
- * Provides a valid access token (`spec.md` "Authentication" item 8). Concurrent callers share one
- * token request. Before the token expires, it is renewed in the background while the old one
- * serves; if the refresh token is no longer valid, the credentials are used once. After the token
- * endpoint has rejected the credentials, calls fail for a minute without a request.
+ * Provides a valid access token. Concurrent callers share one token request. Before the token
+ * expires, it is renewed in the background while the old one is still used. If the refresh token is
+ * no longer valid, the credentials are used. After the token endpoint has rejected the credentials,
+ * no token is requested for a minute.
  */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
@@ -75,14 +75,14 @@ export class TokenSource {
     if (held === undefined || now >= held.expiresAt) return this.#renewExpired();
     if (now >= held.renewAt && now >= this.#pausedUntil) {
       this.#renew().catch(() => {
-        // the held token still serves; the calls after its expiry report the error
+        // the current token is still valid; calls after its expiry report the error
         this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pauseMs.failed);
       });
     }
     return held;
   }
 
-  /** A renewal that had begun before may have taken longer than its token lives. */
+  /** A renewal that was already in progress may return a token that has expired meanwhile. */
   async #renewExpired(): Promise<HeldToken> {
     const begunBefore = this.#pending !== undefined;
     const next = await this.#renew();

@@ -1,7 +1,7 @@
 /**
- * Keeps one value outside the client, such as in a file or a row of a database: a change token
- * (`follow`), the position of a walk (`checkpoint`) or tokens (`tokenStore`). Errors that it throws
- * reject the call.
+ * Stores one value, for example in a file or a row of a database: a change token (`follow`), the
+ * position in a report (`checkpoint`) or tokens (`tokenStore`). If it throws, the call rejects with
+ * the error.
  */
 export interface ValueStore<Value> {
   /** Returns the stored value, or `undefined` if there is none. */

@@ -2,7 +2,7 @@ import { readSummaryLine } from '../contract/export-summary.ts';
 import { type ErrorContext, ExportError } from './error.ts';
 import { Sha256 } from './sha256.ts';
 
-/** Longer than the summary line, which is therefore never passed on before the end. */
+/** Longer than the summary line, so that it is never passed on. */
 const heldBytes = 256;
 
 const lineFeed = 10;

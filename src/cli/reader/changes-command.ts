@@ -23,16 +23,16 @@ interface ChangesOptions extends ProfileOption, OutputOptions {
 
 /** `subreport changes`. */
 export function addChangesCommand(program: Command, output: Output): void {
-  const command = program.command('changes').description('list what changed after a change token, or follow changes');
+  const command = program.command('changes').description('list the changes after a change token, or follow new ones');
   addParameterOptions(command, parameters)
     .option('--follow', 'wait for further changes until Ctrl-C')
-    .option('--every <seconds>', 'how often --follow asks for changes', readSeconds, 60)
+    .option('--every <seconds>', 'seconds between the requests of --follow', readSeconds, 60)
     .option('--state <file>', 'continue from the change token in this file, and store the next one in it');
   addOutputOptions(addProfileOption(command))
     .addHelpText(
       'after',
       `
-Without --since, all subscriptions come first. Apply the changes in their order to keep a copy up to date.
+Without --since, all subscriptions are listed first. To keep a copy up to date, apply the changes in order.
 
 Examples:
   subreport changes --state changes.token > changes.ndjson
@@ -62,7 +62,7 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
       if (page.reset && next !== undefined) throw resyncRequired();
       await onPage(page);
     };
-    const onError = (error: Error) => screen.remark(`Trying again: ${error.message}`);
+    const onError = (error: Error) => screen.remark(`Retrying: ${error.message}`);
     await client.follow({
       since,
       ...sizeOption,
@@ -80,14 +80,14 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   }
   await writer.end();
   screen.remark(
-    `${count.toLocaleString('en')} changes${store === undefined ? `. Later: subreport changes --since ${next}` : ''}`,
+    `${count.toLocaleString('en')} changes${store === undefined ? `. Next changes: subreport changes --since ${next}` : ''}`,
   );
 }
 
-/** A program that reads the changes would not notice that they begin again. */
+/** The output has no sign of a full read, so a program could not tell that it starts again. */
 const resyncRequired = () =>
   new CommandError(
-    'Cannot follow the changes any longer: the change token must be valid: it is too old, or the service was restored from a backup. Read all changes again, without --since or with a new --state file, into an empty copy.',
+    'Cannot follow the changes: the change token must be valid: it is too old, or the service was restored from a backup. Read all changes again, without --since or with a new --state file, into an empty copy.',
   );
 
 function tokenFile(path: string): ValueStore<string> {

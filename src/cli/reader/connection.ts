@@ -40,7 +40,7 @@ export function connect({ profile: given }: ProfileOption): Connection {
 export const profileName = (given: string | undefined): string =>
   given ?? readVariable('SUBREPORT_PROFILE') ?? defaultProfile;
 
-/** The three variables count together: a secret never goes to the URL of another profile. */
+/** All three variables are required, so that no secret is sent to the URL of another profile. */
 function profileOfVariables(): Profile | undefined {
   const given = {
     SUBREPORT_URL: readVariable('SUBREPORT_URL'),
@@ -53,7 +53,7 @@ function profileOfVariables(): Profile | undefined {
   const missing = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length === Object.keys(given).length) return undefined;
   throw new UsageError(
-    `Cannot use the environment: SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET must be set together, or --profile given: missing is ${missing.join(', ')}`,
+    `Cannot use the environment variables: SUBREPORT_URL, SUBREPORT_CLIENT_ID and SUBREPORT_CLIENT_SECRET must all be set, unless --profile is given: missing: ${missing.join(', ')}`,
   );
 }
 
@@ -92,7 +92,7 @@ export function baseUrlOf(text: string): string {
 /** The public URL of the service, which is the issuer of its tokens. */
 const publicUrlOf = (baseUrl: string): string => baseUrl.slice(0, -apiPath.length);
 
-/** Keeps the tokens of a profile between commands, so that few of them ask for a token. */
+/** Caches the tokens of a profile, so that commands share them. */
 export function cachedTokens(name: string): ValueStore<StoredTokens> {
   const file = profileFile('tokens', name);
   return {

@@ -7,7 +7,7 @@ const unprintable = /[\p{Cc}\u2028\u2029]|(?!\u200d)\p{Cf}/gu;
 
 const graphemes = new Intl.Segmenter();
 
-/** Replaces characters that a terminal would obey instead of showing. */
+/** Replaces characters that a terminal would interpret instead of displaying. */
 export const printable = (text: string): string => text.replace(unprintable, '\ufffd');
 
 /** Number of columns that a terminal uses for a printable string. */

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The variables of the commands that read reports. They are no settings of the service. */
+/** The variables of the commands that read reports. They are not settings of the service. */
 export const readerVariables = [
   'SUBREPORT_URL',
   'SUBREPORT_CLIENT_ID',
@@ -9,7 +9,7 @@ export const readerVariables = [
   'SUBREPORT_PROFILE',
 ] as const;
 
-/** Returns a variable; an empty one is as good as none. */
+/** Returns a variable; an empty one counts as unset. */
 export function readVariable(name: (typeof readerVariables)[number]): string | undefined {
   return process.env[name] || undefined;
 }

@@ -44,12 +44,12 @@ export function addExportCommand(program: Command, output: Output): void {
         formats,
       ),
     )
-    .option('-q, --quiet', 'write nothing but errors')
+    .option('-q, --quiet', 'suppress messages other than errors')
     .option('--json', 'print {"file","format","rows"} when the file is complete')
     .addHelpText(
       'after',
       `
-The file is replaced when the export is complete; after an error or Ctrl-C, it is as before.
+The file is replaced only when the export is complete: an error or Ctrl-C leaves the previous file unchanged.
 
 Examples:
   subreport export subscriptions.csv

@@ -43,7 +43,7 @@ export function addListCommand(program: Command, output: Output): void {
     .addOption(new Option('--all', 'list all pages').conflicts(['page', 'cursor', 'watch']))
     .option(
       '--watch [seconds]',
-      `read the page again every ${watchSeconds} seconds, or as often as given`,
+      `repeat the request every ${watchSeconds} seconds, or at the given interval`,
       readSeconds,
     );
   addOutputOptions(addProfileOption(command))
@@ -85,7 +85,7 @@ async function listPage({ options, query, screen, signal }: Listing): Promise<vo
   screen.remark(describePage(page, nextCommand(options, query.values, page)));
 }
 
-/** Clears the terminal before each table; the shell keeps what was above. */
+/** Clears the screen before each table; the scrollback remains. */
 async function watchPage(listing: Listing): Promise<void> {
   const { options, screen, signal } = listing;
   const seconds = options.watch === true ? watchSeconds : (options.watch ?? watchSeconds);

@@ -27,7 +27,7 @@ export function addLoginCommand(program: Command, output: Output): void {
     .option('--secret-stdin', 'read the secret from standard input instead of asking for it')
     .option(
       '--credentials <file>',
-      'read what is not given from this JSON file, such as demo-client.json (- for standard input)',
+      'JSON file with the credentials, such as demo-client.json (- for standard input); options take precedence',
     )
     .option('--token-url <url>', 'the token endpoint, if it is not that of the service')
     .option('--allow-http', 'permit http to another machine, which sends the secret unencrypted')
@@ -46,7 +46,7 @@ Examples:
       runReader(async (signal) => {
         const name = profileName(options.profile);
         const profile = await readCredentials(options, output);
-        // without cached tokens, which could be of an older secret
+        // without cached tokens, which an older secret may have obtained
         const total = await openClient(profile).subscriptions({}, { signal }).total();
         removeProfile(name);
         writeProfile(name, profile);
@@ -89,7 +89,7 @@ async function readCredentialsFile(path: string): Promise<Partial<Record<string,
 async function orAsk(value: string | undefined, option: string, question: string, output: Output): Promise<string> {
   const answer = value ?? (canAsk() ? await ask(question, output) : '');
   if (answer !== '') return answer;
-  throw new UsageError(`Cannot log in: ${option} must be given, or its environment variable set`);
+  throw new UsageError(`Cannot log in: ${option} or its environment variable must be set`);
 }
 
 async function readSecret(
@@ -102,6 +102,6 @@ async function readSecret(
   const secret = given ?? (canAsk() ? await askHidden('Client secret', output) : '');
   if (secret !== '') return secret;
   throw new UsageError(
-    'Cannot log in: the secret must be typed on a terminal, come from standard input with --secret-stdin, or be set as SUBREPORT_CLIENT_SECRET',
+    'Cannot log in: the secret must come from a terminal, from standard input (--secret-stdin), from --credentials, or from SUBREPORT_CLIENT_SECRET',
   );
 }

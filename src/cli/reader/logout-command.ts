@@ -17,14 +17,14 @@ export function addLogoutCommand(program: Command, output: Output): void {
         const client = openClient(readProfile(name), cachedTokens(name));
         const failure = await client.revoke({ signal }).catch(onlyOfService);
         removeProfile(name);
-        const rest = failure === undefined ? '' : `; its tokens stay valid until they expire: ${failure.message}`;
+        const rest = failure === undefined ? '' : `; its tokens remain valid until they expire: ${failure.message}`;
         const result = { profile: name, tokens_revoked: failure === undefined };
         writeResult(output, json === true, result, `Removed profile '${name}'${rest}`);
       }),
     );
 }
 
-/** Tokens cannot be revoked while the service is down; the profile is removed nevertheless. */
+/** Tokens cannot be revoked while the service is down; the profile is removed anyway. */
 function onlyOfService(error: unknown): SubreportError {
   if (error instanceof SubreportError) return error;
   throw error;

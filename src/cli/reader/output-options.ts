@@ -23,7 +23,7 @@ export function addOutputOptions(command: Command): Command {
       ).choices(outputFormats),
     )
     .addOption(new Option('--json', 'the same as -o json').conflicts('output'))
-    .option('-q, --quiet', 'write nothing but the result and errors');
+    .option('-q, --quiet', 'suppress messages other than errors');
 }
 
 /** How a command writes its result. */
@@ -33,7 +33,7 @@ export interface Screen {
   readonly width: number;
   readonly colour: boolean;
   readonly isQuiet: boolean;
-  /** Writes a part of the result; resolves when the reader can take more. */
+  /** Writes a part of the result; resolves when the stream accepts more. */
   write(part: string | Uint8Array): Promise<void>;
   /** Writes a remark to standard error, unless `--quiet` was given. */
   remark(text: string): void;

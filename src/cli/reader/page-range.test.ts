@@ -17,5 +17,5 @@ test('the range of a page counts from the first page of the service, which may b
 });
 
 test('a page past the last one has no range', () => {
-  expect(describePage(pageOf(101, 1, 0), undefined)).toBe('None of 2,000');
+  expect(describePage(pageOf(101, 1, 0), undefined)).toBe('No subscriptions on this page, 2,000 in total');
 });

@@ -15,7 +15,7 @@ export function describePage(
   const total = totalCount.toLocaleString('en');
   const range =
     records.length === 0
-      ? `None of ${total}`
+      ? `No subscriptions on this page, ${total} in total`
       : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
   return next === undefined ? range : `${range}. Next page: ${next}`;
 }

@@ -10,8 +10,8 @@ export function writePrivateFile(path: string, text: string): void {
 }
 
 /**
- * Replaces a file, which only this user can read: other processes see the old content or the new
- * one, never a part.
+ * Replaces a file that only this user can read. Other processes see the old content or the new one,
+ * never a part.
  */
 export function replaceFile(path: string, text: string): void {
   const temporary = `${path}.${randomBytes(4).toString('hex')}`;

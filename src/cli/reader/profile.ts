@@ -8,7 +8,7 @@ import { readFileIfAny, writePrivateFile } from './private-file.ts';
 export interface Profile {
   /** Base URL of the API, including `/connect-api`. */
   readonly base_url: string;
-  /** The token endpoint; by default, the one that the service announces. */
+  /** The token endpoint; by default, that of the service's metadata. */
   readonly token_url?: string;
   readonly client_id: string;
   readonly client_secret: string;
@@ -51,8 +51,8 @@ export function removeProfile(name: string): void {
 function missingProfile(name: string): CommandError {
   const others = profileNames();
   const login = name === defaultProfile ? 'subreport login' : `subreport login --profile ${name}`;
-  const choice = others.length === 0 ? '' : `, or choose another one with --profile: ${others.join(', ')}`;
-  return new CommandError(`Cannot find profile '${name}': log in first with: ${login}${choice}`);
+  const choice = others.length === 0 ? '' : `, or select an existing profile with --profile: ${others.join(', ')}`;
+  return new CommandError(`Cannot find profile '${name}': run '${login}' first${choice}`);
 }
 
 function profileNames(): string[] {

@@ -12,7 +12,7 @@ export async function ask(question: string, { stderr }: Output): Promise<string>
 
 /** Asks for a line on the terminal without showing it. */
 export async function askHidden(question: string, { stderr }: Output): Promise<string> {
-  process.stdin.setRawMode(true); // before the question, whose answer may come at once
+  process.stdin.setRawMode(true); // before the question: the answer may come immediately
   stderr.write(`${question} (not shown): `);
   try {
     return await readLine();
@@ -22,7 +22,7 @@ export async function askHidden(question: string, { stderr }: Output): Promise<s
   }
 }
 
-/** Reads a line; in raw mode, also obeys the keys that a terminal would handle. */
+/** Reads a line; in raw mode, also handles the editing keys, as a terminal does. */
 function readLine(): Promise<string> {
   const { stdin } = process;
   let line = '';

@@ -36,7 +36,7 @@ function tableWriter<Row>(screen: Screen, { columns }: RowLayout<Row>): RecordWr
     async end() {
       const dropped = table?.dropped ?? [];
       if (dropped.length > 0) {
-        screen.remark(`Not shown for lack of space: ${dropped.join(', ')}; -o csv and show ID have all fields.`);
+        screen.remark(`Columns that do not fit: ${dropped.join(', ')}. All fields: -o csv, or subreport show ID`);
       }
     },
   };

@@ -26,7 +26,7 @@ export function addSummaryCommand(program: Command, output: Output): void {
     .addHelpText(
       'after',
       `
-The subscriptions of an email address are counted by: subreport list --email ADDRESS --size 1
+To count the subscriptions of an email address: subreport list --email ADDRESS --size 1
 
 Examples:
   subreport summary

@@ -6,7 +6,7 @@ import { runReader } from './reader-action.ts';
 /** `subreport whoami`. */
 export function addWhoamiCommand(program: Command, output: Output): void {
   addProfileOption(program.command('whoami'))
-    .description('show the service and the client of a profile, and ask the service whether they work')
+    .description('show the service and the client of a profile, and check that they work')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExamples:\n  subreport whoami\n  subreport whoami --profile staging --json')
     .action((options: ProfileOption & { readonly json?: boolean }) =>

@@ -4,8 +4,8 @@ import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Replaces a file when all of its content has arrived and is on the disk. If anything fails before,
- * the file is as before, and nothing else is left.
+ * Replaces a file after all of its content was written and flushed. If anything fails before, the
+ * previous file remains unchanged, and the temporary one is removed.
  */
 export async function writeCompletely(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
   const temporary = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);

@@ -117,7 +117,7 @@ describe('login and profiles', () => {
     });
     expect(existsSync(config)).toBe(false);
     const { code, stderr } = await runHere(['list'], variables);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('missing is SUBREPORT_CLIENT_SECRET')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('missing: SUBREPORT_CLIENT_SECRET')]);
   });
 
   test('--env-file sets variables that are not set', async () => {

@@ -60,7 +60,7 @@ describe.runIf(hasTerminal)('in a terminal', () => {
     expect(lines[0]).toMatch(/^ID {5}STATUS {5}PRODUCT .*EXPIRES$/);
     expect(lines.slice(0, 21).filter((line) => displayWidth(line) > 70)).toEqual([]);
     expect(lines.slice(21)).toEqual([
-      expect.stringContaining('Not shown for lack of space: '),
+      expect.stringContaining('Columns that do not fit: '),
       '1-20 of 25. Next page: subreport list --size 20 --page 2',
     ]);
   });
