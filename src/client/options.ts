@@ -53,7 +53,7 @@ export type TokenEndpoint =
       readonly issuer?: undefined;
     }
   | {
-      /** Its metadata (RFC 8414, OpenID Connect Discovery) is read before the first token request. */
+      /** Its metadata (RFC 8414, OpenID Connect Discovery) is read before the first token. */
       readonly issuer: string;
       readonly tokenUrl?: undefined;
       readonly revocationUrl?: undefined;
