@@ -6,8 +6,8 @@ import { formatMessage } from 'publint/utils';
 import type { StagedPackage } from './stage-packages.ts';
 
 /**
- * What publint and arethetypeswrong find in a tarball. `require` of an ESM-only package is no
- * fault: Node.js supports it since 20.19 and 22.12.
+ * Problems that publint and arethetypeswrong find in a tarball. `require` of an ESM-only package is
+ * not one: Node.js 20.19, 22.12 and later support it.
  */
 export async function findPackageFaults(tarball: string): Promise<readonly string[]> {
   const data = new Uint8Array(readFileSync(tarball));
@@ -23,8 +23,8 @@ export async function findPackageFaults(tarball: string): Promise<readonly strin
 }
 
 /**
- * Imports that a package neither contains nor lists in its manifest, as error messages. Only a
- * package with dependencies may import modules of Node.js; the others run in browsers, too.
+ * An error message for each import that a package neither contains nor lists in its manifest. A
+ * package without dependencies also runs in browsers, so it must not import modules of Node.js.
  */
 export function findUnlistedImports({ folder, manifest }: StagedPackage): readonly string[] {
   const dependencies = Object.keys(manifest.dependencies ?? {});

@@ -25,7 +25,7 @@ const parts: readonly (readonly [part: string, files: RegExp])[] = [
   ['package.json, README, LICENSE, changelog', /./],
 ];
 
-/** A change of a number by more than this makes the table in the documentation stale. */
+/** Maximum relative difference between the table in the documentation and the packages. */
 const tolerance = 0.25;
 
 /** The rows of a table of files and kilobytes, for each part of each package. */

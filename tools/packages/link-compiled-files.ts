@@ -12,7 +12,7 @@ export const withCompiledPaths = (text: string): string => text.replaceAll(sourc
 
 /**
  * Replaces the paths of sources in all compiled modules and declarations below a folder. Returns an
- * error message for each that leads to no compiled file.
+ * error message for each path without a compiled file.
  */
 export function linkCompiledFiles(folder: string): readonly string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });

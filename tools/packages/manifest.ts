@@ -1,4 +1,4 @@
-/** The fields of the repository's package.json that the published manifests take over. */
+/** The fields of the repository's package.json that the published manifests copy. */
 export interface RootManifest {
   readonly name: string;
   readonly version: string;

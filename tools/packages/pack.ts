@@ -9,14 +9,14 @@ import { contentsTable, type PackedPackage, staleRow } from './contents.ts';
 import { packagesFolder, stagePackages } from './stage-packages.ts';
 
 // Writes the tarballs of both packages to dist/packages/ and checks them: `npm run pack`.
-// With --write, it updates the table of docs/packages.md; otherwise it checks that it is not stale.
+// With --write, it updates the table of docs/packages.md; otherwise it checks the table.
 
 const page = fileURLToPath(new URL('../../docs/packages.md', import.meta.url));
 const tableInPage = /(?<=<!-- written by npm run pack -- --write -->\n).*?(?=\n<!-- end -->)/s;
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
 
-/** Writes both tarballs and returns what npm says of them. */
+/** Writes both tarballs and returns npm's report about each. */
 async function writeTarballs(folders: readonly string[]): Promise<readonly PackedPackage[]> {
   const args = ['pack', ...folders, '--json', '--ignore-scripts', '--pack-destination', packagesFolder];
   const { stdout } = await promisify(execFile)('npm', args, {

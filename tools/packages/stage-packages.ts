@@ -12,13 +12,13 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The folder of the tarballs and of their unpacked contents. */
 export const packagesFolder = join(root, 'dist/packages');
 
-/** A package as a folder of the files that its tarball will have. */
+/** A folder with the files of a package's tarball. */
 export interface StagedPackage {
   readonly folder: string;
   readonly manifest: Manifest & { readonly dependencies?: Readonly<Record<string, string>> };
 }
 
-/** Compiles both packages, and adds what is not compiled. Throws if a path leads nowhere. */
+/** Compiles both packages, and adds the other files. Throws if the file of a path is missing. */
 export async function stagePackages(): Promise<readonly [server: StagedPackage, client: StagedPackage]> {
   rmSync(packagesFolder, { recursive: true, force: true });
   const rootManifest: RootManifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -47,7 +47,7 @@ async function stageServer(folder: string): Promise<void> {
   copyInto(folder, 'docs/subreport.1', 'man/subreport.1');
 }
 
-/** Whether a path is packed as it is: not sources, dumps of the schema, and the client's files. */
+/** Whether a path is copied unchanged: not sources, dumps of the schema or files of the client. */
 const isPacked = (path: string): boolean => !/\.ts$|[/\\]schema\.\w+\.sql$|[/\\]src[/\\]client$/.test(path);
 
 async function stageClient(folder: string): Promise<void> {

@@ -11,9 +11,9 @@ import { installRuntimes, systemNode } from './try/runtimes.ts';
 import { type DemoService, readPages, readReport, startDemo } from './try/service.ts';
 import { tryBrowser, tryRuntime, tryTypes } from './try/try-client.ts';
 
-// Installs the tarballs of `npm run pack` into empty projects and uses them, on all runtimes that
-// are supported: `npm run try-packages`. Runtimes and compilers are downloaded from npm.
-// With --quick, only on the Node.js versions of this machine, without npm.
+// Installs the tarballs of `npm run pack` into empty projects and uses them on all supported
+// runtimes: `npm run try-packages`. Runtimes and compilers are downloaded from npm.
+// With --quick, uses only the Node.js versions of this machine, without npm.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };

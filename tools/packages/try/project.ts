@@ -18,8 +18,8 @@ export async function install(folder: string, node: string, ...args: readonly st
 }
 
 /**
- * Unpacks a tarball into a project. Its dependencies become links to those of `modules`, which
- * takes a hundredth of the time of an installation.
+ * Unpacks a tarball into a project. Its dependencies are links to those of `modules`, which
+ * is about 100 times faster than installing them.
  */
 export async function unpack(folder: string, tarball: string, name: string, modules: string): Promise<void> {
   const target = join(folder, 'node_modules', name);

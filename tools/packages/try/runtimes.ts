@@ -26,7 +26,7 @@ export async function installRuntimes(folder: string): Promise<(name: keyof type
   return (name, file) => join(folder, 'node_modules', name, file);
 }
 
-/** The Node.js of the system, if there is one besides the pinned one of this repository. */
+/** The Node.js of the system, if there is one in addition to the pinned one of this repository. */
 export const systemNode = (): string | undefined =>
   systemPath
     .split(delimiter)

@@ -34,7 +34,7 @@ export async function startDemo(folder: string, node: string, ...command: readon
     cwd: folder,
     env: { ...userEnvironment(node), PORT: String(port), MANAGEMENT_PORT: '0', LOG_LEVEL: 'error' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // npx starts the command in a shell: a signal to the group reaches all of them
+    // npx starts the command in a shell: a signal to the process group reaches both
     detached: true,
   });
   const output = Promise.all([text(child.stdout), text(child.stderr)]);
@@ -67,7 +67,7 @@ const isReady = (origin: string): Promise<boolean> =>
     () => false,
   );
 
-/** Gets a token and a page of the report with fetch; returns what the table says about it. */
+/** Gets a token and a page of the report with fetch; returns the cell of the table. */
 export async function readReport({ client }: DemoService): Promise<string> {
   const token = await fetch(client.token_url, {
     method: 'POST',
@@ -87,7 +87,7 @@ export async function readReport({ client }: DemoService): Promise<string> {
   return `token, then ${records.length} of ${total} records`;
 }
 
-/** Gets the pages of a service and what they load; returns what the table says about it. */
+/** Gets the pages of a service and what they load; returns the cell of the table. */
 export async function readPages({ origin }: DemoService): Promise<string> {
   const counts = await Promise.all(
     ['/console', '/docs'].map(async (page) => {
