@@ -13,7 +13,8 @@ import { runReader } from './reader-action.ts';
 import { writeRecords } from './record-writer.ts';
 import { changeLayout } from './subscription-layout.ts';
 
-const parameters = changeParameters(defaultPageLimits);
+const { since, size } = changeParameters(defaultPageLimits);
+const parameters = { since, size: { ...size, description: 'maximum number of changes per request' } };
 
 interface ChangesOptions extends ProfileOption, OutputOptions {
   readonly follow?: boolean;

@@ -64,7 +64,7 @@ Examples:
           );
         const screen = openScreen({ quiet: options.quiet === true }, output);
         const { values, dates } = readParameters({ ...options }, parameters);
-        for (const { name, instant } of dates) screen.remark(`${name} ${instant}`);
+        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         const format = options.output ?? (extname(file).toLowerCase() === '.csv' ? 'csv' : 'ndjson');
         const report = await connect(options).client.export(values as ExportQuery, { format, signal });
         await writeReport(report, file, { screen, output });

@@ -61,7 +61,7 @@ Examples:
       runReader(async (signal) => {
         const screen = openScreen(options, output);
         const query = readParameters({ ...options }, parameters);
-        for (const { name, instant } of query.dates) screen.remark(`${name} ${instant}`);
+        for (const { name, instant } of query.dates) screen.remark(`--${name} ${instant}`);
         await chooseList({ options, query, screen, output, signal });
       }),
     );

@@ -37,7 +37,7 @@ Examples:
       runReader(async (signal) => {
         const screen = openScreen(options, output);
         const { values, dates } = readParameters({ ...options }, parameters);
-        for (const { name, instant } of dates) screen.remark(`${name} ${instant}`);
+        for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
         await writeSummary(await connect(options).client.summary(values as SummaryQuery, { signal }), screen);
       }),
     );

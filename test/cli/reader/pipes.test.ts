@@ -163,7 +163,7 @@ describe('reading a report in a pipe', () => {
 
   test('a relative date is shown as the instant that is sent', async () => {
     const { stdout, stderr } = await run('list', '--after', '7d', '--size', '2');
-    const [, instant = ''] = /^after (\S+Z)\n/.exec(stderr) ?? [];
+    const [, instant = ''] = /^--after (\S+Z)\n/.exec(stderr) ?? [];
     expect(Math.abs(Date.parse(instant) / 1000 - (nowSeconds - 7 * 86_400))).toBeLessThan(3_600);
     expect(idsOf(stdout)).toEqual(['id_06', 'id_05']);
     expect(stderr).toContain(`1-2 of 7. Next page: subreport list --after ${instant} --size 2 --page 2`);
