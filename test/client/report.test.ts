@@ -52,7 +52,7 @@ test('Dates, booleans and lists filter as their strings do', async () => {
   expect(await client().search(query).total()).toBe(expected.length);
 });
 
-test('a page has its totals and the cursors of its neighbours', async () => {
+test('a page has its totals and the cursors of the previous and the following page', async () => {
   const list = client().subscriptions({ size: 100 });
   const last = await list.page(3);
   expect(last).toMatchObject({ totalCount: 250, totalPages: 3, currentPage: 3, nextCursor: undefined });
@@ -126,7 +126,7 @@ test('null, an empty list and an invalid Date are rejected, because an ignored f
   }
 });
 
-test('a checkpoint resumes a walk at the page that was not used', async () => {
+test('a checkpoint resumes a report at the first page that was not completed', async () => {
   const checkpoint = createMemoryStore<string>();
   const ids: string[] = [];
   const walk = () => client().subscriptions({ size: 100 }, { checkpoint });

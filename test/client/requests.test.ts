@@ -42,7 +42,7 @@ test.each<[string, Fault]>([
   expect([first <= 500, second <= 1_000, clock.sleeps.length]).toEqual([true, true, 2]);
 });
 
-test('a walk continues at the page whose request failed', async () => {
+test('a report continues at the page whose request failed', async () => {
   const { client } = await clientWithFaults([undefined, undefined, 'reset', 'cut']);
   expect(await client.subscriptions({ size: 100 }).toArray({ max: 250 })).toHaveLength(250);
   const cursors = reportRequests().map(({ path }) => new URL(path, proxy.url).searchParams.get('cursor'));
