@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { TSchema } from 'typebox';
 import { buildProgram } from '../src/cli/command-line.ts';
-import { settings } from '../src/cli/config.ts';
+import { describeSetting, settings } from '../src/cli/config.ts';
 import { changeParameters } from '../src/contract/change.ts';
 import { defaultPageLimits } from '../src/contract/page-limits.ts';
 import { reportParameters } from '../src/contract/query.ts';
@@ -42,10 +42,13 @@ export function withGeneratedPart(file: string, text: string): string {
   return `${before}${begin}\n${part()}\n${end}${after}`;
 }
 
+const settingNames = Object.keys(settings) as (keyof typeof settings)[];
+
 function settingsTable(): string {
-  const rows = Object.entries(settings).map(([name, { fallback, rule, description }]) => {
+  const rows = settingNames.map((name) => {
+    const { fallback, rule } = settings[name];
     const shown = fallback === undefined ? '' : `\`${fallback}\``;
-    return `| \`${name}\` | ${shown} | ${rule} | ${description} |`;
+    return `| \`${name}\` | ${shown} | ${rule} | ${describeSetting(name)} |`;
   });
   return ['| setting | default | rule | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }

@@ -14,6 +14,7 @@ import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
 import { readerVariables } from './reader/environment.ts';
+import { isFromFile, readSecretFiles } from './secret-files.ts';
 import {
   issuerUrl,
   listOf,
@@ -254,19 +255,27 @@ export interface Config extends Values {
   readonly external: ExternalSettings | undefined;
 }
 
+/** The settings that `NAME_FILE` can read from a file. */
+const secretNames: readonly string[] = Object.entries(settings).flatMap(([name, setting]) =>
+  'secret' in setting ? [name] : [],
+);
+
 /**
  * Reads and validates all settings. Throws a `UsageError` that lists every invalid value and every
  * unknown `SUBREPORT_…` variable.
  */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const faults = unknownNames(environment);
+export function readConfig(variables: NodeJS.ProcessEnv = process.env): Config {
+  const files = readSecretFiles(secretNames, variables);
+  const environment = { ...variables, ...files.values };
+  const faults = [...unknownNames(environment), ...files.faults];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(settings)) {
     const given = environment[name];
     const value = given === undefined || given === '' ? setting.fallback : setting.read(given);
     if (value === undefined && given !== undefined && given !== '') {
       const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(given ?? '')}'`;
-      faults.push(`Cannot use ${name}: it must be ${setting.rule}${shown}`);
+      const subject = name in files.values ? `${name}_FILE: its content` : `${name}: it`;
+      faults.push(`Cannot use ${subject} must be ${setting.rule}${shown}`);
     }
     values[name] = value;
   }
@@ -295,7 +304,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 export interface ShownSetting {
   readonly name: string;
   readonly value: string;
-  readonly origin: 'environment' | 'default';
+  readonly origin: 'environment' | 'file' | 'default';
   readonly description: string;
 }
 
@@ -307,10 +316,21 @@ export function showConfig(config: Config, environment: NodeJS.ProcessEnv = proc
     return {
       name,
       value: 'secret' in setting && value !== undefined ? maskSecret(String(value)) : String(value ?? ''),
-      origin: environment[name] === undefined || environment[name] === '' ? 'default' : 'environment',
-      description: setting.description,
+      origin: originOf(name, environment),
+      description: describeSetting(name),
     };
   });
+}
+
+/** What the setting means; of a secret, also that it can be in a file. */
+export function describeSetting(name: Name): string {
+  const { description } = settings[name];
+  return secretNames.includes(name) ? `${description}. ${name}_FILE reads it from a file instead` : description;
+}
+
+function originOf(name: Name, environment: NodeJS.ProcessEnv): ShownSetting['origin'] {
+  if (secretNames.includes(name) && isFromFile(name, environment)) return 'file';
+  return environment[name] === undefined || environment[name] === '' ? 'default' : 'environment';
 }
 
 function unknownNames(environment: NodeJS.ProcessEnv): string[] {
