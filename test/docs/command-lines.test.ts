@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/command-line.ts';
+import { unknownWords } from '../support/unknown-words.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const silent = { write: () => undefined };
@@ -16,20 +16,6 @@ function commandLinesIn(page: string): string[][] {
       words.trim().split(/\s+/),
     ),
   );
-}
-
-/** The words of a command line that are no command or no option of it. */
-function unknownWords(program: Command, words: readonly string[]): string[] {
-  let command = program;
-  let rest = words;
-  for (let next: Command | undefined = program; next !== undefined && rest.length > 0; ) {
-    next = command.commands.find((child) => child.name() === rest[0]);
-    if (next !== undefined) [command, rest] = [next, rest.slice(1)];
-  }
-  const names = [...program.options, ...command.options].flatMap(({ long, short }) => [long, short]);
-  const flags = rest.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split('=')[0] ?? '');
-  const unknown = flags.filter((flag) => !names.includes(flag) && flag !== '--help');
-  return command.commands.length > 0 && rest.length > 0 && command !== program ? [...unknown, rest[0] ?? ''] : unknown;
 }
 
 test('every command line of subreport in the documentation has a command and options that exist', async () => {

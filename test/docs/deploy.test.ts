@@ -1,0 +1,63 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { buildProgram } from '../../src/cli/command-line.ts';
+import { readConfig, settings } from '../../src/cli/config.ts';
+import { unknownWords } from '../support/unknown-words.ts';
+
+const root = fileURLToPath(new URL('../../deploy/', import.meta.url));
+const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
+const silent = { write: () => undefined };
+
+/** Variables that a deployment may set: settings, files of secrets, and the folder of caches. */
+const variables = [
+  ...Object.entries(settings).flatMap(([name, setting]) => ('secret' in setting ? [name, `${name}_FILE`] : [name])),
+  'XDG_CACHE_HOME',
+];
+
+describe('the systemd units', () => {
+  const units = globSync('systemd/**/*.{service,timer,conf}', { cwd: root });
+  const lines = units.flatMap((unit) =>
+    [...read(unit).matchAll(/^(?<key>[A-Za-z]+)=(?<value>.*)$/gm)].map(({ groups }) => ({
+      unit,
+      key: groups?.key ?? '',
+      value: groups?.value ?? '',
+    })),
+  );
+  const valuesOf = (key: string): string[] => lines.filter((line) => line.key === key).map(({ value }) => value);
+
+  test('run commands of subreport that exist, with options that exist', async () => {
+    const program = await buildProgram({ stdout: silent, stderr: silent });
+    const starts = valuesOf('ExecStart').flatMap((value) => {
+      const words = /\/opt\/subreport\/bin\/subreport ([^']+)/.exec(value)?.[1]?.split(' ');
+      return words === undefined ? [] : [words];
+    });
+    const names = program.commands.map((command) => command.name());
+    expect(starts.map(([name]) => name).toSorted()).toEqual(['backup', 'doctor', 'serve']);
+    expect(names).toEqual(expect.arrayContaining(starts.map(([name]) => name)));
+    expect(starts.flatMap((words) => unknownWords(program, words))).toEqual([]);
+  });
+
+  test('set only variables that exist', () => {
+    const names = valuesOf('Environment').flatMap((value) => value.split(' ').map((pair) => pair.split('=')[0]));
+    expect(names.filter((name) => !variables.includes(name ?? ''))).toEqual([]);
+    expect(readConfig(parseEnv(read('systemd/subreport.env')) as NodeJS.ProcessEnv).publicUrl).toMatch(/^https:/);
+  });
+
+  test('give the service every credential that they load, and no others', () => {
+    const loaded = valuesOf('LoadCredential').map((value) => value.split(':')[0]);
+    const used = lines.flatMap(({ value }) => [...value.matchAll(/%d\/([\w-]+)/g)].map(([, name]) => name));
+    expect(loaded.length).toBeGreaterThan(1);
+    expect(used.toSorted()).toEqual(loaded.toSorted());
+  });
+
+  test('have a service for each timer, and names to which the hardening applies', () => {
+    const services = units.filter((unit) => unit.endsWith('.service')).map((unit) => basename(unit, '.service'));
+    for (const timer of units.filter((unit) => unit.endsWith('.timer'))) {
+      expect(services).toContain(basename(timer, '.timer'));
+    }
+    expect(services.filter((name) => !name.startsWith('subreport-'))).toEqual([]);
+  });
+});
