@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readUntilClose } from '../../../test/support/read-until-close.ts';
+import { buildOperatorOpenApi } from '../../contract/openapi-operator.ts';
 import { Spool } from '../../import/spool.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { RequestError } from '../listener/error.ts';
@@ -14,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 const store = openSqliteStore(folder);
 const app = await buildManagementServer({
   store,
-  openApi: {},
+  openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
   spool: new Spool(join(folder, 'spool'), 1_000),
   bodyStallMs: 300,
   requestMs: 5_000,
