@@ -7,6 +7,11 @@ const retryMs = 100;
 /** Maximum wait for buffered lines when the process exits, in milliseconds. */
 const lastWaitMs = 500;
 
+let droppedTotal = 0;
+
+/** Log lines that this process has dropped since its start. */
+export const droppedLogLines = (): number => droppedTotal;
+
 /** Limits of a destination. */
 interface LogDestinationOptions {
   readonly waitingBytesMax: number;
@@ -37,6 +42,7 @@ export class LogDestination {
     const bytes = Buffer.from(line);
     if (this.#waitingBytes + bytes.length > this.#options.waitingBytesMax) {
       this.#dropped += 1;
+      droppedTotal += 1;
       return;
     }
     this.#push(bytes);

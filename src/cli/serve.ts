@@ -11,6 +11,7 @@ import { operations } from '../contract/operations.ts';
 import { apiPath } from '../contract/report-paths.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
 import { buildServer } from '../http/server.ts';
+import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
@@ -34,6 +35,8 @@ export interface RunningService {
   readonly management: FastifyInstance | undefined;
   /** Makes `/readyz` return 503 and closes connections after their response, before a shutdown. */
   readonly drain: () => void;
+  /** The metrics of this process; `undefined` without the operator API. */
+  readonly metrics: ServiceMetrics | undefined;
 }
 
 /** How this process shares work with other processes. */
@@ -41,6 +44,8 @@ interface ServeOptions {
   readonly counters: Counters;
   /** Whether other processes may listen on the same port (`SO_REUSEPORT`). */
   readonly reusePort: boolean;
+  /** Writes the metrics of all processes, if there are others. */
+  readonly renderMetrics?: () => Promise<string | undefined>;
 }
 
 /**
@@ -51,7 +56,7 @@ export async function serve(
   config: Config,
   store: Store,
   logger: Logger,
-  { counters: { failures, requests }, reusePort }: ServeOptions = {
+  { counters: { failures, requests }, reusePort, renderMetrics }: ServeOptions = {
     counters: createCounters(config),
     reusePort: false,
   },
@@ -64,16 +69,7 @@ export async function serve(
     families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
     failures,
     now: nowSeconds,
-    settings: {
-      issuer: publicUrl,
-      audience: `${publicUrl}${apiPath}`,
-      accessTokenSeconds: config.ACCESS_TOKEN_SECONDS,
-      refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
-      refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
-      refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
-      refreshTokenUse: config.REFRESH_TOKEN_USE,
-      keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
-    },
+    settings: authSettings(config),
   };
   const resourceServer = createResourceServer(auth, openExternalIssuer(config, logger));
   let draining = false;
@@ -92,31 +88,37 @@ export async function serve(
     connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
     logger,
   };
+  // without the operator API, the service loads a quarter fewer modules
+  const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
+  const opened = operator?.openMetrics(store, shared.isDraining);
   const app = await buildServer({
     ...shared,
+    observe: opened?.observePublic,
     auth,
     resourceServer,
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
     requests,
-    exports: exportLimits(config),
+    exports: { ...exportLimits(config), onCount: opened?.metrics.exports },
     hasConsole: config.CONSOLE === 'true',
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
   });
   const spool = openSpool(config);
   await spool.sweep();
-  // without the operator API, the service loads a quarter fewer modules
-  const operator = config.MANAGEMENT_PORT === 0 ? undefined : await import('../http/operator/management.ts');
   const management = await operator?.buildManagementServer({
     ...shared,
     store,
     spool,
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     bodyStallMs,
+    observe: opened?.observeManagement,
+    measure: opened?.metrics,
+    renderMetrics: renderMetrics ?? (async () => opened?.metrics.render()),
     openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
   });
+  management?.addHook('onClose', async () => opened?.metrics.close());
   try {
     await listen(app, { config, prefix: '', message: 'listening', reusePort });
     if (management !== undefined)
@@ -131,7 +133,27 @@ export async function serve(
     drain: () => {
       draining = true;
     },
+    metrics: opened?.metrics,
   };
+}
+
+const authSettings = (config: Config): AuthContext['settings'] => ({
+  issuer: config.publicUrl,
+  audience: `${config.publicUrl}${apiPath}`,
+  accessTokenSeconds: config.ACCESS_TOKEN_SECONDS,
+  refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
+  refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
+  refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
+  refreshTokenUse: config.REFRESH_TOKEN_USE,
+  keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
+});
+
+async function loadOperator() {
+  const [{ buildManagementServer }, { openMetrics }] = await Promise.all([
+    import('../http/operator/management.ts'),
+    import('./open-metrics.ts'),
+  ]);
+  return { buildManagementServer, openMetrics };
 }
 
 const exportLimits = (config: Config): ExportLimits => ({

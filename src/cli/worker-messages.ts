@@ -1,10 +1,12 @@
 import type { Attempt } from '../auth/failure-budget.ts';
+import type { MetricValues } from '../metrics/service-metrics.ts';
 import type { Counters } from './counters.ts';
 
 /** Messages from a worker to the first process. */
 export type WorkerMessage =
   | { readonly kind: 'serving' }
   | { readonly kind: 'alive' }
+  | { readonly kind: 'metrics'; readonly metrics: MetricValues }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'call'; readonly id: number; readonly operation: Operation; readonly argument: never };
 
@@ -12,23 +14,31 @@ export type WorkerMessage =
 export type PrimaryMessage =
   | { readonly kind: 'drain' }
   | { readonly kind: 'alive?' }
+  | { readonly kind: 'metrics?' }
   | { readonly kind: 'result'; readonly id: number; readonly value: unknown };
 
 type Operation = keyof typeof operations;
 
-/** The counter operations that a worker may call. */
+/** What the first process does for its workers. */
+interface Primary extends Counters {
+  /** Writes the metrics of all workers. */
+  readonly renderMetrics: () => Promise<string>;
+}
+
+/** The operations that a worker may call. */
 const operations = {
-  countRequest: ({ requests }: Counters, key: string) => requests.add(key),
-  secondsToWait: ({ failures }: Counters, attempt: Attempt) => failures.secondsToWait(attempt),
-  countFailure: ({ failures }: Counters, attempt: Attempt) => failures.count(attempt),
+  countRequest: ({ requests }: Primary, key: string) => requests.add(key),
+  secondsToWait: ({ failures }: Primary, attempt: Attempt) => failures.secondsToWait(attempt),
+  countFailure: ({ failures }: Primary, attempt: Attempt) => failures.count(attempt),
+  renderMetrics: ({ renderMetrics }: Primary, _all: undefined) => renderMetrics(),
 } as const;
 
-/** Runs a counter operation for a worker, in the primary process. */
+/** Runs an operation for a worker, in the primary process. */
 export async function runForWorker(
-  counters: Counters,
+  primary: Primary,
   { id, operation, argument }: Extract<WorkerMessage, { kind: 'call' }>,
 ): Promise<PrimaryMessage> {
-  return { kind: 'result', id, value: await operations[operation](counters, argument) };
+  return { kind: 'result', id, value: await operations[operation](primary, argument) };
 }
 
 /** The channel of a worker to the first process. */
@@ -37,8 +47,8 @@ export interface PrimaryChannel {
   on(event: 'message', listener: (message: PrimaryMessage) => void): unknown;
 }
 
-/** Counters that call the primary process, so that a limit holds for all workers together. */
-export function createRemoteCounters(channel: PrimaryChannel): Counters {
+/** Calls the first process, so that limits and metrics are those of all workers together. */
+export function callPrimary(channel: PrimaryChannel): { counters: Counters; renderMetrics: Primary['renderMetrics'] } {
   const waiting = new Map<number, (value: never) => void>();
   let lastId = 0;
   channel.on('message', (message) => {
@@ -56,10 +66,13 @@ export function createRemoteCounters(channel: PrimaryChannel): Counters {
       channel.send({ kind: 'call', id: lastId, operation, argument: argument as never });
     });
   return {
-    requests: { add: (key) => call('countRequest', key) },
-    failures: {
-      secondsToWait: (attempt) => call('secondsToWait', attempt),
-      count: (attempt) => call('countFailure', attempt),
+    counters: {
+      requests: { add: (key) => call('countRequest', key) },
+      failures: {
+        secondsToWait: (attempt) => call('secondsToWait', attempt),
+        count: (attempt) => call('countFailure', attempt),
+      },
     },
+    renderMetrics: () => call('renderMetrics', undefined),
   };
 }

@@ -1,16 +1,12 @@
 import cluster from 'node:cluster';
+import type { MetricValues } from '../metrics/service-metrics.ts';
 import { readConfig } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
 import { onStopSignal, stopService } from './stop-service.ts';
 import { logStoreEvents, openReadyStore } from './store-session.ts';
-import {
-  createRemoteCounters,
-  type PrimaryChannel,
-  type PrimaryMessage,
-  type WorkerMessage,
-} from './worker-messages.ts';
+import { callPrimary, type PrimaryChannel, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
 
 // One process of `subreport serve --workers N`, started by the first process (`workers.ts`), which
 // has migrated the store and reports its problems. If the first process exits, the channel closes
@@ -27,10 +23,12 @@ const channel: PrimaryChannel = {
   send: (message: WorkerMessage) => void process.send?.(message),
   on: (event, listener) => process.on(event, (message) => listener(message as PrimaryMessage)),
 };
+let readMetrics: (() => Promise<MetricValues>) | undefined;
 let stop = (): void => process.exit(0); // stopped before it serves: no requests in progress
 channel.on('message', ({ kind }) => {
   if (kind === 'drain') stop();
   if (kind === 'alive?') channel.send({ kind: 'alive' });
+  if (kind === 'metrics?') void readMetrics?.().then((metrics) => channel.send({ kind: 'metrics', metrics }));
 });
 try {
   await serveAsWorker();
@@ -45,9 +43,10 @@ async function serveAsWorker(): Promise<void> {
   const logger = createLogger(config, { worker: cluster.worker?.id ?? 0, pid: process.pid });
   const store = await openReadyStore(config, ...logStoreEvents(logger));
   const service = await serve(config, store, logger, {
-    counters: createRemoteCounters(channel),
+    ...callPrimary(channel),
     reusePort: canReusePort,
   });
+  readMetrics = service.metrics?.values;
   let stopping = false;
   stop = () => {
     if (stopping) return;

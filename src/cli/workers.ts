@@ -34,9 +34,10 @@ export class Workers {
   readonly #config: Config;
   readonly #logger: Logger;
   readonly #counters;
+  readonly #serving = new Set<Worker>();
+  #renderMetrics: (() => Promise<string>) | undefined;
   readonly #stopping = new AbortController();
   readonly #silenceMs: number;
-  #serving = 0;
 
   /** A worker whose event loop is blocked for `silenceMs` milliseconds is killed and replaced. */
   constructor(config: Config, logger: Logger, silenceMs = silenceMsMax) {
@@ -98,7 +99,9 @@ export class Workers {
         if (message.kind === 'serving') resolve();
         else if (message.kind === 'failed') reject(new CommandError(message.message));
         else if (message.kind === 'call')
-          void runForWorker(this.#counters, message).then((result) => send(worker, result));
+          void runForWorker({ ...this.#counters, renderMetrics: () => this.#collectMetrics() }, message).then(
+            (result) => send(worker, result),
+          );
       });
     });
     try {
@@ -107,12 +110,21 @@ export class Workers {
       worker.process.kill('SIGKILL');
       throw error;
     }
-    this.#serving += 1;
+    this.#serving.add(worker);
     worker.once('exit', () => {
-      this.#serving -= 1;
+      this.#serving.delete(worker);
     });
     this.#watch(worker);
     return { worker, ended };
+  }
+
+  /** Adds up the metrics of all workers that serve. */
+  async #collectMetrics(): Promise<string> {
+    if (this.#renderMetrics === undefined) {
+      const { createMetricsCollector } = await import('./worker-metrics.ts');
+      this.#renderMetrics = createMetricsCollector(this.#serving, send);
+    }
+    return this.#renderMetrics();
   }
 
   #watch(worker: Worker): void {
@@ -154,7 +166,7 @@ export class Workers {
    */
   #tryAgain(error: unknown, failures: number): undefined {
     if (this.#isStopping) return undefined;
-    if (this.#serving === 0 && failures >= failuresMax) throw error;
+    if (this.#serving.size === 0 && failures >= failuresMax) throw error;
     this.#logger.error({ reason: describeFailure(error) }, 'a worker could not be started; trying again');
   }
 

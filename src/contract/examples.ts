@@ -114,6 +114,10 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
   },
   introspection,
   health: { status: 'ok' },
+  metrics: `# HELP subreport_exports_in_progress Exports in progress
+# TYPE subreport_exports_in_progress gauge
+subreport_exports_in_progress 2
+`,
   ...Object.fromEntries(tokenErrors),
   ...problemExamples,
 };

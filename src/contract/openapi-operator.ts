@@ -3,7 +3,14 @@ import { exampleLine } from './examples.ts';
 import { LoadSummary, loadParameters } from './load.ts';
 import { type OpenApiOptions, openApiPaths } from './openapi.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './openapi-components.ts';
-import { createResponses, type Json, queryParameterObjects, requestHeaders, schemaRef } from './openapi-responses.ts';
+import {
+  createResponses,
+  examplesOf,
+  type Json,
+  queryParameterObjects,
+  requestHeaders,
+  schemaRef,
+} from './openapi-responses.ts';
 import { type OperatorOperationId, operatorOperations } from './operator-operations.ts';
 import { sampleRequests } from './sample-requests.ts';
 
@@ -36,7 +43,7 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
   };
 }
 
-const { response, problems, publicDocument } = createResponses(['X-Correlation-ID']);
+const { headerRefs, response, problems, publicDocument } = createResponses(['X-Correlation-ID']);
 
 function describeOperation(operationId: OperatorOperationId): Json {
   switch (operationId) {
@@ -54,6 +61,8 @@ function describeOperation(operationId: OperatorOperationId): Json {
           ...problems(400, 401, 403, 404, 408, 413, 414, 415, 429, 431, 500, 503),
         },
       };
+    case 'getMetrics':
+      return { security: [], responses: { 200: metricsText, ...problems(400, 429, 431, 500, 503) } };
     case 'getHealth':
       return publicDocument('The process is alive', schemaRef('Health'), { example: 'health' });
     case 'getReadiness':
@@ -62,6 +71,17 @@ function describeOperation(operationId: OperatorOperationId): Json {
       return publicDocument('The document', { type: 'object', description: 'An OpenAPI 3.1 document' });
   }
 }
+
+const metricsText = {
+  description: 'The metrics; docs/metrics.md lists them',
+  headers: headerRefs(),
+  content: {
+    'text/plain': {
+      schema: { type: 'string', description: 'The text format of Prometheus', maxLength: 10_000_000, pattern: '^#' },
+      ...examplesOf('metrics'),
+    },
+  },
+};
 
 const tenantParameter = {
   name: 'tenant',

@@ -10,6 +10,14 @@ export const operatorOperations = {
     description:
       'Requires the scope subscription:write. Validates and loads the NDJSON records of the body, one JSON object per line, plain or compressed with gzip or zstd. By default, valid rows are loaded in batches and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.',
   },
+  getMetrics: {
+    method: 'GET',
+    path: '/metrics',
+    tag: 'service',
+    summary: 'Get the metrics',
+    description:
+      'Returns the metrics of all processes of the service in the text format of Prometheus. The metrics have no label of a tenant, a client or a URL.',
+  },
   getHealth: operations.getHealth,
   getReadiness: operations.getReadiness,
   getOpenapi: operations.getOpenapi,

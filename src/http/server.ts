@@ -22,7 +22,7 @@ import { addSubscriptionRoutes, type SubscriptionRoutes } from './report/subscri
 interface ServerOptions
   extends Readiness,
     SubscriptionRoutes,
-    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs'> {
+    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe'> {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
   /** Counts the requests of each client if `rateLimitPerMinute` limits them. */
@@ -49,11 +49,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });
     app.addHook('onSend', addRateLimitHeaders);
   }
-  const { logger, isDraining, report } = options;
+  const { logger, isDraining, report, observe } = options;
   const { store, now } = report;
   // a rate limit must count every request, so none may be answered before its route
   const repeated =
-    options.rateLimitPerMinute > 0 ? undefined : createRepeatedRequests({ store, logger, now, isDraining });
+    options.rateLimitPerMinute > 0 ? undefined : createRepeatedRequests({ store, logger, now, isDraining, observe });
   if (repeated !== undefined) installRepeatedRequests(app.server, repeated);
   addSubscriptionRoutes(app, options, repeated);
   addTokenRoute(app, options.auth);

@@ -128,6 +128,13 @@ export interface StoreCheck {
   readonly message: string;
 }
 
+/** Connections of a pool, and the work that waits for one. */
+export interface PoolUse {
+  readonly busy: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /**
  * The store, on either engine. All functions reject with `StorageError` if the store itself fails.
  * One test suite runs on both implementations (`test/storage/`).
@@ -145,6 +152,8 @@ export interface Store {
    * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has its own time limit.
    */
   within(deadline: number): Store;
+  /** How the connection pool is used at present; absent if the engine has none. */
+  poolUse?(): PoolUse;
   /** Runs `work` with a reader of one snapshot of a tenant. The reader cannot write. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**

@@ -18,7 +18,7 @@ const [, walksText = ''] =
 const walks = new Map(
   walksText.split('\n### ').map((section) => {
     const [title = ''] = section.split('\n');
-    const files = [...section.matchAll(/`((?:auth|cli|http|import|report|storage)\/[\w/-]+)`/g)];
+    const files = [...section.matchAll(/`((?:auth|cli|http|import|metrics|report|storage)\/[\w/-]+)`/g)];
     return [title, [...new Set(files.map(([, file = '']) => file))]] as const;
   }),
 );
@@ -152,7 +152,14 @@ describe('the request paths of ARCHITECTURE.md', () => {
   });
 
   test('name only existing files, each imported by another one of them or by the file that wires the service', () => {
-    const wiring = ['cli/command-line', 'cli/serve-command', 'http/server', 'storage/open-store'];
+    const wiring = [
+      'cli/command-line',
+      'cli/open-metrics',
+      'cli/serve-command',
+      'http/server',
+      'metrics/service-metrics',
+      'storage/open-store',
+    ];
     const named = [...walks.values()].flat();
     const imported = new Set([...wiring, ...named].flatMap((file) => imports.get(file) ?? []));
     expect(named.length).toBeGreaterThan(100);

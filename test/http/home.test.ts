@@ -42,5 +42,6 @@ test('/ names only what the management listener serves', async () => {
     '/healthz': 200,
     '/readyz': 200,
     '/operator/v1/tenants/{tenant}/subscriptions': 405,
+    '/metrics': 200,
   });
 });

@@ -42,8 +42,11 @@ export function logAccess(
   );
 }
 
+/** Receives what is logged of each response, and the outcome of a request by an OAuth client. */
+export type ResponseObserver = (line: AccessLine, outcome?: FastifyRequest['audit']) => void;
+
 /** Logs every response. */
-export function addAccessLog(app: FastifyInstance): void {
+export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | undefined): void {
   app.decorateRequest('audit', null);
   app.decorateRequest('refusedClientId', null);
   app.addHook('onResponse', async (request, reply) => {
@@ -54,6 +57,7 @@ export function addAccessLog(app: FastifyInstance): void {
       durationMs: reply.elapsedTime,
       access: request.access,
     };
+    observe?.(line, request.audit);
     logAccess(request.log, line, { ...describeRefusal(request, reply), ...request.audit });
   });
 }

@@ -7,7 +7,7 @@ import fastify, {
   LogController,
 } from 'fastify';
 import { operations } from '../../contract/operations.ts';
-import { addAccessLog } from './access-log.ts';
+import { addAccessLog, type ResponseObserver } from './access-log.ts';
 import { createClientErrorHandler } from './client-error.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 import { defaultHeaders, type TransportPolicy } from './default-headers.ts';
@@ -33,6 +33,8 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly requestTimeoutMs: number;
   /** Time limit until a response begins, in milliseconds, unless its route lifts the deadline. */
   readonly requestMs: number;
+  /** Measures each response. */
+  readonly observe?: ResponseObserver | undefined;
 }
 
 /**
@@ -51,6 +53,7 @@ export function buildBaseServer({
   requestTimeoutMs,
   isHttps,
   requestMs,
+  observe,
 }: BaseServerOptions): FastifyInstance {
   const headers = defaultHeaders({ isHttps });
   const handleClientError = createClientErrorHandler(logger, headers);
@@ -101,7 +104,7 @@ export function buildBaseServer({
       socket.destroySoon(); // or a request that follows would be handled
     },
   });
-  addAccessLog(app);
+  addAccessLog(app, observe);
   return app;
 }
 

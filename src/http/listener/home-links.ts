@@ -36,5 +36,6 @@ export const operatorLinks: readonly HomeLink[] = [
   docs,
   openapi,
   request('load', operatorOperations.loadSubscriptions),
+  page('metrics', operatorOperations.getMetrics),
   ...checks,
 ];

@@ -5,7 +5,7 @@ import type { Access } from '../../auth/resource-server.ts';
 import { estimateBytes } from '../../storage/estimate-bytes.ts';
 import { FreshMap } from '../../storage/fresh-map.ts';
 import type { Store } from '../../storage/store.ts';
-import { logAccess } from './access-log.ts';
+import { logAccess, type ResponseObserver } from './access-log.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 
 /** A response that can be sent again. */
@@ -33,6 +33,8 @@ interface RepeatedRequestsOptions {
   readonly now: () => number;
   /** Whether this process is shutting down, which its responses must say. */
   readonly isDraining: () => boolean;
+  /** Measures each response. */
+  readonly observe?: ResponseObserver | undefined;
 }
 
 interface CachedResponse extends RepeatableResponse {
@@ -64,7 +66,13 @@ interface Arrival {
  * the same response. The change mark is read for each request, after its last byte has arrived.
  * Requests hold a token, so the cache key is their SHA-256.
  */
-export function createRepeatedRequests({ store, logger, now, isDraining }: RepeatedRequestsOptions): RepeatedRequests {
+export function createRepeatedRequests({
+  store,
+  logger,
+  now,
+  isDraining,
+  observe,
+}: RepeatedRequestsOptions): RepeatedRequests {
   const cached = new FreshMap<CachedResponse>(store, {
     ...bounds,
     bytesOf: ({ headers, heldBytes }) => estimateBytes(headers) + heldBytes,
@@ -92,6 +100,7 @@ export function createRepeatedRequests({ store, logger, now, isDraining }: Repea
       response.end(body);
       const { route, status, access } = known;
       const line = { method: 'GET', route, status, durationMs: performance.now() - started, access };
+      observe?.(line);
       logAccess(logger, line, { correlation_id: id });
       return true;
     },

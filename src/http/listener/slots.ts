@@ -11,6 +11,8 @@ interface SlotLimits {
   readonly perClientMax: number;
   /** Maximum of all clients of a tenant; `max` if absent. */
   readonly perTenantMax?: number;
+  /** Receives the number in progress whenever it changes. */
+  readonly onCount?: ((inProgress: number) => void) | undefined;
 }
 
 /** Limits of streamed exports. */
@@ -40,7 +42,7 @@ type TakeSlot = (clientId: string, tenant: string) => () => void;
  * a rejection.
  */
 export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice = ''): TakeSlot {
-  const { max, perClientMax, perTenantMax = max } = limits;
+  const { max, perClientMax, perTenantMax = max, onCount } = limits;
   const taken = new Map<string, number>();
   const count = (key: string, by: 1 | -1): void => {
     const n = (taken.get(key) ?? 0) + by;
@@ -61,8 +63,10 @@ export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice 
     requireFree(ofAll, max, 'UNAVAILABLE', `the service has reached its number of concurrent ${verb}s`);
     const keys = [ofClient, ofTenant, ofAll];
     for (const key of keys) count(key, 1);
+    onCount?.(taken.get(ofAll) ?? 0);
     return () => {
       for (const key of keys.splice(0)) count(key, -1); // once, however often it is called
+      onCount?.(taken.get(ofAll) ?? 0);
     };
   };
 }

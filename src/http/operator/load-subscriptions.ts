@@ -28,6 +28,13 @@ export interface LoadRoute {
   readonly spool: Spool;
   /** Longest wait for the next bytes of a body, in milliseconds. */
   readonly bodyStallMs: number;
+  readonly measure?: LoadMeasure | undefined;
+}
+
+/** Receives the number of loads in progress, and the rows of each finished load. */
+interface LoadMeasure {
+  readonly loads: (inProgress: number) => void;
+  readonly loaded: (rows: Pick<LoadSummary, 'accepted' | 'rejected'>) => void;
 }
 
 const mediaTypes = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
@@ -49,7 +56,7 @@ const decompressedBytesMax = 8 * 2 ** 30;
 export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
   const { authorizeWrite } = options;
   const { method, path } = operatorOperations.loadSubscriptions;
-  const takeSlot = createSlots(loadLimits, 'load');
+  const takeSlot = createSlots({ ...loadLimits, onCount: options.measure?.loads }, 'load');
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     // the handler reads the body, as fast as it can load it
@@ -69,6 +76,7 @@ export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
         const { clientId, tenant } = accessOf(request);
         const release = takeSlot(clientId, tenant);
         const summary = await loadBody(options, request, tenant, flags).finally(release);
+        if (!summary.dry_run) options.measure?.loaded(summary);
         return reply.header('cache-control', 'no-store').send(summary);
       },
     });

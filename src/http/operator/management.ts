@@ -9,13 +9,16 @@ import { operatorLinks } from '../listener/home-links.ts';
 import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
 import { addLoadRoute, type LoadRoute } from './load-subscriptions.ts';
+import { addMetricsRoute } from './metrics.ts';
 
 /** What the management listener needs. */
 interface ManagementOptions
   extends Readiness,
     LoadRoute,
-    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs'> {
+    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe'> {
   readonly openApi: object;
+  /** Writes the metrics of all processes; `undefined` if they cannot be collected. */
+  readonly renderMetrics: () => Promise<string | undefined>;
 }
 
 /** Builds the HTTP server of the management listener; it does not listen yet. */
@@ -28,6 +31,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   await app.register(accepts);
   addHealthRoutes(app, options);
   addLoadRoute(app, options);
+  addMetricsRoute(app, options.renderMetrics);
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });
   addHomeRoute(app, {
     title: 'subreport: the operator API',

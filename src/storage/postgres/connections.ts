@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
-import type { TenantId } from '../store.ts';
+import type { PoolUse, TenantId } from '../store.ts';
 import { parserOf } from './batch.ts';
 import { close, closeAtOnce, connect, connectMsMax, createDedicatedClient } from './connect.ts';
 import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
@@ -121,6 +121,11 @@ export class PostgresConnections {
     } finally {
       await close(client);
     }
+  }
+
+  get poolUse(): PoolUse {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount + this.#lanes.waiting };
   }
 
   close(): Promise<void> {

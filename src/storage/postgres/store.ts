@@ -13,6 +13,7 @@ import {
   type ImportLock,
   type LoadCounts,
   type MigrationResult,
+  type PoolUse,
   type Replacement,
   type ResumePoint,
   type Row,
@@ -93,6 +94,10 @@ class PostgresStore implements Store {
   constructor(shared: SharedParts, deadline: number | undefined) {
     this.#shared = shared;
     this.#deadline = deadline;
+  }
+
+  poolUse(): PoolUse {
+    return this.#shared.connections.poolUse;
   }
 
   within(deadline: number): Store {

@@ -25,6 +25,11 @@ export class TenantLanes {
     this.#suspectsMax = quarter;
   }
 
+  /** Work that waits for one of its tenant's connections. */
+  get waiting(): number {
+    return [...this.#waiting.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
   /**
    * Resolves once the tenant may use one more connection; rejects with `UNAVAILABLE` if that takes
    * longer than the deadline.

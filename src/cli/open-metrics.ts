@@ -1,0 +1,34 @@
+import { operations } from '../contract/operations.ts';
+import { operatorOperations } from '../contract/operator-operations.ts';
+import { operationNames } from '../http/listener/operation-names.ts';
+import type { MeasureResponse } from '../metrics/request-metrics.ts';
+import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
+import type { Store } from '../storage/store.ts';
+import { droppedLogLines } from './log-destination.ts';
+
+/** Longest check of readiness of a scrape, in milliseconds. */
+const readyMsMax = 2_000;
+
+/** The metrics of a process, and the observers of its two listeners. */
+export interface OpenedMetrics {
+  readonly metrics: ServiceMetrics;
+  readonly observePublic: MeasureResponse;
+  readonly observeManagement: MeasureResponse;
+}
+
+/** Creates the metrics of a process that serves a store. */
+export function openMetrics(store: Store, isDraining: () => boolean): OpenedMetrics {
+  const metrics = createServiceMetrics({
+    checkReady: async () => {
+      if (isDraining()) throw new Error('the service is shutting down');
+      await store.within(performance.now() + readyMsMax).checkReady();
+    },
+    poolUse: () => store.poolUse?.(),
+    droppedLogLines,
+  });
+  return {
+    metrics,
+    observePublic: metrics.measureListener('public', operationNames(operations)),
+    observeManagement: metrics.measureListener('management', operationNames(operatorOperations)),
+  };
+}

@@ -1,0 +1,46 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Gauge, type Registry } from 'prom-client';
+
+/** Milliseconds between two samples of the event loop. */
+const resolutionMs = 20;
+const quantiles = [0.5, 0.99, 1];
+
+/** Adds the metrics of this process to a registry; returns the function that stops measuring. */
+export function addProcessMetrics(registry: Registry): () => void {
+  const registers = [registry];
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  new Gauge({
+    name: 'subreport_event_loop_delay_seconds',
+    help: 'Delay of the event loop since the last scrape, of the slowest process',
+    labelNames: ['quantile'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      for (const quantile of quantiles)
+        this.set({ quantile: String(quantile) }, secondsOf(delay.percentile(quantile * 100)));
+      delay.reset();
+    },
+  });
+  new Gauge({
+    name: 'process_cpu_seconds',
+    help: 'CPU time since the start, of all processes that serve',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.set((user + system) / 1e6);
+    },
+  });
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory of all processes that serve',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  return () => delay.disable();
+}
+
+/** A sample includes the interval between two samples. */
+const secondsOf = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) || 0;

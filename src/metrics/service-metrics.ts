@@ -1,0 +1,38 @@
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { addProcessMetrics } from './process-metrics.ts';
+import { addRequestMetrics, type MeasureListener } from './request-metrics.ts';
+import { addStateMetrics, type MeasuredState } from './state-metrics.ts';
+import { addWorkMetrics, type MeasureWork } from './work-metrics.ts';
+
+/** The values of all metrics of a process, as one process sends them to another. */
+export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
+
+/** The metrics of this process. */
+export interface ServiceMetrics extends MeasureWork {
+  readonly measureListener: MeasureListener;
+  /** Writes all metrics in the text format of Prometheus. */
+  readonly render: () => Promise<string>;
+  readonly values: () => Promise<MetricValues>;
+  readonly close: () => void;
+}
+
+/** Creates the metrics of this process. */
+export function createServiceMetrics(state: MeasuredState): ServiceMetrics {
+  const registry = new Registry();
+  const measureListener = addRequestMetrics(registry);
+  const work = addWorkMetrics(registry);
+  addStateMetrics(registry, state);
+  const close = addProcessMetrics(registry);
+  return {
+    ...work,
+    measureListener,
+    render: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
+    close,
+  };
+}
+
+/** Writes the metrics of several processes, each added up as its `aggregator` says. */
+export function aggregateMetrics(processes: readonly MetricValues[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...processes]).metrics();
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../tools/free-port.ts';
+import { openPostgres, openSqlite } from '../support/engines.ts';
+import { testRole } from '../support/global-setup.ts';
+import { startService, startWorkers, type TestService } from '../support/service.ts';
+
+const docs = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
+
+/** A metric as the text format or a row of docs/metrics.md describes it. */
+interface Metric {
+  readonly name: string;
+  readonly type: string;
+}
+
+const exportedMetrics = (text: string): Metric[] =>
+  [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => ({ name, type }));
+
+/** The value of a series, written as in the text format without its value. */
+function seriesValue(text: string, series: string): number | undefined {
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+}
+
+async function scrape(url: string): Promise<string> {
+  const response = await fetch(`${url}/metrics`, { headers: { connection: 'close' } });
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return response.text();
+}
+
+const requestCount = (operation: string, statusClass: string): string =>
+  `subreport_request_duration_seconds_count{listener="public",operation="${operation}",status_class="${statusClass}"}`;
+
+describe('GET /metrics', () => {
+  let service: TestService;
+  let management: string;
+  beforeAll(async () => {
+    const port = await freePort();
+    management = `http://127.0.0.1:${port}`;
+    service = await startService(await openSqlite(), { MANAGEMENT_PORT: String(port) });
+  });
+  afterAll(() => service.close());
+
+  test('exports each metric of docs/metrics.md with its type, and no other', async () => {
+    const rows = [...docs.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name = '', type = '']) => ({ name, type }));
+    const byName = (a: Metric, b: Metric): number => a.name.localeCompare(b.name);
+    expect(exportedMetrics(await scrape(management)).sort(byName)).toEqual(rows.sort(byName));
+    expect(rows.length).toBeGreaterThan(10);
+  });
+
+  test('counts repeated, rejected and unknown requests by operation, without tenant, client or URL', async () => {
+    const tenant = await service.createTenant('acme-metrics');
+    const client = await service.createClient(tenant);
+    const token = await service.accessToken(client);
+    for (const size of [10, 10, 10, 0]) await (await service.get(`/v1/subscription?size=${size}`, token)).text();
+    await fetch(`${service.url}/elsewhere/acme-metrics`);
+    await service.postToken({ grant_type: 'client_credentials', ...client, client_secret: 'wrong' });
+    const text = await scrape(management);
+    expect([
+      seriesValue(text, requestCount('listSubscriptions', '2xx')),
+      seriesValue(text, requestCount('listSubscriptions', '4xx')),
+      seriesValue(text, requestCount('unknown', '4xx')),
+      seriesValue(text, 'subreport_token_requests_total{operation="issueToken",outcome="accepted"}'),
+      seriesValue(text, 'subreport_token_requests_total{operation="issueToken",outcome="invalid_client"}'),
+    ]).toEqual([3, 1, 1, 1, 1]);
+    for (const secret of ['acme-metrics', client.client_id, 'elsewhere', '/v1/']) expect(text).not.toContain(secret);
+  });
+
+  test('counts the rows of a load, and the time of a load without rejected rows', async () => {
+    const tenant = await service.createTenant('loaded');
+    const token = await service.accessToken(await service.createClient(tenant, { scopes: ['subscription:write'] }));
+    await fetch(`${management}/operator/v1/tenants/loaded/subscriptions`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      body: '{"id":"x"}\n',
+    });
+    const text = await scrape(management);
+    expect(seriesValue(text, 'subreport_load_rows_total{result="rejected"}')).toBe(1);
+    expect(seriesValue(text, 'subreport_load_last_success_timestamp_seconds')).toBe(0);
+    expect(seriesValue(text, 'subreport_loads_in_progress')).toBe(0);
+  });
+
+  test('says that the service is ready', async () => {
+    expect(seriesValue(await scrape(management), 'subreport_ready')).toBe(1);
+  });
+});
+
+test('with PostgreSQL, the metrics contain the connections of the pool', async () => {
+  const port = await freePort();
+  const service = await startService(await openPostgres(testRole), { MANAGEMENT_PORT: String(port) });
+  try {
+    const text = await scrape(`http://127.0.0.1:${port}`);
+    const states = ['busy', 'idle'].map(
+      (state) => seriesValue(text, `subreport_pool_connections{state="${state}"}`) ?? NaN,
+    );
+    expect(states.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
+  } finally {
+    await service.close();
+  }
+});
+
+test('with --workers 2, each scrape counts the requests of both workers', async () => {
+  const port = await freePort();
+  const service = await startWorkers(await openSqlite(), { MANAGEMENT_PORT: String(port) });
+  try {
+    const tries = Array.from({ length: 12 }, () =>
+      fetch(`${service.url}/healthz`, { headers: { connection: 'close' } }).then((response) => response.text()),
+    );
+    await Promise.all(tries);
+    for (let n = 0; n < 4; n += 1) {
+      expect(seriesValue(await scrape(`http://127.0.0.1:${port}`), requestCount('getHealth', '2xx'))).toBe(12);
+    }
+  } finally {
+    await service.close();
+  }
+});
