@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
 import { buildProgram } from '../../src/cli/command-line.ts';
 import { readConfig, settings } from '../../src/cli/config.ts';
 import { unknownWords } from '../support/unknown-words.ts';
@@ -60,4 +61,57 @@ describe('the systemd units', () => {
     }
     expect(services.filter((name) => !name.startsWith('subreport-'))).toEqual([]);
   });
+});
+
+interface Container {
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly volumeMounts: readonly { readonly mountPath: string }[];
+}
+
+describe('the container files', () => {
+  const containerfile = read('Containerfile');
+  const { services } = parse(read('compose.yaml')) as {
+    services: Record<'subreport', { environment: Record<string, string>; secrets: string[] }>;
+  };
+  const documents = parseAllDocuments(read('kubernetes/subreport.yaml')).map((document) => document.toJS());
+  const pod = documents.find(({ kind }) => kind === 'Deployment').spec.template;
+  const [container] = pod.spec.containers as Container[];
+
+  test('set only variables that exist, to valid values', () => {
+    const inImage = Object.fromEntries(
+      [...containerfile.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=(\S+)/gm)].map(([, name = '', value = '']) => [name, value]),
+    );
+    expect(inImage).toMatchObject({ HOST: '0.0.0.0', DATA_DIR: '/data' });
+    const inPod = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
+    for (const { PATH: _path, ...environment } of [inImage, services.subreport.environment, inPod]) {
+      expect(Object.keys(environment).filter((name) => !variables.includes(name))).toEqual([]);
+      const readable = Object.entries(environment).filter(([name]) => !name.endsWith('_FILE') || name === 'AUDIT_FILE');
+      expect(() => readConfig(Object.fromEntries(readable.filter(([, value]) => !value.includes('$'))))).not.toThrow();
+    }
+  });
+
+  test('use the Node.js version of the repository', () => {
+    const version = readFileSync(`${root}../.node-version`, 'utf8').trim();
+    expect(containerfile).toContain(`NODE_IMAGE=docker.io/library/node:${version}-`);
+  });
+
+  test('mount every secret that the service reads', () => {
+    const paths = Object.entries(services.subreport.environment).filter(([name]) => name.endsWith('_FILE'));
+    expect(paths.map(([, path]) => path)).toEqual(services.subreport.secrets.map((name) => `/run/secrets/${name}`));
+    const mounts = container?.volumeMounts.map(({ mountPath }) => mountPath) ?? [];
+    for (const { value } of container?.env.filter(({ name }) => name.endsWith('_FILE')) ?? []) {
+      expect(mounts).toContain(value.slice(0, value.lastIndexOf('/')));
+    }
+  });
+
+  test('select the pods of the Deployment in the Service and in the PodDisruptionBudget', () => {
+    const { labels } = pod.metadata;
+    expect(documents.find(({ kind }) => kind === 'Service').spec.selector).toEqual(labels);
+    expect(documents.find(({ kind }) => kind === 'PodDisruptionBudget').spec.selector.matchLabels).toEqual(labels);
+  });
+});
+
+test('deploy/nginx.conf is the site of the how-to guide', () => {
+  const page = readFileSync(`${root}../docs/how-to/run-behind-nginx.md`, 'utf8');
+  expect(page).toContain(`\`\`\`nginx\n${read('nginx.conf')}\`\`\``);
 });
