@@ -4,8 +4,10 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
+import type { CheckResult } from '../metrics/host-metrics.ts';
 import type { Config } from './config.ts';
 import { checkLine, type ReportedCheck } from './examine-store.ts';
+import { nowSeconds } from './store-session.ts';
 
 /**
  * Milliseconds from the start to the first check, so that a service that is restarted often is
@@ -14,6 +16,11 @@ import { checkLine, type ReportedCheck } from './examine-store.ts';
 const firstCheckMs = 600_000;
 /** The lowest priority (nice 19): the check only uses idle CPU time. */
 const lowestPriority = 19;
+
+let lastResult: CheckResult | undefined;
+
+/** The result of the last check that this process started. */
+export const lastCheck = (): CheckResult | undefined => lastResult;
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -44,6 +51,7 @@ async function checkStore(folder: string, logger: Logger): Promise<void> {
     const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
     const { ok, checks } = JSON.parse(output) as { ok: boolean; checks: readonly ReportedCheck[] };
     const problems = checks.filter((check) => !check.ok).map(checkLine);
+    lastResult = { problems: problems.length, finishedAt: nowSeconds() };
     if (ok) logger.info({ checks: checks.length }, 'the store was checked');
     else logger.error({ problems }, 'the store has problems: run subreport doctor');
   } finally {

@@ -4,6 +4,7 @@ import { operationNames } from '../http/listener/operation-names.ts';
 import type { MeasureResponse } from '../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
 import type { Store } from '../storage/store.ts';
+import { lastCheck } from './check-store.ts';
 import { droppedLogLines } from './log-destination.ts';
 
 /** Longest check of readiness of a scrape, in milliseconds. */
@@ -25,6 +26,7 @@ export function openMetrics(store: Store, isDraining: () => boolean): OpenedMetr
     },
     poolUse: () => store.poolUse?.(),
     droppedLogLines,
+    lastCheck,
   });
   return {
     metrics,

@@ -1,5 +1,7 @@
 import type { Worker } from 'node:cluster';
-import { aggregateMetrics, type MetricValues } from '../metrics/service-metrics.ts';
+import { aggregateMetrics, createHostMetrics, type MetricValues } from '../metrics/service-metrics.ts';
+import { lastCheck } from './check-store.ts';
+import { droppedLogLines } from './log-destination.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 
 /** Longest wait for the metrics of a worker, in milliseconds; a busy one answers late. */
@@ -8,13 +10,15 @@ const answerMsMax = 2_000;
 type Send = (worker: Worker, message: PrimaryMessage) => void;
 
 /**
- * Makes the function that reads the metrics of workers and adds them up, in the first process. A
+ * Makes the function that reads the metrics of workers and adds them and those of the
+ * first process up. A
  * worker that does not answer in time is left out. Scrapes at the same time share one result.
  */
 export function createMetricsCollector(workers: ReadonlySet<Worker>, send: Send): () => Promise<string> {
+  const readOwn = createHostMetrics({ droppedLogLines, lastCheck });
   let collecting: Promise<string> | undefined;
   const collect = async (): Promise<string> => {
-    const answers = await Promise.all([...workers].map((worker) => askWorker(worker, send)));
+    const answers = await Promise.all([readOwn(), ...[...workers].map((worker) => askWorker(worker, send))]);
     return aggregateMetrics(answers.filter((each) => each !== undefined));
   };
   return () => {

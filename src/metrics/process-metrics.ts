@@ -23,8 +23,16 @@ export function addProcessMetrics(registry: Registry): () => void {
     },
   });
   new Gauge({
+    name: 'subreport_processes',
+    help: 'Processes of the service that answered, with the one that supervises workers',
+    registers,
+    collect() {
+      this.set(1);
+    },
+  });
+  new Gauge({
     name: 'process_cpu_seconds',
-    help: 'CPU time since the start, of all processes that serve',
+    help: 'CPU time since the start, of all processes',
     registers,
     collect() {
       const { user, system } = process.cpuUsage();
@@ -33,7 +41,7 @@ export function addProcessMetrics(registry: Registry): () => void {
   });
   new Gauge({
     name: 'process_resident_memory_bytes',
-    help: 'Resident memory of all processes that serve',
+    help: 'Resident memory of all processes',
     registers,
     collect() {
       this.set(process.memoryUsage.rss());

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { addHostMetrics, type HostState } from './host-metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { addRequestMetrics, type MeasureListener } from './request-metrics.ts';
 import { addStateMetrics, type MeasuredState } from './state-metrics.ts';
@@ -17,11 +18,12 @@ export interface ServiceMetrics extends MeasureWork {
 }
 
 /** Creates the metrics of this process. */
-export function createServiceMetrics(state: MeasuredState): ServiceMetrics {
+export function createServiceMetrics(state: MeasuredState & HostState): ServiceMetrics {
   const registry = new Registry();
   const measureListener = addRequestMetrics(registry);
   const work = addWorkMetrics(registry);
   addStateMetrics(registry, state);
+  addHostMetrics(registry, state);
   const close = addProcessMetrics(registry);
   return {
     ...work,
@@ -30,6 +32,14 @@ export function createServiceMetrics(state: MeasuredState): ServiceMetrics {
     values: () => registry.getMetricsAsJSON(),
     close,
   };
+}
+
+/** Makes the function that reads the metrics of a process that supervises workers. */
+export function createHostMetrics(state: HostState): () => Promise<MetricValues> {
+  const registry = new Registry();
+  addHostMetrics(registry, state);
+  addProcessMetrics(registry);
+  return () => registry.getMetricsAsJSON();
 }
 
 /** Writes the metrics of several processes, each added up as its `aggregator` says. */

@@ -7,12 +7,10 @@ export interface MeasuredState {
   readonly checkReady: () => Promise<void>;
   /** `undefined` if the store has no connection pool. */
   readonly poolUse: () => PoolUse | undefined;
-  /** Log lines that this process has dropped. */
-  readonly droppedLogLines: () => number;
 }
 
-/** Adds the metrics of the store and the log to a registry. */
-export function addStateMetrics(registry: Registry, { checkReady, poolUse, droppedLogLines }: MeasuredState): void {
+/** Adds the metrics of the store to a registry. */
+export function addStateMetrics(registry: Registry, { checkReady, poolUse }: MeasuredState): void {
   const registers = [registry];
   new Gauge({
     name: 'subreport_ready',
@@ -45,14 +43,6 @@ export function addStateMetrics(registry: Registry, { checkReady, poolUse, dropp
     registers,
     collect() {
       this.set(poolUse()?.waiting ?? 0);
-    },
-  });
-  new Gauge({
-    name: 'subreport_log_lines_dropped',
-    help: 'Log lines that were dropped since the start because standard output did not accept them',
-    registers,
-    collect() {
-      this.set(droppedLogLines());
     },
   });
 }

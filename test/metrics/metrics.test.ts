@@ -99,7 +99,7 @@ test('with PostgreSQL, the metrics contain the connections of the pool', async (
   }
 });
 
-test('with --workers 2, each scrape counts the requests of both workers', async () => {
+test('with --workers 2, each scrape describes both workers and the first process', async () => {
   const port = await freePort();
   const service = await startWorkers(await openSqlite(), { MANAGEMENT_PORT: String(port) });
   try {
@@ -108,7 +108,11 @@ test('with --workers 2, each scrape counts the requests of both workers', async 
     );
     await Promise.all(tries);
     for (let n = 0; n < 4; n += 1) {
-      expect(seriesValue(await scrape(`http://127.0.0.1:${port}`), requestCount('getHealth', '2xx'))).toBe(12);
+      const text = await scrape(`http://127.0.0.1:${port}`);
+      const values = [requestCount('getHealth', '2xx'), 'subreport_processes', 'subreport_ready'].map((series) =>
+        seriesValue(text, series),
+      );
+      expect(values).toEqual([12, 3, 1]);
     }
   } finally {
     await service.close();
