@@ -77,6 +77,8 @@ test.each([
   [`import Type from 'typebox';`, ['typebox']],
   [`export declare const a: import("typebox/type").TString;`, ['typebox/type']],
   [`import 'node:fs';`, ['node:fs']],
+  [`import {\n  a,\n  b,\n} from 'pg';\nexport { c } from 'pino';`, ['pg', 'pino']],
+  ["  return `import { createClient } from '@subreport/client';`;", []],
   [`export { a } from './a.js'; const text = 'from ', other = 'b';`, []],
 ])('the imports of other packages in %s are %j', (text, names) => {
   expect(foreignNames(text)).toEqual(names);

@@ -39,6 +39,11 @@ export function findUnlistedImports({ folder, manifest }: StagedPackage): readon
     );
 }
 
-/** The packages that a module or a declaration imports. */
+/**
+ * The packages that a module or a declaration imports. Statements begin a line in compiled files,
+ * other than those of code samples in strings.
+ */
 export const foreignNames = (text: string): readonly string[] =>
-  [...text.matchAll(/\b(?:from|import) ?\(?(['"])(?<name>[\w@][\w@:/.-]*)\1/g)].map(({ groups }) => groups?.name ?? '');
+  [
+    ...text.matchAll(/(?:^import|^(?:import|export)\b[^'"`;]*\bfrom|\bimport ?\() ?(['"])(?<name>[\w@][\w@:/.-]*)\1/gm),
+  ].map(({ groups }) => groups?.name ?? '');
