@@ -10,6 +10,7 @@ import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
 import { architecturePicture } from './architecture/architecture-picture.ts';
 import { clientReference } from './client-reference.ts';
+import { licenseTable } from './license-table.ts';
 import { manPage } from './man-page.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
@@ -20,6 +21,7 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/changes.md': () => parametersTable(changeParameters(defaultPageLimits)),
   'docs/command-line.md': commandLine,
   'docs/client-reference.md': clientReference,
+  'docs/licenses.md': () => licenseTable(),
 };
 
 /** The generated files of the documentation. */
