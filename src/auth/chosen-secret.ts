@@ -68,7 +68,7 @@ export async function verifyChosenSecret(clientId: string, hash: string, secret:
 /**
  * Verified secrets, as HMACs under a key of this process, so that the slow hash runs once for each.
  */
-const proofs = new BoundedMap<Buffer>({ entriesMax: 1_000, bytesMax: 1_048_576 });
+const proofs = new BoundedMap<Buffer>({ name: 'verified_secrets', entriesMax: 1_000, bytesMax: 1_048_576 });
 const processKey = randomBytes(32);
 
 let last: Promise<unknown> = Promise.resolve();

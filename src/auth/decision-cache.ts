@@ -18,7 +18,10 @@ const bounds = { entriesMax: 10_000, bytesMax: 8_388_608 };
  * of the token.
  */
 export function createDecisionCache<T>({ store, now }: Pick<AuthContext, 'store' | 'now'>) {
-  const decisions = new FreshMap<{ readonly decision: T; readonly expiresAt: number }>(store, bounds);
+  const decisions = new FreshMap<{ readonly decision: T; readonly expiresAt: number }>(store, {
+    ...bounds,
+    name: 'token_decisions',
+  });
   return (token: string): Decision<T> => {
     // before anything is read: a change made meanwhile gives the next request another change mark
     const changeMark = decisions.refresh();

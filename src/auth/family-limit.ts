@@ -22,7 +22,7 @@ const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
  */
 export function createFamilyLimit(familiesMax: number): FamilyLimit {
   const every = Math.max(1, Math.floor(familiesMax / 2));
-  const made = new BoundedMap<number>(bounds);
+  const made = new BoundedMap<number>({ ...bounds, name: 'refresh_families' });
   return {
     dueNow(clientId) {
       const count = (made.get(clientId) ?? 0) + 1;

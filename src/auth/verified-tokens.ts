@@ -32,7 +32,7 @@ export function cacheVerified<T extends { readonly expiresAt: number }>(
   verify: (token: string) => Promise<T>,
   { toleranceSeconds, now, stillTrusted }: CacheOptions<T>,
 ): VerifiedTokens<T> {
-  const verified = new BoundedMap<T>(bounds);
+  const verified = new BoundedMap<T>({ ...bounds, name: 'verified_tokens' });
   return {
     async verify(token) {
       const key = hash('sha256', token, 'base64url');

@@ -22,7 +22,11 @@ const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
  * SHA-256.
  */
 export function createWindowCounter(windowMs: number, nowMs = () => performance.now()): WindowCounter {
-  const windows = new BoundedMap<{ count: number; readonly endsAtMs: number }>({ ...bounds, nowMs });
+  const windows = new BoundedMap<{ count: number; readonly endsAtMs: number }>({
+    name: 'request_windows',
+    ...bounds,
+    nowMs,
+  });
   return {
     add(key) {
       const digest = hash('sha256', key, 'base64url');

@@ -3,6 +3,7 @@ import { operatorOperations } from '../contract/operator-operations.ts';
 import { operationNames } from '../http/listener/operation-names.ts';
 import type { MeasureResponse } from '../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
+import { memoryUse } from '../storage/memory-use.ts';
 import type { Store } from '../storage/store.ts';
 import { lastCheck } from './check-store.ts';
 import { droppedLogLines } from './log-destination.ts';
@@ -27,6 +28,7 @@ export function openMetrics(store: Store, isDraining: () => boolean): OpenedMetr
     poolUse: () => store.poolUse?.(),
     droppedLogLines,
     lastCheck,
+    memoryUse,
   });
   return {
     metrics,

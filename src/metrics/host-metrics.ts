@@ -1,4 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
+import type { MemoryUse } from '../storage/memory-use.ts';
+import { addMemoryMetrics } from './memory-metrics.ts';
 
 /** The result of the last check of the store (`subreport doctor`) that this process started. */
 export interface CheckResult {
@@ -13,10 +15,12 @@ export interface HostState {
   readonly droppedLogLines: () => number;
   /** `undefined` if this process has not checked the store. */
   readonly lastCheck: () => CheckResult | undefined;
+  readonly memoryUse: () => readonly MemoryUse[];
 }
 
 /** Adds the metrics of the log and of the checks of the store to a registry. */
-export function addHostMetrics(registry: Registry, { droppedLogLines, lastCheck }: HostState): void {
+export function addHostMetrics(registry: Registry, { droppedLogLines, lastCheck, memoryUse }: HostState): void {
+  addMemoryMetrics(registry, memoryUse);
   const registers = [registry];
   new Gauge({
     name: 'subreport_log_lines_dropped',

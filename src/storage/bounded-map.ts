@@ -1,7 +1,10 @@
 import { estimateBytes } from './estimate-bytes.ts';
+import { listMemory } from './memory-use.ts';
 
 /** Bounds of a `BoundedMap`. */
 export interface BoundedMapOptions<V> {
+  /** Name in the metrics; without it, the map is not measured. */
+  readonly name?: string | undefined;
   readonly entriesMax: number;
   /** Bytes of all entries; each counts its key, its value and `entryBytes`. 0 disables the map. */
   readonly bytesMax: number;
@@ -41,13 +44,15 @@ const sweepStepMs = 1_000;
  * linked list, because finding the first key of a `Map` steps over all keys deleted before it.
  */
 export class BoundedMap<V> {
-  readonly #options: Required<BoundedMapOptions<V>>;
+  readonly #options: Required<Omit<BoundedMapOptions<V>, 'name'>>;
   readonly #entries = new Map<string, Entry<V>>();
   /** Entries with an expiry, by the step in which they expire. */
   readonly #expiring = new Map<number, Set<Entry<V>>>();
   #oldest: Entry<V> | undefined;
   #newest: Entry<V> | undefined;
   #bytes = 0;
+  #hits = 0;
+  #misses = 0;
   #sweptStep: number;
 
   constructor(options: BoundedMapOptions<V>) {
@@ -58,6 +63,7 @@ export class BoundedMap<V> {
       ...options,
     };
     this.#sweptStep = stepOf(this.#options.nowMs());
+    if (options.name !== undefined) listMemory(options.name, this);
   }
 
   get size(): number {
@@ -69,14 +75,25 @@ export class BoundedMap<V> {
     return this.#bytes;
   }
 
+  /** Lookups that found an entry. */
+  get hits(): number {
+    return this.#hits;
+  }
+
+  /** Lookups that found none. */
+  get misses(): number {
+    return this.#misses;
+  }
+
   /** The value of a key, unless it has expired. The entry becomes the most recently used one. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    if (entry.expiresAtMs <= this.#options.nowMs()) {
-      this.#remove(entry);
+    if (entry === undefined || entry.expiresAtMs <= this.#options.nowMs()) {
+      if (entry !== undefined) this.#remove(entry);
+      this.#misses += 1;
       return undefined;
     }
+    this.#hits += 1;
     this.#unlink(entry);
     this.#link(entry);
     return entry.value;

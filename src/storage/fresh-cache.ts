@@ -15,7 +15,12 @@ interface Read<T> {
  * cached.
  */
 export function createFreshCache<T>(store: Store, read: (key: string) => Promise<T>, bytesMax = 8_388_608) {
-  const cached = new FreshMap<Read<T>>(store, { entriesMax: 10_000, bytesMax, bytesOf: ({ bytes }) => bytes });
+  const cached = new FreshMap<Read<T>>(store, {
+    name: 'directory',
+    entriesMax: 10_000,
+    bytesMax,
+    bytesOf: ({ bytes }) => bytes,
+  });
   return (key: string): Promise<T> => {
     const known = cached.refresh() === undefined ? undefined : cached.get(key);
     if (known !== undefined) return known.value;

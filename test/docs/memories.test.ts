@@ -24,6 +24,15 @@ test('the table of caches in ARCHITECTURE.md lists every file that creates one, 
   for (const path of paths) expect(sources).toContain(`src/${path}`);
 });
 
+test('every BoundedMap and FreshMap has a name in the metrics', () => {
+  const unnamed = sources.filter((file) =>
+    [...read(file).matchAll(/new (?:Bounded|Fresh)Map(?:<.*>)?\([^;]*?\{([^;]*?)\}/g)].some(
+      ([text]) => !text.includes("name: '"),
+    ),
+  );
+  expect(unnamed).toEqual([]);
+});
+
 test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md or in this test', () => {
   const bounded: Readonly<Record<string, string>> = {
     'src/storage/bounded-map.ts': 'the primitive itself',
@@ -32,6 +41,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'src/storage/sqlite/damage.ts': 'database files of the process',
     'src/cli/worker-messages.ts': 'requests under way',
     'src/cli/workers.ts': 'worker processes',
+    'src/storage/memory-use.ts': 'maps of the process',
     'src/contract/schema.ts': 'patterns of the contract',
     'src/storage/migrations.ts': 'migrations of the program',
     'src/storage/sqlite/reader-thread.ts': 'snapshots under way',

@@ -80,6 +80,16 @@ describe('GET /metrics', () => {
     expect(seriesValue(text, 'subreport_loads_in_progress')).toBe(0);
   });
 
+  test('exports the bytes and lookups of each memory that docs/metrics.md names', async () => {
+    const text = await scrape(management);
+    const exported = [...text.matchAll(/^subreport_memory_bytes\{memory="(\w+)"\}/gm)].map(([, name = '']) => name);
+    const [, names = ''] = /^- \*\*Memories\.\*\* `memory` is one of ([\s\S]*?)\.\n- /m.exec(docs) ?? [];
+    const documented = [...names.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name);
+    expect(exported.sort()).toEqual(documented.sort());
+    expect(seriesValue(text, 'subreport_memory_bytes{memory="responses"}')).toBeGreaterThan(0);
+    expect(seriesValue(text, 'subreport_memory_lookups_total{memory="repeated_requests",result="hit"}')).toBe(1);
+  });
+
   test('says that the service is ready', async () => {
     expect(seriesValue(await scrape(management), 'subreport_ready')).toBe(1);
   });

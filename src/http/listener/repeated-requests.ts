@@ -74,6 +74,7 @@ export function createRepeatedRequests({
   observe,
 }: RepeatedRequestsOptions): RepeatedRequests {
   const cached = new FreshMap<CachedResponse>(store, {
+    name: 'repeated_requests',
     ...bounds,
     bytesOf: ({ headers, heldBytes }) => estimateBytes(headers) + heldBytes,
   });

@@ -27,6 +27,7 @@ const largestShare = 8;
  */
 export function createPageCache(bytesMax: number): PageCache {
   const pages = new BoundedMap<CachedPage>({
+    name: 'responses',
     entriesMax: Number.POSITIVE_INFINITY,
     bytesMax,
     entryBytesMax: bytesMax / largestShare,

@@ -44,13 +44,14 @@ export class SpanMemory {
   readonly #leavesPerAsk: number;
   readonly #bytesMax: number;
   readonly #lists: BoundedMap<SpanList>;
-  readonly #asks = new BoundedMap<Asks>(asksBounds);
+  readonly #asks = new BoundedMap<Asks>({ ...asksBounds, name: 'count_uses' });
   readonly #loading = new Set<string>();
 
   constructor({ leavesPerAsk = 40, bytesMax = 33_554_432 }: SpanMemoryOptions = {}) {
     this.#leavesPerAsk = leavesPerAsk;
     this.#bytesMax = bytesMax;
     this.#lists = new BoundedMap({
+      name: 'count_leaves',
       entriesMax: Number.POSITIVE_INFINITY,
       bytesMax,
       entryBytesMax: bytesMax / largestShare,
