@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { MemoryUse } from '../storage/memory-use.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
 
@@ -22,12 +22,13 @@ export interface HostState {
 export function addHostMetrics(registry: Registry, { droppedLogLines, lastCheck, memoryUse }: HostState): void {
   addMemoryMetrics(registry, memoryUse);
   const registers = [registry];
-  new Gauge({
-    name: 'subreport_log_lines_dropped',
+  new Counter({
+    name: 'subreport_log_lines_dropped_total',
     help: 'Log lines that were dropped since the start because standard output did not accept them',
     registers,
     collect() {
-      this.set(droppedLogLines());
+      this.reset();
+      this.inc(droppedLogLines());
     },
   });
   new Gauge({

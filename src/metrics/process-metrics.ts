@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Milliseconds between two samples of the event loop. */
 const resolutionMs = 20;
-const quantiles = [0.5, 0.99, 1];
+const percentiles = [50, 99, 100];
 
 /** Adds the metrics of this process to a registry; returns the function that stops measuring. */
 export function addProcessMetrics(registry: Registry): () => void {
@@ -13,12 +13,12 @@ export function addProcessMetrics(registry: Registry): () => void {
   new Gauge({
     name: 'subreport_event_loop_delay_seconds',
     help: 'Delay of the event loop since the last scrape, of the slowest process',
-    labelNames: ['quantile'],
+    labelNames: ['percentile'],
     aggregator: 'max',
     registers,
     collect() {
-      for (const quantile of quantiles)
-        this.set({ quantile: String(quantile) }, secondsOf(delay.percentile(quantile * 100)));
+      for (const percentile of percentiles)
+        this.set({ percentile: String(percentile) }, secondsOf(delay.percentile(percentile)));
       delay.reset();
     },
   });
@@ -30,13 +30,14 @@ export function addProcessMetrics(registry: Registry): () => void {
       this.set(1);
     },
   });
-  new Gauge({
-    name: 'process_cpu_seconds',
+  new Counter({
+    name: 'process_cpu_seconds_total',
     help: 'CPU time since the start, of all processes',
     registers,
     collect() {
       const { user, system } = process.cpuUsage();
-      this.set((user + system) / 1e6);
+      this.reset();
+      this.inc((user + system) / 1e6);
     },
   });
   new Gauge({
