@@ -53,13 +53,10 @@ function curlSample({ method, url, request }: SampleParts): string {
   return [`curl '${url}${queryOf(request)}'`, ...options].join(' \\\n  ');
 }
 
-/** A constant, so that the check of the packages takes the sample for no import of ours. */
-const clientPackage = '@subreport/client';
-
 function typescriptSample(parts: SampleParts): string {
   const { origin, request } = parts;
   if (request.withClient === undefined) return fetchSample(parts);
-  return `import { createClient } from '${clientPackage}';
+  return `import { createClient } from '@subreport/client';
 
 const client = createClient({
   baseUrl: '${origin}${apiPath}',
