@@ -11,9 +11,8 @@ const answerMsMax = 2_000;
 type Send = (worker: Worker, message: PrimaryMessage) => void;
 
 /**
- * Makes the function that reads the metrics of workers and adds them and those of the
- * first process up. A
- * worker that does not answer in time is left out. Scrapes at the same time share one result.
+ * Makes the function that adds up the metrics of all workers and of the first process. A worker
+ * that does not answer in time is left out. Scrapes at the same time share one result.
  */
 export function createMetricsCollector(workers: ReadonlySet<Worker>, send: Send): () => Promise<string> {
   const readOwn = createHostMetrics({ droppedLogLines, lastCheck, memoryUse });
