@@ -83,12 +83,17 @@ async function send(form: HTMLFormElement): Promise<string> {
     else query.append(field.name, field.value);
   }
   if (security === 'accessToken') headers.set('authorization', `Bearer ${credentials.accessToken}`);
-  if (security === 'client' && credentials.clientId !== '')
-    headers.set('authorization', `Basic ${btoa(`${credentials.clientId}:${credentials.clientSecret}`)}`);
+  if (security === 'client' && credentials.clientId !== '') headers.set('authorization', basic(credentials));
   const url = query.size === 0 ? path : `${path}?${query}`;
   const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });
   const shown = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
   return `${method} ${url}\n\n${response.status} ${response.statusText}\n${shown}\n\n${indented(await response.text())}`;
+}
+
+/** Basic authentication of a client, whose id and secret are form-encoded (RFC 6749 §2.3.1). */
+function basic({ clientId, clientSecret }: typeof credentials): string {
+  const [id, secret] = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
+  return `Basic ${btoa(`${id}:${secret}`)}`;
 }
 
 /** JSON over several lines; other text is unchanged. */
@@ -111,5 +116,5 @@ search.addEventListener('input', () => {
     const link = document.querySelector<HTMLElement>(`nav a[href="#${section.id}"]`);
     if (link?.parentElement) link.parentElement.hidden = section.hidden;
   }
-  byId('found').textContent = search.value === '' ? '' : `${found} operations`;
+  byId('found').textContent = search.value === '' ? '' : `${found} ${found === 1 ? 'operation' : 'operations'}`;
 });

@@ -193,7 +193,7 @@ describe.skipIf(!hasChromium)('the pages in a browser', () => {
   test('/docs: a search shows only operations that contain all words', async () => {
     await page.goto(`${service.url}/docs`);
     await page.getByRole('searchbox').fill('tombstone changes');
-    await page.getByText('1 operations').waitFor();
+    await page.getByText('1 operation', { exact: true }).waitFor();
     expect(await page.locator('.operation:visible h3').allTextContents()).toEqual(['List changes']);
   });
 
