@@ -58,7 +58,7 @@ const closing = [
     'SUBREPORT_URL, SUBREPORT_CLIENT_ID, SUBREPORT_CLIENT_SECRET':
       'Replace the profile of a command that reads reports.',
     SUBREPORT_PROFILE: 'The profile to use without --profile.',
-    'NO_COLOR, FORCE_COLOR': 'Disable or enable colours.',
+    'NO_COLOR, FORCE_COLOR': 'Disable or enable colors.',
   }),
   troff("The settings of the service are environment variables, too: 'subreport config' lists them."),
   '.SH FILES',

@@ -50,7 +50,7 @@ async function writeChanges(options: ChangesOptions, output: Output, signal: Abo
   const { client } = connect(options);
   const store = options.state === undefined ? undefined : tokenFile(options.state);
   const since = (await store?.load()) ?? given;
-  const writer = writeRecords(screen, changeLayout(screen.colour));
+  const writer = writeRecords(screen, changeLayout(screen.color));
   const sizeOption = size === undefined ? {} : { size: Number(size) };
   let [next, count] = [since, 0];
   const onPage = async (page: ChangesPage) => {

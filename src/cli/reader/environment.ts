@@ -17,8 +17,8 @@ export function readVariable(name: (typeof readerVariables)[number]): string | u
 /** The folder of the profiles (XDG Base Directory Specification). */
 export const configFolder = (): string => join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'subreport');
 
-/** Whether to write colours: `FORCE_COLOR` and `NO_COLOR` decide, otherwise the terminal. */
-export function wantsColour(isTerminal: boolean): boolean {
+/** Whether to write colors: `FORCE_COLOR` and `NO_COLOR` decide, otherwise the terminal. */
+export function wantsColor(isTerminal: boolean): boolean {
   const { FORCE_COLOR: forced = '', NO_COLOR: forbidden = '', TERM } = process.env;
   if (forced !== '') return forced !== '0' && forced !== 'false';
   return forbidden === '' && isTerminal && TERM !== 'dumb';

@@ -9,7 +9,7 @@ export interface Column<Row> {
   /** Columns are left out of a narrow terminal in this order; never by default. */
   readonly drop?: number;
   readonly align?: 'right';
-  /** Adds colour to a cell that is padded already. */
+  /** Adds color to a cell that is padded already. */
   readonly paint?: (text: string) => string;
 }
 

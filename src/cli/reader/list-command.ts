@@ -79,7 +79,7 @@ function chooseList(listing: Listing): Promise<void> {
 
 async function listPage({ options, query, screen, signal }: Listing): Promise<void> {
   const page = await subscriptionsOf(options, query.values, signal).page();
-  const writer = writeRecords(screen, subscriptionLayout(screen.colour));
+  const writer = writeRecords(screen, subscriptionLayout(screen.color));
   await writer.page(page.records);
   await writer.end();
   screen.remark(describePage(page, nextCommand(options, query.values, page)));
@@ -99,7 +99,7 @@ async function watchPage(listing: Listing): Promise<void> {
 
 async function listAll({ options, query, screen, output, signal }: Listing): Promise<void> {
   const list = subscriptionsOf(options, { size: String(walkSize), ...query.values }, signal);
-  const writer = writeRecords(screen, subscriptionLayout(screen.colour));
+  const writer = writeRecords(screen, subscriptionLayout(screen.color));
   let [bar, count, total] = [noBar(), 0, 0];
   try {
     for await (const page of list.pages()) {

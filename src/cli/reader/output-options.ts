@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Output } from '../output.ts';
-import { wantsColour } from './environment.ts';
+import { wantsColor } from './environment.ts';
 
 /** The formats of the output. */
 const outputFormats = ['table', 'json', 'ndjson', 'csv'] as const;
@@ -31,7 +31,7 @@ export interface Screen {
   readonly format: OutputFormat;
   /** Columns of the terminal; infinite if the output is not a terminal. */
   readonly width: number;
-  readonly colour: boolean;
+  readonly color: boolean;
   readonly isQuiet: boolean;
   /** Writes a part of the result; resolves when the stream accepts more. */
   write(part: string | Uint8Array): Promise<void>;
@@ -45,7 +45,7 @@ export function openScreen({ output: format, json, quiet }: OutputOptions, { std
   return {
     format: format ?? (json === true ? 'json' : isTerminal ? 'table' : 'ndjson'),
     width: isTerminal ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
-    colour: wantsColour(isTerminal),
+    color: wantsColor(isTerminal),
     isQuiet: quiet === true,
     async write(part) {
       if (stdout.write(part) === false) await new Promise((resolve) => process.stdout.once('drain', resolve));

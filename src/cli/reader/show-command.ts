@@ -24,18 +24,18 @@ export function addShowCommand(program: Command, output: Output): void {
 
 async function showSubscription(subscription: Subscription, screen: Screen): Promise<void> {
   if (screen.format === 'json') return screen.write(`${jsonOf(subscription, 2)}\n`);
-  if (screen.format === 'table') return screen.write(linesOf(subscription, screen.colour));
+  if (screen.format === 'table') return screen.write(linesOf(subscription, screen.color));
   const writer = writeRecords(screen, subscriptionLayout(false));
   await writer.page([subscription]);
   await writer.end();
 }
 
-function linesOf(subscription: Subscription, colour: boolean): string {
+function linesOf(subscription: Subscription, color: boolean): string {
   const fields = [...fieldsOf(subscription)];
   const width = Math.max(...fields.map(([name]) => name.length));
   const shown = fields.map(([name, value = '-']) => {
     const text = printable(value);
-    return `${name.padEnd(width)}  ${colour && name === 'status' ? paintStatus(text) : text}\n`;
+    return `${name.padEnd(width)}  ${color && name === 'status' ? paintStatus(text) : text}\n`;
   });
   return shown.join('');
 }

@@ -9,17 +9,17 @@ const statusStyles: Readonly<Record<string, 'green' | 'yellow' | 'magenta' | 're
   EXPIRED: 'red',
 };
 
-/** Colours a known status; others keep the colour of the terminal. */
+/** Colors a known status; others keep the color of the terminal. */
 export function paintStatus(text: string): string {
   const style = statusStyles[text];
   return style === undefined ? text : styleText(style, text, { validateStream: false });
 }
 
 /** The columns of a table of subscriptions. Dates are days in UTC. */
-export function subscriptionColumns(colour: boolean): readonly Column<Subscription>[] {
+export function subscriptionColumns(color: boolean): readonly Column<Subscription>[] {
   return [
     { header: 'ID', cell: ({ id }) => id },
-    { header: 'STATUS', cell: ({ status }) => status ?? '-', ...(colour && { paint: paintStatus }) },
+    { header: 'STATUS', cell: ({ status }) => status ?? '-', ...(color && { paint: paintStatus }) },
     { header: 'PRODUCT', cell: ({ product }) => product.name, least: 12, drop: 6 },
     { header: 'ICCID', cell: ({ iccid }) => iccid, drop: 4 },
     { header: 'DEVICE', cell: ({ device_id: device }) => device, least: 12, drop: 2 },

@@ -6,15 +6,15 @@ import type { RowLayout } from './record-writer.ts';
 import { subscriptionColumns } from './subscription-columns.ts';
 
 /** Subscriptions as a table and as CSV with the columns of an export. */
-export const subscriptionLayout = (colour: boolean): RowLayout<Subscription> => ({
-  columns: subscriptionColumns(colour),
+export const subscriptionLayout = (color: boolean): RowLayout<Subscription> => ({
+  columns: subscriptionColumns(color),
   csvHeader: recordColumns,
   csvCells: cellsOf,
 });
 
 /** Changes: subscriptions, and the ids of removed ones. */
-export function changeLayout(colour: boolean): RowLayout<SubscriptionChange> {
-  const [id, ...others] = subscriptionColumns(colour);
+export function changeLayout(color: boolean): RowLayout<SubscriptionChange> {
+  const [id, ...others] = subscriptionColumns(color);
   const columns: Column<SubscriptionChange>[] = others.map((column) => ({
     ...column,
     cell: (change) => (isRemoved(change) ? '' : column.cell(change)),

@@ -45,7 +45,7 @@ Examples:
 
 async function writeSummary(summary: SubscriptionSummary, screen: Screen): Promise<void> {
   if (screen.format === 'json') return screen.write(`${jsonOf(summary, 2)}\n`);
-  const writer = writeRecords(screen, summaryLayout(screen.colour));
+  const writer = writeRecords(screen, summaryLayout(screen.color));
   await writer.page([{ dimension: 'total', value: null, count: summary.total }, ...rowsOf(summary)]);
   await writer.end();
 }
@@ -55,10 +55,10 @@ const rowsOf = ({ by }: SubscriptionSummary): SummaryRow[] =>
     (counts ?? []).map(({ value, count }: { value: string | null; count: number }) => ({ dimension, value, count })),
   );
 
-const summaryLayout = (colour: boolean): RowLayout<SummaryRow> => ({
+const summaryLayout = (color: boolean): RowLayout<SummaryRow> => ({
   columns: [
     { header: 'DIMENSION', cell: ({ dimension }) => dimension },
-    { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16, ...(colour && { paint: paintStatus }) },
+    { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16, ...(color && { paint: paintStatus }) },
     { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
   ],
   csvHeader: ['dimension', 'value', 'count'],

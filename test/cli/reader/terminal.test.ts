@@ -52,7 +52,7 @@ describe.runIf(hasTerminal)('in a terminal', () => {
     expect(await login.ended).toMatchObject({ code: 130 });
   });
 
-  test('list is a table that fits, with coloured statuses, the range and the next page', async () => {
+  test('list is a table that fits, with colored statuses, the range and the next page', async () => {
     const { code, shown } = await startInTerminal(['list', '--size', '20'], environment, 70).ended;
     expect(code).toBe(0);
     expect(shown).toContain('\u001b[32mACTIVE\u001b[39m');
