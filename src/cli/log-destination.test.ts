@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { LogDestination } from './log-destination.ts';
+import { droppedLogLines, LogDestination } from './log-destination.ts';
 
 const describeDropped = (count: number): string => `dropped ${count}\n`;
 const lineOf = (n: number): string => `${String(n).padStart(99)}\n`;
@@ -32,6 +32,7 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
 
   test('keeps lines up to the bound, drops and counts the others, and reports the count once it is read', async () => {
     const log = new LogDestination(fifo, { waitingBytesMax: 50_000, describeDropped });
+    const droppedBefore = droppedLogLines();
     for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
     let read = '';
     await vi.waitFor(
@@ -46,6 +47,7 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     expect(kept).toEqual(kept.map((_, n) => lineOf(n).slice(0, -1))); // complete and in order
     expect(lines.at(-1)).toBe(`dropped ${5_000 - kept.length}`);
     expect(kept.length).toBeGreaterThanOrEqual(50_000 / 100);
+    expect(droppedLogLines() - droppedBefore).toBe(5_000 - kept.length);
     log.write('afterwards\n');
     expect(readAvailable()).toBe('afterwards\n');
   });

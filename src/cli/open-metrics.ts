@@ -8,8 +8,8 @@ import type { Store } from '../storage/store.ts';
 import { lastCheck } from './check-store.ts';
 import { droppedLogLines } from './log-destination.ts';
 
-/** Longest check of readiness of a scrape, in milliseconds. */
-const readyMsMax = 2_000;
+/** Longest that a scrape waits for the store, in milliseconds. */
+const storeMsMax = 2_000;
 
 /** The metrics of a process, and the observers of its two listeners. */
 export interface OpenedMetrics {
@@ -20,12 +20,16 @@ export interface OpenedMetrics {
 
 /** Creates the metrics of a process that serves a store. */
 export function openMetrics(store: Store, isDraining: () => boolean): OpenedMetrics {
+  const withinScrape = () => store.within(performance.now() + storeMsMax);
   const metrics = createServiceMetrics({
     checkReady: async () => {
       if (isDraining()) throw new Error('the service is shutting down');
-      await store.within(performance.now() + readyMsMax).checkReady();
+      await withinScrape().checkReady();
     },
+    changeMarkAgeMs: () => store.changeMarkAgeMs(),
+    readSize: () => withinScrape().readSize(),
     poolUse: () => store.poolUse?.(),
+    observePoolWaits: (observe) => store.observePoolWaits?.(observe),
     droppedLogLines,
     lastCheck,
     memoryUse,

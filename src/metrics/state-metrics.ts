@@ -1,16 +1,17 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { PoolUse } from '../storage/store.ts';
+import type { StorePart } from '../storage/store.ts';
 
 /** What is read at each scrape. */
 export interface MeasuredState {
   /** Rejects if a report cannot be served now. */
   readonly checkReady: () => Promise<void>;
-  /** `undefined` if the store has no connection pool. */
-  readonly poolUse: () => PoolUse | undefined;
+  /** Milliseconds since all changes of other processes were last known. */
+  readonly changeMarkAgeMs: () => number;
+  readonly readSize: () => Promise<readonly StorePart[]>;
 }
 
 /** Adds the metrics of the store to a registry. */
-export function addStateMetrics(registry: Registry, { checkReady, poolUse }: MeasuredState): void {
+export function addStateMetrics(registry: Registry, { checkReady, changeMarkAgeMs, readSize }: MeasuredState): void {
   const registers = [registry];
   new Gauge({
     name: 'subreport_ready',
@@ -26,23 +27,39 @@ export function addStateMetrics(registry: Registry, { checkReady, poolUse }: Mea
     },
   });
   new Gauge({
-    name: 'subreport_pool_connections',
-    help: 'Connections to PostgreSQL by state; absent with SQLite',
-    labelNames: ['state'],
+    name: 'subreport_change_mark_age_seconds',
+    help: 'Time since a process last knew all changes and revocations of other processes; 0 with SQLite or a pooler',
+    aggregator: 'max',
     registers,
     collect() {
-      const use = poolUse();
-      if (use === undefined) return;
-      this.set({ state: 'busy' }, use.busy);
-      this.set({ state: 'idle' }, use.idle);
+      this.set(changeMarkAgeMs() / 1000);
     },
   });
+  const readRarely = createSampler(readSize);
   new Gauge({
-    name: 'subreport_pool_waiting',
-    help: 'Requests that wait for a connection to PostgreSQL; 0 with SQLite',
+    name: 'subreport_store_bytes',
+    help: 'Size of the store on disk by part, at most five minutes old; the write-ahead log only with SQLite',
+    labelNames: ['part'],
+    aggregator: 'max',
     registers,
-    collect() {
-      this.set(poolUse()?.waiting ?? 0);
+    async collect() {
+      for (const { part, bytes } of await readRarely()) this.set({ part }, bytes);
     },
   });
+}
+
+/** PostgreSQL looks at each file of the database, some thousand of them in a large one. */
+const sampleMs = 300_000;
+
+/** Makes the function that returns the parts as last read, and reads them again when old. */
+function createSampler(readSize: MeasuredState['readSize']): () => Promise<readonly StorePart[]> {
+  let parts: readonly StorePart[] = [];
+  let readAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - readAt < sampleMs) return parts;
+    readAt = performance.now();
+    // an unreachable store keeps its last size; `subreport_ready` reports it
+    parts = await readSize().catch(() => parts);
+    return parts;
+  };
 }

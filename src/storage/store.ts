@@ -135,6 +135,13 @@ export interface PoolUse {
   readonly waiting: number;
 }
 
+/** A part of the store on disk. */
+export interface StorePart {
+  /** `wal` is the write-ahead log of SQLite; that of PostgreSQL belongs to the whole server. */
+  readonly part: 'database' | 'wal';
+  readonly bytes: number;
+}
+
 /**
  * The store, on either engine. All functions reject with `StorageError` if the store itself fails.
  * One test suite runs on both implementations (`test/storage/`).
@@ -154,6 +161,11 @@ export interface Store {
   within(deadline: number): Store;
   /** How the connection pool is used at present; absent if the engine has none. */
   poolUse?(): PoolUse;
+  /**
+   * From now on, calls `observe` with the seconds that each use of the pool waited for its
+   * connection, also if it gave up; absent if the engine has no pool.
+   */
+  observePoolWaits?(observe: (seconds: number) => void): void;
   /** Runs `work` with a reader of one snapshot of a tenant. The reader cannot write. */
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, options?: ReadOptions): Promise<T>;
   /**
@@ -236,6 +248,11 @@ export interface Store {
    */
   changeMark(): number | undefined;
   /**
+   * Milliseconds since `changeMark` was last known to include every change of other processes; 0 if
+   * it is read from the database, or if there is none because of a pooler.
+   */
+  changeMarkAgeMs(): number;
+  /**
    * Applies the missing migrations under a lock. Safe if two processes do so at once, or one is
    * killed.
    */
@@ -249,6 +266,8 @@ export interface Store {
    * Checks the store itself, without the data of tenants. Rejects if the store cannot be reached.
    */
   examine(): Promise<readonly StoreCheck[]>;
+  /** The size on disk. */
+  readSize(): Promise<readonly StorePart[]>;
   close(): Promise<void>;
 }
 

@@ -102,20 +102,27 @@ describe('GET /metrics', () => {
     expect((await hits()) - before).toBe(1);
   });
 
-  test('says that the service is ready', async () => {
-    expect(seriesValue(await scrape(management), 'subreport_ready')).toBe(1);
+  test('says that the service is ready, and how large its files are', async () => {
+    const text = await scrape(management);
+    expect(seriesValue(text, 'subreport_ready')).toBe(1);
+    expect(seriesValue(text, 'subreport_change_mark_age_seconds')).toBe(0);
+    for (const part of ['database', 'wal'])
+      expect(seriesValue(text, `subreport_store_bytes{part="${part}"}`)).toBeGreaterThan(1_000);
   });
 });
 
-test('with PostgreSQL, the metrics contain the connections of the pool', async () => {
+test('with PostgreSQL, the metrics contain the connections of the pool, its waits and the size', async () => {
   const port = await freePort();
   const service = await startService(await openPostgres(testRole), { MANAGEMENT_PORT: String(port) });
   try {
+    await (await fetch(`${service.url}/readyz`)).text();
     const text = await scrape(`http://127.0.0.1:${port}`);
     const states = ['busy', 'idle'].map(
       (state) => seriesValue(text, `subreport_pool_connections{state="${state}"}`) ?? NaN,
     );
     expect(states.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
+    expect(seriesValue(text, 'subreport_pool_wait_seconds_count')).toBeGreaterThan(0);
+    expect(seriesValue(text, 'subreport_store_bytes{part="database"}')).toBeGreaterThan(1_000_000);
   } finally {
     await service.close();
   }

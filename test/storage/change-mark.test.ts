@@ -66,9 +66,10 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     await opened.close();
   });
 
-  test('is unknown before the store is watched', async () => {
+  test('is unknown and ages on PostgreSQL before the store is watched', async () => {
     const opened = await openTestStore();
     expect(opened.store.changeMark()).toBeUndefined();
+    expect(opened.store.changeMarkAgeMs() > 0).toBe(engine === 'postgres');
     await opened.close();
   });
 
@@ -85,6 +86,7 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
       );
       expect(rowCount).toBe(1);
       await expect.poll(() => opened.store.changeMark(), { interval: 1 }).toBeUndefined();
+      expect(opened.store.changeMarkAgeMs()).toBeGreaterThan(0); // goes on from the last heartbeat
       // a new connection has another mark, because changes may have been missed meanwhile
       await markOf(opened.store, first);
       await admin.end();

@@ -270,6 +270,8 @@ describe('when PostgreSQL fails', () => {
 
   test('a pool without a free connection is UNAVAILABLE after its timeout, and does not hang', async () => {
     const store = openSmall(1);
+    const waits: number[] = [];
+    store.observePoolWaits?.((seconds) => waits.push(seconds));
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -284,6 +286,8 @@ describe('when PostgreSQL fails', () => {
       name: 'StorageError',
       code: 'UNAVAILABLE',
     });
+    expect(waits).toHaveLength(2);
+    expect(waits[1]).toBeGreaterThan(0.09); // it gave up
     release();
     await holder;
     expect(await store.readDirectory('select 1 as one')).toEqual([{ one: 1 }]);

@@ -6,7 +6,7 @@ import { parserOf } from './batch.ts';
 import { close, closeAtOnce, connect, connectMsMax, createDedicatedClient } from './connect.ts';
 import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
 import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
-import { TenantLanes } from './tenant-lanes.ts';
+import { type LeaveLane, TenantLanes } from './tenant-lanes.ts';
 
 /** How to connect to PostgreSQL, and callbacks for connection problems. */
 export interface PostgresOptions {
@@ -50,6 +50,7 @@ export class PostgresConnections {
   readonly #operationMs: number;
   readonly #pool: pg.Pool;
   readonly #lanes: TenantLanes;
+  #observeWait: ((seconds: number) => void) | undefined;
   /** Connections that have completed a use: the server may have closed them since. */
   readonly #used = new WeakSet<pg.PoolClient>();
 
@@ -87,13 +88,13 @@ export class PostgresConnections {
     { deadline, longestMs = this.#operationMs, tenant, reads = false }: Use,
   ): Promise<T> {
     const end = deadline ?? performance.now() + longestMs;
-    const leave = tenant === undefined ? undefined : await this.#lanes.enter(tenant, end);
+    const { client, leave } = await this.#acquire(tenant, end);
     let hung = false;
     const giveUp = (): void => {
       hung = true;
     };
     try {
-      return await this.#useOnce(await this.#connect(end), work, end, giveUp).catch(async (error: unknown) => {
+      return await this.#useOnce(client, work, end, giveUp).catch(async (error: unknown) => {
         if (!reads || hung || !isConnectionLost(error)) throw error;
         return this.#useOnce(await this.#connectAnew(end), work, end, giveUp);
       });
@@ -123,6 +124,11 @@ export class PostgresConnections {
     }
   }
 
+  /** Calls `observe` with the seconds that each use waited for its connection. */
+  observeWaits(observe: (seconds: number) => void): void {
+    this.#observeWait = observe;
+  }
+
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount + this.#lanes.waiting };
@@ -146,6 +152,24 @@ export class PostgresConnections {
     } catch (error) {
       destroy(client);
       throw translate(error);
+    }
+  }
+
+  /** Waits until the tenant may use a connection, and for the connection. */
+  async #acquire(
+    tenant: TenantId | undefined,
+    deadline: number,
+  ): Promise<{ readonly client: pg.PoolClient; readonly leave: LeaveLane | undefined }> {
+    const began = performance.now();
+    let leave: LeaveLane | undefined;
+    try {
+      leave = tenant === undefined ? undefined : await this.#lanes.enter(tenant, deadline);
+      return { client: await this.#connect(deadline), leave };
+    } catch (error) {
+      leave?.(false);
+      throw error;
+    } finally {
+      this.#observeWait?.((performance.now() - began) / 1000);
     }
   }
 

@@ -25,6 +25,8 @@ export class PostgresListener {
   #timer: NodeJS.Timeout | undefined;
   #mark = 1;
   #aliveAt = Number.NEGATIVE_INFINITY;
+  /** The last `#aliveAt` of any connection, or the start. */
+  #lastAliveAt = performance.now();
   #reconnectMs = heartbeatMs;
   #closed = false;
   #hasReportedPooler = false;
@@ -45,6 +47,11 @@ export class PostgresListener {
    */
   mark(): number | undefined {
     return performance.now() - this.#aliveAt < silenceMsMax ? this.#mark : undefined;
+  }
+
+  /** Milliseconds since a heartbeat last proved a connection alive; 0 behind a pooler. */
+  ageMs(): number {
+    return this.#hasReportedPooler ? 0 : performance.now() - this.#lastAliveAt;
   }
 
   /** Records a change made by this process: its next step must not wait for the notification. */
@@ -71,6 +78,7 @@ export class PostgresListener {
       if (this.#client === undefined) await this.#connect();
       else await this.#requireOwnSession(this.#client);
       this.#aliveAt = startedAt; // it was alive at least when the query was sent
+      this.#lastAliveAt = startedAt;
       this.#reconnectMs = heartbeatMs;
       this.#schedule(heartbeatMs);
     } catch {

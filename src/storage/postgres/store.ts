@@ -20,6 +20,7 @@ import {
   type SqlValue,
   type Store,
   type StoreCheck,
+  type StorePart,
   type TenantId,
   type TenantReader,
   type TenantSnapshot,
@@ -98,6 +99,10 @@ class PostgresStore implements Store {
 
   poolUse(): PoolUse {
     return this.#shared.connections.poolUse;
+  }
+
+  observePoolWaits(observe: (seconds: number) => void): void {
+    this.#shared.connections.observeWaits(observe);
   }
 
   within(deadline: number): Store {
@@ -313,6 +318,10 @@ class PostgresStore implements Store {
     return this.#shared.listener.mark();
   }
 
+  changeMarkAgeMs(): number {
+    return this.#shared.listener.ageMs();
+  }
+
   migrate(): Promise<MigrationResult> {
     return this.#shared.connections.useUnbounded(migratePostgres);
   }
@@ -330,6 +339,11 @@ class PostgresStore implements Store {
   async examine(): Promise<readonly StoreCheck[]> {
     const others = await this.#use(examinePostgres, { reads: true });
     return [await checkThat('schema', 'This version can work with the schema', () => this.checkReady()), ...others];
+  }
+
+  async readSize(): Promise<readonly StorePart[]> {
+    const [row] = await this.readDirectory('select pg_database_size(current_database()) as bytes');
+    return [{ part: 'database', bytes: Number(row?.bytes) }];
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { overdue } from '../deadline.ts';
 import type { TenantId } from '../store.ts';
 
 /** Gives the connection back; `hung` is true if the work did not finish in time. */
-type LeaveLane = (hung: boolean) => void;
+export type LeaveLane = (hung: boolean) => void;
 
 /**
  * Shares the pool's connections among tenants, so that a tenant whose shard or worker hangs cannot

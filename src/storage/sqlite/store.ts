@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import {
@@ -22,6 +23,7 @@ import {
   type SqlValue,
   type Store,
   type StoreCheck,
+  type StorePart,
   type TenantId,
   type TenantReader,
   type TenantSnapshot,
@@ -192,6 +194,11 @@ class SqliteStore implements Store {
     return row === undefined ? undefined : Number(row.data_version);
   }
 
+  /** The mark is read from the database itself. */
+  changeMarkAgeMs(): number {
+    return 0;
+  }
+
   migrate(): Promise<MigrationResult> {
     const known = listMigrations('sqlite');
     return this.#write(() => {
@@ -220,6 +227,14 @@ class SqliteStore implements Store {
     const schema = await checkThat('schema', 'This version can work with the schema', () => this.checkReady());
     const integrity = await checkThat('integrity', 'The file is whole', async () => this.#checkIntegrity());
     return [schema, integrity];
+  }
+
+  async readSize(): Promise<readonly StorePart[]> {
+    const { file } = this.#shared;
+    return [
+      { part: 'database', bytes: fileBytes(file) },
+      { part: 'wal', bytes: fileBytes(`${file}-wal`) },
+    ];
   }
 
   #checkIntegrity(): void {
@@ -260,6 +275,8 @@ class SqliteStore implements Store {
     return this.#shared.writer.change(change, this.#deadline ?? performance.now() + changeMsMax);
   }
 }
+
+const fileBytes = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 const createMigrationTable =
   'create table if not exists schema_migration (name text not null primary key, checksum text not null) strict';

@@ -1,0 +1,30 @@
+import type { Worker } from 'node:cluster';
+import { EventEmitter } from 'node:events';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createHostMetrics } from '../metrics/service-metrics.ts';
+import { createMetricsCollector } from './worker-metrics.ts';
+
+afterEach(() => vi.useRealTimers());
+
+/** The end of the channel to a worker, as the first process sees it. */
+const channel = (): Worker => new EventEmitter() as unknown as Worker;
+
+test('a silent worker is left out of the metrics after 2 seconds, with dropped lines and problems of the others', async () => {
+  const [answers, silent] = [channel(), channel()];
+  const metrics = await createHostMetrics({
+    droppedLogLines: () => 3,
+    lastCheck: () => ({ problems: 2, finishedAt: 1_700_000_000 }),
+    memoryUse: () => [],
+  })();
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  const collect = createMetricsCollector(new Set([answers, silent]), (worker) => {
+    if (worker === answers) queueMicrotask(() => worker.emit('message', { kind: 'metrics', metrics }));
+  });
+  const collecting = collect();
+  await vi.advanceTimersByTimeAsync(2_000);
+  const text = await collecting;
+  expect(text).toContain('subreport_processes 2\n'); // that worker and this process
+  expect(text).toContain('subreport_log_lines_dropped_total 3\n');
+  expect(text).toContain('subreport_doctor_problems 2\n');
+  expect(text).toContain('subreport_doctor_last_run_timestamp_seconds 1700000000\n');
+});
