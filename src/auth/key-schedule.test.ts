@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
-import { keyLeadSeconds, keySetSeconds, scheduleKeys } from './key-schedule.ts';
+import { describe, expect, test } from 'vitest';
+import { keyLeadSeconds, keySetSeconds, planRotation, scheduleKeys } from './key-schedule.ts';
 
 const lifetimes = { access: 300, refresh: 3_600 };
 /** Allowed clock difference in seconds. */
@@ -47,4 +47,37 @@ test('a key ends with the longest token of its purpose, and has no end without a
   ];
   const ends = scheduleKeys(keys, lifetimes, 2_500).map(({ endsAt }) => endsAt);
   expect(ends).toEqual([null, 2_000 + lifetimes.refresh + tolerance]);
+});
+
+test('a key is replaced when any newer key becomes active, even if another newer one is far in the future', () => {
+  const lastSecond = 3_000 + lifetimes.access + tolerance;
+  expect(statesOf([3_000, 9_000_000, 1_000], lastSecond)).toEqual(['current', 'dead', 'dead']);
+});
+
+describe('planRotation', () => {
+  const day = 86_400;
+  const plan = (activeFrom: readonly number[], now: number, days = 90) =>
+    planRotation(
+      activeFrom.map((activatesAt) => ({ purpose: 'access' as const, activatesAt })),
+      days,
+      now,
+    );
+
+  test('a rotation is due the given number of days after the current key became active', () => {
+    expect(plan([1_000], 2_000)).toEqual({ activeSince: 1_000, dueAt: 1_000 + 90 * day, isWaiting: false });
+    expect(plan([1_000], 2_000, 0)?.dueAt).toBeNull();
+    expect(plan([], 2_000)).toBeUndefined();
+  });
+
+  test('a waiting key delays the rotation only if it takes over within the lead time', () => {
+    const now = 1_000 + 90 * day;
+    expect(plan([now + keyLeadSeconds, 1_000], now)).toMatchObject({ dueAt: now, isWaiting: true });
+    expect(plan([now + 400 * day, 1_000], now)).toMatchObject({ dueAt: now, isWaiting: false });
+  });
+
+  test('a clock that was set back makes no rotation due', () => {
+    const now = 500 * day;
+    expect(plan([now + 7_200], now)?.dueAt).toBeGreaterThan(now);
+    expect(plan([now + 400 * day, now + 390 * day], now)?.dueAt).toBeGreaterThan(now);
+  });
 });

@@ -2,7 +2,7 @@ import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '..
 import { makeKey } from './ensure-keys.ts';
 import { KeyError } from './error.ts';
 import type { KeyRingOptions } from './key-ring-options.ts';
-import { type KeyState, keyLeadSeconds, scheduleKeys } from './key-schedule.ts';
+import { type KeyState, keyLeadSeconds, planRotation, scheduleKeys } from './key-schedule.ts';
 
 /** A key as an operator sees it, without any secret. Times are UTC epoch seconds. */
 export interface KeyInfo {
@@ -14,6 +14,8 @@ export interface KeyInfo {
   readonly activatesAt: number;
   /** When the last token made with it expires; `null` while it has no successor. */
   readonly endsAt: number | null;
+  /** Of the current key, when it is rotated automatically; `null` if never, and of other keys. */
+  readonly rotationDueAt: number | null;
   /** Whether it is encrypted in the store. */
   readonly encrypted: boolean;
 }
@@ -28,10 +30,12 @@ export interface KeyInfo {
 export type RotationMode = 'soon' | 'now' | 'compromised';
 
 /** Returns the keys of the service, newest first. */
-export async function listKeys({ store, lifetimes, now }: KeyRingOptions): Promise<readonly KeyInfo[]> {
+export async function listKeys(options: KeyRingOptions): Promise<readonly KeyInfo[]> {
+  const { store, lifetimes, rotationDays = 0, now } = options;
   const purposes = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
-  return purposes.flatMap((rows) =>
-    scheduleKeys(rows, lifetimes, now()).map(({ key, state, endsAt }) => ({
+  return purposes.flatMap((rows) => {
+    const dueAt = planRotation(rows, rotationDays, now())?.dueAt ?? null;
+    return scheduleKeys(rows, lifetimes, now()).map(({ key, state, endsAt }) => ({
       purpose: key.purpose,
       kid: key.kid,
       alg: key.alg,
@@ -39,9 +43,10 @@ export async function listKeys({ store, lifetimes, now }: KeyRingOptions): Promi
       createdAt: key.createdAt,
       activatesAt: key.activatesAt,
       endsAt,
+      rotationDueAt: state === 'current' ? dueAt : null,
       encrypted: !key.jwk.startsWith('{'),
-    })),
-  );
+    }));
+  });
 }
 
 /**

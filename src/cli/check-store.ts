@@ -28,10 +28,11 @@ const main = fileURLToPath(new URL('./main.ts', import.meta.url));
  * Checks the SQLite database periodically, because SQLite itself does not detect flipped bits
  * (docs/decisions/flipped-bytes.md).
  */
-export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, logger: Logger): void {
+export function checkRegularly(config: Config, logger: Logger): void {
+  const { DATABASE_URL, CHECK_HOURS } = config;
   if (DATABASE_URL !== undefined || CHECK_HOURS === 0) return;
   const check = () =>
-    void checkStore(DATA_DIR, logger).catch((error: unknown) =>
+    void checkStore(config, logger).catch((error: unknown) =>
       logger.warn({ err: error }, 'the store could not be checked'),
     );
   setTimeout(check, firstCheckMs).unref();
@@ -39,9 +40,9 @@ export function checkRegularly({ DATABASE_URL, CHECK_HOURS, DATA_DIR }: Config, 
 }
 
 /** Runs `subreport doctor` in a child process and logs the result, as an error if a check fails. */
-async function checkStore(folder: string, logger: Logger): Promise<void> {
+async function checkStore({ DATA_DIR, KEY_ROTATION_DAYS }: Config, logger: Logger): Promise<void> {
   const child = spawn(process.execPath, [main, 'doctor', '--json'], {
-    env: { DATA_DIR: folder },
+    env: { DATA_DIR, KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS) },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const end = () => child.kill();

@@ -157,6 +157,12 @@ export const settings = {
   KEY_ENCRYPTION_SECRET_BEFORE: secret(
     'The previous KEY_ENCRYPTION_SECRET, during a rotation: the next start re-encrypts the keys',
   ),
+  KEY_ROTATION_DAYS: wholeNumber(
+    0,
+    3_650,
+    90,
+    'Days after which the running service rotates each key; no request fails during a rotation (docs/keys.md); 0 disables it',
+  ),
   TOKEN_FAILURES_PER_MINUTE: wholeNumber(
     0,
     1_000_000,

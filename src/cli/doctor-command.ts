@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openStore } from '../storage/open-store.ts';
+import { checkKeys } from './check-keys.ts';
 import { readConfig } from './config.ts';
 import { checkLine, examineStore } from './examine-store.ts';
 import { type Output, writeResult } from './output.ts';
@@ -32,7 +33,10 @@ export function addDoctorCommand(program: Command, output: Output): void {
         onConnectionError: () => undefined, // the current statement fails by itself
       });
       try {
-        const checks = await examineStore(store, repair);
+        const found = await examineStore(store, repair);
+        // the keys of a store without its schema cannot be read
+        const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
+        const checks = hasKeys ? [...found, await checkKeys(store, config.KEY_ROTATION_DAYS)] : found;
         const ok = checks.every((check) => check.ok);
         writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
         if (!ok) process.exitCode = 1;

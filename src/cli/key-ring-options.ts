@@ -14,6 +14,7 @@ export function keyRingOptions(config: Config, store: Store, logger?: Logger): K
     cipher: createKeyCipher(config.KEY_ENCRYPTION_SECRET, config.KEY_ENCRYPTION_SECRET_BEFORE),
     algorithm: config.SIGNING_ALGORITHM,
     lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
+    rotationDays: config.KEY_ROTATION_DAYS,
     now: nowSeconds,
     onFault: (error) =>
       logger?.warn({ err: error }, 'the database files may still contain traces of replaced keys (docs/keys.md)'),

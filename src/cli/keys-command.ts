@@ -22,7 +22,7 @@ export function addKeysCommand(program: Command, output: Output): void {
     .description('list and rotate the keys that sign access tokens and protect refresh tokens');
   keys
     .command('list')
-    .description('list the keys, newest first, with the state of each')
+    .description('list the keys, newest first, with the state of each and the date of its automatic rotation')
     .option('--json', 'print a JSON array')
     .addHelpText('after', '\nExample:\n  subreport keys list --json')
     .action(async ({ json = false }: { json?: boolean }) => {
@@ -34,9 +34,10 @@ export function addKeysCommand(program: Command, output: Output): void {
         key.state,
         key.activates_at,
         key.ends_at ?? '-',
+        key.rotation_due_at ?? '-',
         key.encrypted ? 'yes' : 'no',
       ]);
-      const header = ['PURPOSE', 'KID', 'ALG', 'STATE', 'IN USE FROM', 'ENDS', 'ENCRYPTED'];
+      const header = ['PURPOSE', 'KID', 'ALG', 'STATE', 'IN USE FROM', 'ENDS', 'ROTATION DUE', 'ENCRYPTED'];
       writeResult(output, json, shown, formatTable(header, rows));
     });
   keys
@@ -74,7 +75,7 @@ function withKeys<T>(config: Config, work: (options: ReturnType<typeof keyRingOp
   });
 }
 
-const showKey = ({ purpose, kid, alg, state, createdAt, activatesAt, endsAt, encrypted }: KeyInfo) => ({
+const showKey = ({ purpose, kid, alg, state, createdAt, activatesAt, endsAt, rotationDueAt, encrypted }: KeyInfo) => ({
   purpose,
   kid,
   alg,
@@ -82,5 +83,6 @@ const showKey = ({ purpose, kid, alg, state, createdAt, activatesAt, endsAt, enc
   created_at: formatInstant(createdAt),
   activates_at: formatInstant(activatesAt),
   ends_at: endsAt === null ? null : formatInstant(endsAt),
+  rotation_due_at: rotationDueAt === null ? null : formatInstant(rotationDueAt),
   encrypted,
 });

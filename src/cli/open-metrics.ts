@@ -1,3 +1,4 @@
+import { listRotations } from '../auth/rotate-due-keys.ts';
 import { operations } from '../contract/operations.ts';
 import { operatorOperations } from '../contract/operator-operations.ts';
 import { operationNames } from '../http/listener/operation-names.ts';
@@ -7,6 +8,7 @@ import { memoryUse } from '../storage/memory-use.ts';
 import type { Store } from '../storage/store.ts';
 import { lastCheck } from './check-store.ts';
 import { droppedLogLines } from './log-destination.ts';
+import { nowSeconds } from './store-session.ts';
 
 /** Longest that a scrape waits for the store, in milliseconds. */
 const storeMsMax = 2_000;
@@ -18,8 +20,16 @@ export interface OpenedMetrics {
   readonly observeManagement: MeasureResponse;
 }
 
+/** What is measured of a process that serves a store. */
+interface MeasuredService {
+  readonly store: Store;
+  /** Days after which a key is rotated; 0 means never. */
+  readonly rotationDays: number;
+  readonly isDraining: () => boolean;
+}
+
 /** Creates the metrics of a process that serves a store. */
-export function openMetrics(store: Store, isDraining: () => boolean): OpenedMetrics {
+export function openMetrics({ store, rotationDays, isDraining }: MeasuredService): OpenedMetrics {
   const withinScrape = () => store.within(performance.now() + storeMsMax);
   const metrics = createServiceMetrics({
     checkReady: async () => {
@@ -30,6 +40,7 @@ export function openMetrics(store: Store, isDraining: () => boolean): OpenedMetr
     readSize: () => withinScrape().readSize(),
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),
+    keyRotations: () => listRotations({ store: withinScrape(), rotationDays, now: nowSeconds }),
     droppedLogLines,
     lastCheck,
     memoryUse,

@@ -14,6 +14,7 @@ import { demoConfig } from './demo-config.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { createLogger } from './logger.ts';
 import type { Output } from './output.ts';
+import { rotateRegularly } from './rotate-regularly.ts';
 import { onStopSignal, stopService } from './stop-service.ts';
 import { logStoreEvents, nowSeconds, openReadyStore } from './store-session.ts';
 
@@ -56,6 +57,7 @@ export function addServeCommand(program: Command, output: Output): void {
           if (demoClient !== undefined) writeDemoClient(config, demoClient);
           void announce({ config, store, demo: demoClient, json, workers }, logger, output);
           sweepRegularly(store, config, logger);
+          rotateRegularly(keyRingOptions(config, store, logger), logger);
           checkRegularly(config, logger);
         });
       } catch (error) {

@@ -90,7 +90,11 @@ export async function serve(
   };
   // without the operator API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
-  const opened = operator?.openMetrics(store, shared.isDraining);
+  const opened = operator?.openMetrics({
+    store,
+    rotationDays: config.KEY_ROTATION_DAYS,
+    isDraining: shared.isDraining,
+  });
   const app = await buildServer({
     ...shared,
     observe: opened?.observePublic,

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
+import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
 import { addPoolMetrics, type MeasuredPool } from './pool-metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { addRequestMetrics, type MeasureListener } from './request-metrics.ts';
@@ -19,12 +20,13 @@ export interface ServiceMetrics extends MeasureWork {
 }
 
 /** Creates the metrics of this process. */
-export function createServiceMetrics(state: MeasuredState & MeasuredPool & HostState): ServiceMetrics {
+export function createServiceMetrics(state: MeasuredState & MeasuredPool & MeasuredKeys & HostState): ServiceMetrics {
   const registry = new Registry();
   const measureListener = addRequestMetrics(registry);
   const work = addWorkMetrics(registry);
   addStateMetrics(registry, state);
   addPoolMetrics(registry, state);
+  addKeyMetrics(registry, state);
   addHostMetrics(registry, state);
   const close = addProcessMetrics(registry);
   return {

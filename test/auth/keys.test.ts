@@ -11,7 +11,7 @@ import { signingAlgorithms } from '../../src/auth/signing-algorithm.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { insertAuthKey, listAuthKeys } from '../../src/storage/tables/auth-key.ts';
+import { deleteAuthKeys, insertAuthKey, listAuthKeys } from '../../src/storage/tables/auth-key.ts';
 import { engines, postgresUrl, type TestStore } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -178,6 +178,29 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
       await openKeyRing(options({ cipher: createKeyCipher(secret, secretBefore) }));
       const ring = await openKeyRing(options({ cipher: createKeyCipher(secret, undefined) }));
       expect((await ring.signingKey()).kid).toBe(first.kid);
+    });
+
+    test('processes with either secret first use the same keys while KEY_ENCRYPTION_SECRET is replaced', async () => {
+      await openKeyRing(options({ cipher: createKeyCipher(secretBefore, undefined) }));
+      const old = await openKeyRing(options({ cipher: createKeyCipher(secretBefore, secret) }));
+      const next = options({ cipher: createKeyCipher(secret, secretBefore), store: opened.openAgain() });
+      const ring = await openKeyRing(next);
+      const made = await rotateKeys(next, 'access', 'now');
+      expect((await old.verifyingKey(made.kid))?.kid).toBe(made.kid);
+      expect(await ring.refreshSecrets()).toEqual(await old.refreshSecrets(true));
+    });
+
+    test('keys of a backup from before KEY_ENCRYPTION_SECRET was replaced need the old secret', async () => {
+      await openKeyRing(options({ cipher: createKeyCipher(secretBefore, undefined) }));
+      const backup = await listAuthKeys(opened.store, 'access');
+      await openKeyRing(options({ cipher: createKeyCipher(secret, secretBefore) }));
+      await deleteAuthKeys(opened.store, backup);
+      for (const key of backup) await insertAuthKey(opened.store, key);
+      await expect(openKeyRing(options({ cipher: createKeyCipher(secret, undefined) }))).rejects.toThrow(
+        'KEY_ENCRYPTION_SECRET_BEFORE',
+      );
+      const ring = await openKeyRing(options({ cipher: createKeyCipher(secret, secretBefore) }));
+      expect((await ring.signingKey()).kid).toBe(backup[0]?.kid);
     });
 
     test('a key that was modified in the store is not used', async () => {

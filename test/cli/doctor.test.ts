@@ -65,7 +65,14 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
       sqlite: ['schema', 'integrity'],
       postgres: ['schema', 'version', 'row-level security', 'role', 'options'],
     }[engine];
-    expect(report.checks.map(({ check }) => check)).toEqual([...names, 'counts', 'records', 'counts', 'records']);
+    expect(report.checks.map(({ check }) => check)).toEqual([
+      ...names,
+      'counts',
+      'records',
+      'counts',
+      'records',
+      'keys',
+    ]);
     expect(countsOf(report, 'acme')?.message).toBe('2000 records, all counts exact');
   });
 
