@@ -9,7 +9,7 @@ export interface KeyRingOptions {
   readonly cipher: KeyCipher;
   readonly algorithm: SigningAlgorithm;
   readonly lifetimes: KeyLifetimes;
-  /** Days for which a key is used until it is rotated automatically; 0 or absent: without a limit. */
+  /** Days after which a key is rotated automatically; 0 or absent: never. */
   readonly rotationDays?: number;
   readonly now: () => number;
   /** Called for a fault of the keys that does not keep the service from starting. */
