@@ -59,7 +59,7 @@ export function scheduleKeys<T extends Pick<AuthKeyRow, 'purpose' | 'activatesAt
 }
 
 /** When a purpose needs its next key. */
-export interface RotationPlan {
+interface RotationPlan {
   /** When the current key became active, in UTC epoch seconds. */
   readonly activeSince: number;
   /** When the current key must be replaced, in UTC epoch seconds; `null` if never. */

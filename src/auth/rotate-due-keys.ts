@@ -13,7 +13,7 @@ export interface KeyRotation {
 }
 
 /** A new key that replaces one that was due. */
-export interface DueKey {
+interface DueKey {
   readonly purpose: KeyPurpose;
   readonly kid: string;
   /** UTC epoch seconds. */
