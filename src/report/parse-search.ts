@@ -1,4 +1,5 @@
 import type { FormPair } from '../contract/form.ts';
+import { parseJsonObject } from '../contract/json-object.ts';
 import { nameFaults } from '../contract/parameter-faults.ts';
 import type { Fault } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
@@ -14,16 +15,16 @@ import type { QueryContext, ReportQuery } from './report-query.ts';
  * fault at once: unknown and repeated members, values of the wrong JSON type, and invalid values.
  */
 export function parseSearch(body: Uint8Array, context: QueryContext, accepted: ReportFormat | undefined): ReportQuery {
-  const text = decode(body);
-  const members = readObject(text);
+  const parsed = parseJsonObject(body);
+  if (parsed === undefined) throw unreadable();
   const schemas = reportParameters(context.limits);
   const known = Object.keys(schemas);
   const faults = nameFaults(
-    memberNames(text).map((name) => ({ name })),
+    parsed.names.map((name) => ({ name })),
     known,
   );
   const pairs: FormPair[] = [];
-  for (const [name, value] of Object.entries(members)) {
+  for (const [name, value] of Object.entries(parsed.members)) {
     if (!isParameter(name, known)) continue; // already reported
     const written = asText(name, value);
     if (written !== undefined) pairs.push({ name, value: written });
@@ -34,46 +35,10 @@ export function parseSearch(body: Uint8Array, context: QueryContext, accepted: R
 
 const isParameter = (name: string, known: readonly string[]): name is ReportParameter => known.includes(name);
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
-
-function decode(body: Uint8Array): string {
-  try {
-    return decoder.decode(body);
-  } catch {
-    throw unreadable(); // TypeError of the decoder: not UTF-8
-  }
-}
-
-function readObject(text: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // a SyntaxError message would contain part of the body, which may be personal data
-    throw unreadable();
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unreadable();
-  return value as Record<string, unknown>;
-}
-
 const unreadable = (): ReportError =>
   new ReportError('INVALID_HTTP_MESSAGE', [
     'Cannot read the search: its body must be a JSON object in UTF-8, such as {"status":["ACTIVE"],"size":50}',
   ]);
-
-/**
- * The member names of a JSON object, including repeated ones, which `JSON.parse` drops silently.
- */
-function memberNames(json: string): string[] {
-  const names: string[] = [];
-  let depth = 0;
-  for (const [token, text, colon] of json.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[[{]|[\]}]/g)) {
-    if (text !== undefined) {
-      if (depth === 1 && colon !== undefined) names.push(JSON.parse(text));
-    } else depth += token === '{' || token === '[' ? 1 : -1;
-  }
-  return names;
-}
 
 /** Parameters that are JSON numbers or booleans instead of strings. */
 const numbers: ReadonlySet<string> = new Set(['size', 'page']);
