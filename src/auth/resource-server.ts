@@ -5,6 +5,7 @@ import type { AuthContext } from './auth-context.ts';
 import { createDecisionCache } from './decision-cache.ts';
 import { AccessError } from './error.ts';
 import { type ExternalIssuer, verifyByIssuer } from './external-issuer.ts';
+import { readBearer } from './read-bearer.ts';
 import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
 /** The client that sent a request, and the tenant whose records it may read. */
@@ -74,26 +75,4 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
       return access;
     },
   };
-}
-
-/**
- * Returns the token of `Authorization: Bearer <token>`; the scheme is case-insensitive, the token
- * as in RFC 6750 §2.1.
- */
-function readBearer(header: string | undefined): string {
-  const [, scheme, rest] = /^([^ ]+)(.*)$/.exec(header ?? '') ?? [];
-  if (scheme?.toLowerCase() !== 'bearer') {
-    throw new AccessError(
-      'MISSING_TOKEN',
-      "Cannot respond without an access token: send the header 'Authorization: Bearer <ACCESS_TOKEN>'",
-    );
-  }
-  const token = /^ +([A-Za-z0-9._~+/-]+=*)$/.exec(rest ?? '')?.[1];
-  if (token === undefined) {
-    throw new AccessError(
-      'MALFORMED',
-      "Cannot read the Authorization header: it must be 'Bearer', one space and one token",
-    );
-  }
-  return token;
 }
