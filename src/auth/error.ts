@@ -72,3 +72,14 @@ export class IssuerError extends Error {
   /** Seconds to wait before retrying. */
   readonly retryAfterSeconds = 5;
 }
+
+/** Too many failed attempts from an address. The message is shown to the client. */
+export class ThrottledError extends Error {
+  override readonly name = 'ThrottledError';
+  readonly retryAfterSeconds: number;
+
+  constructor(message: string, retryAfterSeconds: number) {
+    super(message);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

@@ -1,12 +1,12 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { osUser } from './os-user.ts';
 import type { Output } from './output.ts';
 
 /** Commands that change nothing in the store; `serve` has its own log. */
 const notAudited = [
-  ...['serve', 'config', 'audit', 'tenant list', 'keys list'],
+  ...['serve', 'config', 'audit', 'tenant list', 'keys list', 'operator list'],
   ...['client list', 'client show', 'client sessions', 'completion'],
   ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'changes', 'token'],
 ];
@@ -59,7 +59,7 @@ export class CommandAudit {
       msg: 'command',
       ...this.#command,
       ...(this.#clientId !== undefined && { client_id: this.#clientId }),
-      os_user: userOf(),
+      os_user: osUser(),
       exit_code: exitCode,
       duration_ms: Math.round(performance.now() - this.#started),
     };
@@ -86,12 +86,3 @@ async function appendLine(line: string): Promise<void> {
 
 const nameOf = (command: Command): string =>
   command.parent === null ? '' : `${nameOf(command.parent)} ${command.name()}`.trim();
-
-/** Returns the name of the current user, or its numeric id if it has no name. */
-function userOf(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.());
-  }
-}

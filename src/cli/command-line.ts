@@ -34,6 +34,7 @@ const operatorCommands: Commands = {
   tenant: async () => (await import('./tenant-command.ts')).addTenantCommand,
   client: async () => (await import('./client-command.ts')).addClientCommand,
   keys: async () => (await import('./keys-command.ts')).addKeysCommand,
+  operator: async () => (await import('./operator-command.ts')).addOperatorCommand,
   import: async () => (await import('./import-command.ts')).addImportCommand,
   generate: async () => (await import('./generate-command.ts')).addGenerateCommand,
   subscription: async () => (await import('./subscription-command.ts')).addSubscriptionCommand,

@@ -1,9 +1,10 @@
 import { ClientError, KeyError } from '../auth/error.ts';
 import { ImportError } from '../import/error.ts';
+import { OperatorError } from '../operator/error.ts';
 import { StorageError } from '../storage/error.ts';
 import { CommandError, UsageError } from './error.ts';
 
-const userErrors = [UsageError, CommandError, StorageError, ImportError, ClientError, KeyError];
+const userErrors = [UsageError, CommandError, StorageError, ImportError, ClientError, KeyError, OperatorError];
 
 /**
  * Describes an error that stops a command: its message if the user can fix it, otherwise its stack.

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
+import { createOperatorGate } from '../auth/authorize-operator.ts';
 import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
 import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
@@ -115,6 +116,8 @@ export async function serve(
     ...shared,
     store,
     spool,
+    now: nowSeconds,
+    operatorGate: createOperatorGate({ store, failures, now: nowSeconds }),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     bodyStallMs,
     observe: opened?.observeManagement,

@@ -1,6 +1,6 @@
 import type { Operation } from './operations.ts';
 import { apiPath } from './report-paths.ts';
-import type { SampleRequest } from './sample-requests.ts';
+import type { SampleRequest } from './sample-request.ts';
 
 /** A member of `x-codeSamples` of an operation. */
 interface CodeSample {
@@ -10,8 +10,8 @@ interface CodeSample {
 }
 
 /**
- * Writes the code samples of an operation. They read `CLIENT_ID`, `CLIENT_SECRET` and
- * `ACCESS_TOKEN` from the environment.
+ * Writes the code samples of an operation. They read `CLIENT_ID`, `CLIENT_SECRET`,
+ * `ACCESS_TOKEN` and `OPERATOR_TOKEN` from the environment.
  */
 export function codeSamples(origin: string, { method, path }: Operation, request: SampleRequest): CodeSample[] {
   const parts = { origin, method, request, url: origin + fillPath(path, request.path ?? {}) };
@@ -40,11 +40,19 @@ const queryOf = ({ query }: SampleRequest): string =>
         .map(([name, value]) => `${name}=${value}`)
         .join('&')}`;
 
+/** The environment variable of the request's token, if it has one. */
+const tokenVariable = ({ credentials }: SampleRequest): string | undefined =>
+  credentials === 'token' ? 'ACCESS_TOKEN' : credentials === 'operator' ? 'OPERATOR_TOKEN' : undefined;
+
+const hasBody = ({ form, json, file }: SampleRequest): boolean =>
+  form !== undefined || json !== undefined || file !== undefined;
+
 function curlSample({ method, url, request }: SampleParts): string {
   const { credentials, form = {}, json, file } = request;
+  const token = tokenVariable(request);
   const options = [
-    ...(method === 'PUT' ? ['-X PUT'] : []),
-    ...(credentials === 'token' ? ['-H "Authorization: Bearer $ACCESS_TOKEN"'] : []),
+    ...(method === 'GET' || (method === 'POST' && hasBody(request)) ? [] : [`-X ${method}`]),
+    ...(token === undefined ? [] : [`-H "Authorization: Bearer $${token}"`]),
     ...(credentials === 'client' ? ['-u "$CLIENT_ID:$CLIENT_SECRET"'] : []),
     ...Object.entries(form).map(([name, value]) => `-d "${name}=${value}"`),
     ...(json === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(json)}'`]),
@@ -69,7 +77,8 @@ ${request.withClient}`;
 
 /** For operations that the client library does not have. */
 function fetchSample({ method, url, request }: SampleParts): string {
-  const { credentials, form, file } = request;
+  const { credentials, form, json, file } = request;
+  const token = tokenVariable(request);
   const setUp = [
     ...(file === undefined ? [] : ["import { readFile } from 'node:fs/promises';\n"]),
     ...(credentials === 'client'
@@ -78,7 +87,8 @@ function fetchSample({ method, url, request }: SampleParts): string {
   ];
   const headers = [
     ...(credentials === 'client' ? ['authorization: `Basic ${credentials}`'] : []),
-    ...(credentials === 'token' ? ['authorization: `Bearer ${process.env.ACCESS_TOKEN}`'] : []),
+    ...(token === undefined ? [] : [`authorization: \`Bearer \${process.env.${token}}\``]),
+    ...(json === undefined ? [] : ["'content-type': 'application/json'"]),
     ...(file === undefined ? [] : ["'content-type': 'application/x-ndjson'"]),
   ];
   const fields = Object.entries(form ?? {}).map(
@@ -88,25 +98,36 @@ function fetchSample({ method, url, request }: SampleParts): string {
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
     ...(headers.length === 0 ? [] : [`  headers: { ${headers.join(', ')} },`]),
     ...(fields.length === 0 ? [] : [`  body: new URLSearchParams({ ${fields.join(', ')} }),`]),
+    ...(json === undefined ? [] : [`  body: JSON.stringify(${literal(json)}),`]),
     ...(file === undefined ? [] : [`  body: await readFile('${file}'),`]),
   ];
   const init = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`;
   return [
     ...setUp,
-    `const response = await fetch('${url}'${init});`,
+    `const response = await fetch('${url}${queryOf(request)}'${init});`,
     'console.log(response.status, await response.text());',
   ].join('\n');
 }
 
+/** A JSON value as a literal of TypeScript. */
+const literal = (value: object): string =>
+  JSON.stringify(value, null, 1)
+    .replaceAll(/\n\s*/g, ' ')
+    .replaceAll(/"(\w+)":/g, '$1:')
+    .replaceAll('"', "'")
+    .replaceAll('[ ', '[')
+    .replaceAll(' ]', ']');
+
 function pythonSample({ method, url, request }: SampleParts): string {
   const { credentials, query, form, json, file } = request;
+  const token = tokenVariable(request);
   const fields = form ?? query;
   const pairs = Object.entries(fields ?? {}).map(
     ([name, value]) => `"${name}": ${value.startsWith('$') ? `os.environ["${value.slice(1)}"]` : `"${value}"`}`,
   );
   const headers = [
     ...(credentials === 'client' ? ['"Authorization": f"Basic {credentials}"'] : []),
-    ...(credentials === 'token' ? ['"Authorization": f"Bearer {os.environ[\'ACCESS_TOKEN\']}"'] : []),
+    ...(token === undefined ? [] : [`"Authorization": f"Bearer {os.environ['${token}']}"`]),
     ...(json === undefined ? [] : ['"Content-Type": "application/json"']),
     ...(file === undefined ? [] : ['"Content-Type": "application/x-ndjson"']),
   ];
@@ -118,7 +139,7 @@ function pythonSample({ method, url, request }: SampleParts): string {
   const options = [
     ...(body.length === 0 ? [] : [', data']),
     ...(headers.length === 0 ? [] : [`, headers={${headers.join(', ')}}`]),
-    ...(method === 'PUT' ? [', method="PUT"'] : []),
+    ...(method === 'GET' || (method === 'POST' && body.length > 0) ? [] : [`, method="${method}"`]),
   ];
   return [
     ...(credentials === 'client' ? ['import base64'] : []),

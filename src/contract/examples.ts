@@ -1,4 +1,5 @@
 import { recordColumns, writeCsvLine } from './csv.ts';
+import { operatorExamples } from './operator-examples.ts';
 import { problemExamples } from './problem-examples.ts';
 import type { Subscription } from './subscription.ts';
 import type { SubscriptionSummary } from './summary.ts';
@@ -119,5 +120,6 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
 subreport_exports_in_progress 2
 `,
   ...Object.fromEntries(tokenErrors),
+  ...operatorExamples,
   ...problemExamples,
 };

@@ -3,6 +3,7 @@ import { namedExamples } from './examples.ts';
 import { exportSummaryPreference } from './export-summary.ts';
 import { LoadSummary, RejectedRow } from './load.ts';
 import type { Json } from './openapi-responses.ts';
+import { operatorSchemas } from './operator-schemas.ts';
 import { Fault, Problem } from './problem.ts';
 import { Product } from './product.ts';
 import { printableAscii } from './schema.ts';
@@ -25,6 +26,7 @@ const named: Readonly<Record<string, object>> = {
   IntrospectionResponse,
   LoadSummary,
   RejectedRow,
+  ...operatorSchemas,
 };
 
 /**
@@ -69,6 +71,13 @@ export const operatorSecuritySchemes: Json = {
     bearerFormat: 'JWT',
     description:
       'An access token with the scope subscription:write, issued by the token endpoint of the public listener (RFC 6750). The token is a JWT that follows RFC8725.',
+  },
+  operatorToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'sro_ and 43 characters',
+    description:
+      "An operator's token, created by `subreport operator create` or createOperator (RFC 6750). It is opaque: only its hash is stored.",
   },
 };
 

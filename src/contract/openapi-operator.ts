@@ -3,6 +3,7 @@ import { exampleLine } from './examples.ts';
 import { LoadSummary, loadParameters } from './load.ts';
 import { type OpenApiOptions, openApiPaths } from './openapi.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './openapi-components.ts';
+import { apiSample, describeApiOperation } from './openapi-operator-api.ts';
 import {
   createResponses,
   examplesOf,
@@ -11,7 +12,13 @@ import {
   requestHeaders,
   schemaRef,
 } from './openapi-responses.ts';
-import { type OperatorOperationId, operatorOperations } from './operator-operations.ts';
+import {
+  type OperatorApiId,
+  type OperatorOperationId,
+  operatorApi,
+  operatorOperations,
+} from './operator-operations.ts';
+import type { SampleRequest } from './sample-request.ts';
 import { sampleRequests } from './sample-requests.ts';
 
 /** The management listener with its default settings, for code samples. */
@@ -19,16 +26,20 @@ const managementUrl = 'http://127.0.0.1:9464';
 
 /** Builds the OpenAPI 3.1 document of the management listener from the contract. */
 export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions, 'limits'>): Json {
-  const paths = openApiPaths(operatorOperations, (operationId) => ({
-    ...describeOperation(operationId),
-    'x-codeSamples': codeSamples(managementUrl, operatorOperations[operationId], sampleRequests[operationId]),
-  }));
+  const paths = openApiPaths(operatorOperations, (operationId) =>
+    isApiOperation(operationId)
+      ? {
+          ...describeApiOperation(operatorApi[operationId]),
+          ...samplesOf(operationId, apiSample(operatorApi[operationId])),
+        }
+      : { ...describeOperation(operationId), ...samplesOf(operationId, sampleRequests[operationId]) },
+  );
   return {
     openapi: '3.1.0',
     info: {
       title: 'subreport: the operator',
       version,
-      description: `The management listener of the subscription reporting service at ${publicUrl}: it loads records. Keep it on a private network.`,
+      description: `The management listener of the subscription reporting service at ${publicUrl}: the API for its operator. Keep it on a private network.`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service', url: publicUrl },
     },
@@ -36,6 +47,7 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
     servers: [{ url: '/', description: 'The management listener, in production and local', 'x-internal': true }],
     tags: [
       { name: 'records', description: 'Load records' },
+      { name: 'operators', description: "Manage operators' tokens" },
       { name: 'service', description: 'Health and description of the service' },
     ],
     paths,
@@ -45,7 +57,13 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
 
 const { headerRefs, response, problems, publicDocument } = createResponses(['X-Correlation-ID']);
 
-function describeOperation(operationId: OperatorOperationId): Json {
+const samplesOf = (operationId: OperatorOperationId, request: SampleRequest): Json => ({
+  'x-codeSamples': codeSamples(managementUrl, operatorOperations[operationId], request),
+});
+
+const isApiOperation = (operationId: OperatorOperationId): operationId is OperatorApiId => operationId in operatorApi;
+
+function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApiId>): Json {
   switch (operationId) {
     case 'loadSubscriptions':
       return {

@@ -5,10 +5,20 @@ import { reportPaths } from './report-paths.ts';
  * name.
  */
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute path; a `{name}` is a path parameter. */
   readonly path: string;
-  readonly tag: 'report' | 'auth' | 'records' | 'service';
+  readonly tag:
+    | 'report'
+    | 'auth'
+    | 'records'
+    | 'service'
+    | 'tenants'
+    | 'clients'
+    | 'keys'
+    | 'imports'
+    | 'operators'
+    | 'state';
   readonly summary: string;
   readonly description: string;
 }

@@ -1,4 +1,13 @@
 import { type Operation, operations } from './operations.ts';
+import { operatorTokenOperations } from './operator-token.ts';
+
+/** The operations of the operator's API that operators' tokens authorize. */
+export const operatorApi = {
+  ...operatorTokenOperations,
+} as const;
+
+/** Name of an operation of the operator's API. */
+export type OperatorApiId = keyof typeof operatorApi;
 
 /** Every operation of the management listener by name. */
 export const operatorOperations = {
@@ -10,6 +19,7 @@ export const operatorOperations = {
     description:
       'Requires the scope subscription:write. Validates and loads the NDJSON records of the body, one JSON object per line, plain or compressed with gzip or zstd. By default, valid rows are loaded in batches and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.',
   },
+  ...operatorApi,
   getMetrics: {
     method: 'GET',
     path: '/metrics',

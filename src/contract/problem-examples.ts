@@ -18,12 +18,15 @@ const messages: Readonly<Record<ErrorCode, string>> = {
   UNACCEPTABLE:
     "Cannot respond in the requested format: the header 'accept' must allow application/json, text/csv, application/x-ndjson, or format must be one of their names",
   REQUEST_TIMEOUT: 'Cannot read the body: its next bytes must arrive within 30 s',
+  CONFLICT: "Cannot create the tenant: its name must not be in use: current value is 'acme'",
   RESYNC_REQUIRED:
     "Cannot continue from the token in 'since': it must be a token of the current records of the service; read everything again, without since, into an empty copy",
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
   URI_TOO_LONG: 'Cannot read the request: its URL must have at most 8192 characters: current value is 9000',
   UNSUPPORTED_MEDIA_TYPE:
     'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson to load records',
+  IDEMPOTENCY_KEY_REUSED:
+    'Cannot repeat the request: its Idempotency-Key must not have been used for a request with another path or body',
   TOO_MANY_REQUESTS:
     'Cannot respond now: a client must send at most 600 requests per minute; wait for Retry-After seconds',
   HEADERS_TOO_LARGE: 'Cannot read the request: its headers must have at most 16384 bytes in total',

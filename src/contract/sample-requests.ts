@@ -1,24 +1,11 @@
 import type { OperationId } from './operations.ts';
-import type { OperatorOperationId } from './operator-operations.ts';
-
-/** The request that the code samples of an operation send. */
-export interface SampleRequest {
-  /** How the request is authenticated: with an access token, or with client credentials. */
-  readonly credentials?: 'token' | 'client';
-  /** Values of path parameters. */
-  readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  /** Fields of a URL-encoded body; a value that starts with `$` is an environment variable. */
-  readonly form?: Readonly<Record<string, string>>;
-  readonly json?: object;
-  /** A file that is the NDJSON body. */
-  readonly file?: string;
-  /** TypeScript statements that do the same with `client`, the client library. */
-  readonly withClient?: string;
-}
+import type { OperatorApiId, OperatorOperationId } from './operator-operations.ts';
+import type { SampleRequest } from './sample-request.ts';
 
 /** The request of each operation. The ids are those of `exampleSubscription`. */
-export const sampleRequests: Readonly<Record<OperationId | OperatorOperationId, SampleRequest>> = {
+export const sampleRequests: Readonly<
+  Record<OperationId | Exclude<OperatorOperationId, OperatorApiId>, SampleRequest>
+> = {
   listSubscriptions: {
     credentials: 'token',
     query: { status: 'ACTIVE,DEPLETED', size: '50' },

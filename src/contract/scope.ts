@@ -15,3 +15,7 @@ export const identityScopes: ReadonlySet<string> = new Set([
 
 /** The scopes of a client that was created without explicit scopes. */
 export const defaultScopes: readonly Scope[] = ['subscription:read'];
+
+/** The scopes of operators' tokens, for the management listener. */
+export const operatorScopes = ['operator:read', 'operator:write', 'subscription:write'] as const;
+export type OperatorScope = (typeof operatorScopes)[number];

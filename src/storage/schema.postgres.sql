@@ -27,6 +27,27 @@ create table client_secret (
   expires_at bigint
 );
 
+create table idempotency_key (
+  operator_id text collate "C" not null,
+  operation text collate "C" not null,
+  idempotency_key text collate "C" not null,
+  fingerprint text not null,
+  created_at bigint not null,
+  status bigint,
+  response text
+);
+
+create table operator_token (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  scopes text not null,
+  sha256 text collate "C" not null,
+  created_at bigint not null,
+  expires_at bigint,
+  last_used_at bigint,
+  revoked_at bigint
+);
+
 create table refresh_family (
   client_id text collate "C" not null,
   id text collate "C" not null,
@@ -114,6 +135,14 @@ alter table client_secret add constraint client_secret_client_id_fkey FOREIGN KE
 
 alter table client_secret add constraint client_secret_pkey PRIMARY KEY (client_id, hash);
 
+alter table idempotency_key add constraint idempotency_key_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operator_token(id);
+
+alter table idempotency_key add constraint idempotency_key_pkey PRIMARY KEY (operator_id, operation, idempotency_key);
+
+alter table operator_token add constraint operator_token_pkey PRIMARY KEY (id);
+
+alter table operator_token add constraint operator_token_sha256_key UNIQUE (sha256);
+
 alter table refresh_family add constraint refresh_family_client_id_fkey FOREIGN KEY (client_id) REFERENCES client(client_id);
 
 alter table refresh_family add constraint refresh_family_pkey PRIMARY KEY (client_id, id);
@@ -143,6 +172,8 @@ alter table tenant_revision add constraint tenant_revision_pkey PRIMARY KEY (ten
 alter table tenant_revision add constraint tenant_revision_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id) ON DELETE CASCADE;
 
 CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);
+
+CREATE INDEX idempotency_key_created ON public.idempotency_key USING btree (created_at);
 
 CREATE INDEX refresh_family_cap ON public.refresh_family USING btree (cap_at);
 

@@ -30,6 +30,30 @@ CREATE TABLE client_secret (
   primary key (client_id, hash)
 ) strict;
 
+CREATE TABLE idempotency_key (
+  operator_id text not null references operator_token (id),
+  operation text not null,
+  idempotency_key text not null,
+  fingerprint text not null,
+  created_at integer not null,
+  status integer,
+  response text,
+  primary key (operator_id, operation, idempotency_key)
+) strict, without rowid;
+
+CREATE INDEX idempotency_key_created on idempotency_key (created_at);
+
+CREATE TABLE operator_token (
+  id text not null primary key,
+  name text not null,
+  scopes text not null,
+  sha256 text not null unique,
+  created_at integer not null,
+  expires_at integer,
+  last_used_at integer,
+  revoked_at integer
+) strict, without rowid;
+
 CREATE TABLE refresh_family (
   client_id text not null references client (client_id),
   id text not null,

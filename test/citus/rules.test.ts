@@ -8,8 +8,11 @@ const schema = readFileSync(new URL('../../src/storage/schema.postgres.sql', imp
 const statements = listMigrations('postgres').flatMap(({ statements: each }) => each);
 const sql = statements.map((statement) => statement.replaceAll(/--.*$/gm, ''));
 
-/** Tables that stay on the coordinator, because they reference a client. */
-const local = ['auth_key', 'client', 'client_secret', 'refresh_family', 'schema_migration'];
+/** Tables that stay on the coordinator, because they belong to clients or to the operator. */
+const local = [
+  ...['auth_key', 'client', 'client_secret', 'refresh_family', 'schema_migration'],
+  ...['operator_token', 'idempotency_key'],
+];
 const tables = [...schema.matchAll(/^create table (\w+) \(\n([^;]*)\n\);/gm)].map(([, name = '', columns = '']) => ({
   name,
   columns,

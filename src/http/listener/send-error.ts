@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AccessError, type AccessErrorCode, IssuerError } from '../../auth/error.ts';
+import { AccessError, type AccessErrorCode, IssuerError, ThrottledError } from '../../auth/error.ts';
 import { errorTable } from '../../contract/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
 import { buildProblem, type ProblemReport } from '../../contract/problem.ts';
@@ -44,6 +44,12 @@ function describeError(error: unknown): ErrorResponse {
     return { report: error, headers: error instanceof RequestError ? error.headers : {} };
   }
   if (error instanceof AccessError) return describeAccessError(error);
+  if (error instanceof ThrottledError) {
+    return {
+      report: { code: 'TOO_MANY_REQUESTS', messages: [error.message] },
+      headers: { 'retry-after': String(error.retryAfterSeconds) },
+    };
+  }
   if (error instanceof IssuerError) {
     return {
       report: { code: 'UNAVAILABLE', messages: [issuerUnavailable] },

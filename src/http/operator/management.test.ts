@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readUntilClose } from '../../../test/support/read-until-close.ts';
+import { createOperatorGate } from '../../auth/authorize-operator.ts';
+import { createFailureBudget } from '../../auth/failure-budget.ts';
 import { buildOperatorOpenApi } from '../../contract/openapi-operator.ts';
 import { Spool } from '../../import/spool.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
@@ -24,6 +26,8 @@ const app = await buildManagementServer({
   authorizeWrite: async () => {
     throw new RequestError('UNAUTHORISED', 'Cannot let you in');
   },
+  operatorGate: createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0 }),
+  now: () => 0,
   checkReady: async () => undefined,
   isDraining: () => false,
   trustedProxies: [],

@@ -10,11 +10,14 @@ import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
 import { addLoadRoute, type LoadRoute } from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics.ts';
+import { addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
+import { addOperatorTokenRoutes } from './operators.ts';
 
 /** What the management listener needs. */
 interface ManagementOptions
   extends Readiness,
     LoadRoute,
+    OperatorRoutes,
     Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe'> {
   readonly openApi: object;
   /** Writes the metrics of all processes; `undefined` if they cannot be collected. */
@@ -26,11 +29,13 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   // a load takes as long as its client sends records
   const app = buildBaseServer({ ...options, isHttps: false, handleUnrouted, requestTimeoutMs: 0 });
   app.decorateRequest('access', null);
+  app.decorateRequest('operator', null);
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
   await app.register(accepts);
   addHealthRoutes(app, options);
   addLoadRoute(app, options);
+  await addOperatorRoutes(app, options, [addOperatorTokenRoutes]);
   addMetricsRoute(app, options.renderMetrics);
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });
   addHomeRoute(app, {

@@ -1,0 +1,79 @@
+import type { OperatorScope } from '../contract/scope.ts';
+import type { Store } from '../storage/store.ts';
+import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '../storage/tables/operator-token.ts';
+import { AccessError, ThrottledError } from './error.ts';
+import type { FailureBudget } from './failure-budget.ts';
+import { hashOperatorToken, isWellFormedOperatorToken } from './operator-token.ts';
+import { readBearer } from './read-bearer.ts';
+
+/** An authenticated operator. */
+export interface OperatorAccess {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** The token itself, from which the key of stored responses is derived. Never log it. */
+  readonly token: string;
+}
+
+/** Checks the tokens of operators. */
+export interface OperatorGate {
+  /**
+   * Checks the `Authorization` header of a request from `address`: it must hold an operator's token
+   * that is neither expired nor revoked and has the scope. Throws `AccessError`, or
+   * `ThrottledError` after too many failed attempts; a valid token is always accepted, so that
+   * nobody can lock an operator out.
+   */
+  readonly authorize: (header: string | undefined, scope: OperatorScope, address: string) => Promise<OperatorAccess>;
+}
+
+interface OperatorGateOptions {
+  readonly store: Store;
+  readonly failures: FailureBudget;
+  /** UTC epoch seconds. */
+  readonly now: () => number;
+}
+
+/** Creates the check of operators' tokens. */
+export function createOperatorGate({ store, failures, now }: OperatorGateOptions): OperatorGate {
+  return {
+    async authorize(header, scope, address) {
+      const token = readBearer(header);
+      const found = await findValid(store, token, now());
+      if (found === undefined) {
+        await countFailure(failures, address);
+        throw invalidToken();
+      }
+      await recordOperatorTokenUse(store, found, now());
+      if (!found.scopes.includes(scope)) throw insufficientScope(scope);
+      return { id: found.id, name: found.name, scopes: found.scopes, token };
+    },
+  };
+}
+
+async function findValid(store: Store, token: string, nowSeconds: number): Promise<OperatorToken | undefined> {
+  if (!isWellFormedOperatorToken(token)) return undefined;
+  const found = await findOperatorToken(store, hashOperatorToken(token));
+  if (found === undefined || found.revokedAt !== null) return undefined;
+  return found.expiresAt !== null && found.expiresAt <= nowSeconds ? undefined : found;
+}
+
+/** Counts a failed attempt; throws `ThrottledError` if there were too many in this minute. */
+async function countFailure(failures: FailureBudget, address: string): Promise<void> {
+  const attempt = { clientId: 'operator token', address };
+  const wait = await failures.secondsToWait(attempt);
+  if (wait > 0) throw new ThrottledError('Cannot accept the access token: too many attempts failed', wait);
+  await failures.count(attempt);
+}
+
+const invalidToken = () =>
+  new AccessError(
+    'INVALID_TOKEN',
+    "Cannot accept the access token: it must be an operator's token that is neither expired nor revoked",
+  );
+
+const insufficientScope = (scope: OperatorScope) =>
+  new AccessError(
+    'INSUFFICIENT_SCOPE',
+    `Cannot use the access token for this operation: its scope must include '${scope}'`,
+    scope,
+  );

@@ -1,0 +1,16 @@
+import type { OperatorContext } from '../operator/perform.ts';
+import type { Store } from '../storage/store.ts';
+import type { Config } from './config.ts';
+import { osUser } from './os-user.ts';
+import { nowSeconds, withStore } from './store-session.ts';
+
+/** The context of an action that a command performs: the actor is the user of the machine. */
+const commandContext = (store: Store): OperatorContext => ({
+  store,
+  now: nowSeconds,
+  actor: { kind: 'command', user: osUser() },
+});
+
+/** Runs an operator's command with an open store, and always closes it. */
+export const withOperator = <T>(config: Config, work: (context: OperatorContext) => Promise<T>): Promise<T> =>
+  withStore(config, (store) => work(commandContext(store)));

@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TObject } from 'typebox';
+import type { OperatorAccess, OperatorGate } from '../../auth/authorize-operator.ts';
+import type { OperatorOperation } from '../../contract/operator-operation.ts';
+import { type OperatorApiId, operatorApi } from '../../contract/operator-operations.ts';
+import type { OperatorContext } from '../../operator/perform.ts';
+import type { Store } from '../../storage/store.ts';
+import { queryOf } from '../listener/query-of.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import { routePath } from '../listener/route-path.ts';
+import { actorOf } from './actor-of.ts';
+import { readJsonBody, readQuery } from './read-request.ts';
+import { rejectAction } from './reject-action.ts';
+
+/** What the routes of the operator's API need. */
+export interface OperatorRoutes {
+  readonly store: Store;
+  readonly operatorGate: OperatorGate;
+  /** UTC epoch seconds. */
+  readonly now: () => number;
+}
+
+type Table = typeof operatorApi;
+
+/** The checked body of an operation. */
+type BodyOf<Id extends OperatorApiId> = Table[Id] extends { readonly body: infer B extends TObject }
+  ? Static<B>
+  : undefined;
+
+/** An authorized and checked request. */
+interface OperatorCall<Id extends OperatorApiId> {
+  /** For the functions of `src/operator/`; its store ends its work by the request's deadline. */
+  readonly context: OperatorContext;
+  /** The path parameters by name. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The query parameters that the request has. */
+  readonly query: Readonly<Record<string, never>>;
+  readonly body: BodyOf<Id>;
+  readonly request: FastifyRequest;
+}
+
+/** Adds the route of an operation; the handler returns the body of the response. */
+export type AddRoute = <Id extends OperatorApiId>(id: Id, handle: (call: OperatorCall<Id>) => Promise<object>) => void;
+
+/** A body that fits in memory many times. */
+const bodyBytesMax = 65_536;
+
+/**
+ * Adds routes of the operator's API. Each request is authorized before its body is read, and
+ * checked by the operation's schemas before `handle` runs.
+ */
+export async function addOperatorRoutes(
+  app: FastifyInstance,
+  options: OperatorRoutes,
+  groups: readonly ((add: AddRoute) => void)[],
+): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer' },
+      async (_request: unknown, body: Buffer) => body,
+    );
+    const add: AddRoute = (id, handle) => {
+      const operation: OperatorOperation = operatorApi[id];
+      scope.route({
+        method: operation.method,
+        url: routePath(operation.path),
+        bodyLimit: operation.bodyBytesMax ?? bodyBytesMax,
+        onRequest: async (request) => {
+          const { authorization } = request.headers;
+          request.operator = await options.operatorGate.authorize(authorization, operation.scope, request.ip);
+        },
+        handler: async (request, reply) => {
+          const call = readCall(operation, options, request) as OperatorCall<typeof id>;
+          return send(reply, operation.response.status, await handle(call).catch(rejectAction));
+        },
+      });
+    };
+    for (const addGroup of groups) addGroup(add);
+  });
+}
+
+function readCall(operation: OperatorOperation, { store, now }: OperatorRoutes, request: FastifyRequest) {
+  const context = { store, now, actor: actorOf(operatorOf(request), request.ip) };
+  return {
+    context: withinRequest(context, request),
+    params: request.params as Readonly<Record<string, string>>,
+    query: readQuery(queryOf(request), operation.query ?? {}),
+    body: operation.body && readJsonBody(request.body as Buffer | undefined, operation.body),
+    request,
+  };
+}
+
+function operatorOf({ operator }: FastifyRequest): OperatorAccess {
+  if (operator === null) throw new TypeError('Cannot serve the operator: the route must authorize first');
+  return operator;
+}
+
+const send = (reply: FastifyReply, status: number, body: object): FastifyReply =>
+  reply.code(status).header('cache-control', 'no-store').send(body);

@@ -1,0 +1,56 @@
+import { listLimitDefault, listParameters } from '../../contract/operator-list.ts';
+import { describeFaults } from '../../contract/parameter-faults.ts';
+import { ProblemError } from '../../contract/problem-error.ts';
+import { ruleOf } from '../../contract/schema.ts';
+
+/** The page of a list that a request asks for. */
+interface PageQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+/** A page of a list as it is sent. */
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly next: string | null;
+}
+
+/**
+ * Reads one page of a list. `read` returns up to `limit` items after the one with the key `after`,
+ * which has `keyParts` strings; all are empty for the first page. `keyOf` returns the key of an
+ * item.
+ */
+export async function readPage<Item, Shown>(
+  { limit = listLimitDefault, cursor }: PageQuery,
+  { keyParts, read, keyOf, show }: ListSource<Item, Shown>,
+): Promise<Page<Shown>> {
+  const after = cursor === undefined ? Array<string>(keyParts).fill('') : parseCursor(cursor, keyParts);
+  const items = await read(after, limit + 1);
+  const last = items.length > limit ? items[limit - 1] : undefined;
+  return {
+    data: items.slice(0, limit).map(show),
+    next: last === undefined ? null : Buffer.from(JSON.stringify(keyOf(last))).toString('base64url'),
+  };
+}
+
+interface ListSource<Item, Shown> {
+  readonly keyParts: number;
+  readonly read: (after: readonly string[], limit: number) => Promise<readonly Item[]>;
+  readonly keyOf: (item: Item) => readonly string[];
+  readonly show: (item: Item) => Shown;
+}
+
+function parseCursor(cursor: string, keyParts: number): readonly string[] {
+  const key = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (Array.isArray(key) && key.length === keyParts && key.every((part) => typeof part === 'string')) return key;
+  const fault = { parameter: 'cursor', value: cursor.slice(0, 64), rule: ruleOf(listParameters.cursor) };
+  throw new ProblemError(describeFaults([fault], false));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // SyntaxError: not a cursor of ours; the caller reports it
+  }
+}

@@ -1,0 +1,21 @@
+import { KeyError } from '../../auth/error.ts';
+import type { ErrorCode } from '../../contract/error-code.ts';
+import { ImportError } from '../../import/error.ts';
+import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
+import { RequestError } from '../listener/error.ts';
+import { toRequestError } from './load-error.ts';
+
+const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
+  INVALID: 'INVALID_REQUEST_PARAMS',
+  FORBIDDEN: 'ACCESS_DENIED',
+  NOT_FOUND: 'NOT_FOUND',
+  CONFLICT: 'CONFLICT',
+};
+
+/** Rethrows the error of an action as the response that it gets. */
+export function rejectAction(error: unknown): never {
+  if (error instanceof OperatorError) throw new RequestError(codes[error.code], error.message);
+  if (error instanceof KeyError) throw new RequestError('CONFLICT', error.message);
+  if (error instanceof ImportError) throw toRequestError(error, []);
+  throw error;
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { generateOperatorToken, hashOperatorToken } from '../auth/operator-token.ts';
+import type { OperatorScope } from '../contract/scope.ts';
+import {
+  insertOperatorToken,
+  listOperatorTokens,
+  type OperatorToken,
+  revokeOperatorToken,
+} from '../storage/tables/operator-token.ts';
+import type { Actor } from './actor.ts';
+import { OperatorError } from './error.ts';
+import { type OperatorContext, perform } from './perform.ts';
+
+/** A token to create. */
+interface NewOperator {
+  readonly name: string;
+  readonly scopes: readonly OperatorScope[];
+  /** Days until it expires; absent if it never does. */
+  readonly expiresDays?: number;
+}
+
+/** A new token. The secret is shown once; only its hash is stored. */
+type CreatedOperator = OperatorToken & { readonly token: string };
+
+const daySeconds = 86_400;
+
+/** Creates a token for an operator. */
+export function createOperator(context: OperatorContext, { name, scopes, expiresDays }: NewOperator) {
+  const id = `op-${randomBytes(6).toString('hex')}`;
+  return perform(context, { name: 'operator.create', target: { operatorId: id } }, async () => {
+    const { store, now, actor } = context;
+    requireOwnScopes(actor, scopes);
+    const token = generateOperatorToken();
+    const createdAt = now();
+    const expiresAt = expiresDays === undefined ? null : createdAt + expiresDays * daySeconds;
+    const created = { id, name, scopes, createdAt, expiresAt };
+    await insertOperatorToken(store, created, hashOperatorToken(token));
+    return { ...created, lastUsedAt: null, revokedAt: null, token } satisfies CreatedOperator;
+  });
+}
+
+/** Returns up to `limit` tokens by id after the id `after`, also expired and revoked ones. */
+export const listOperators = (
+  { store }: Pick<OperatorContext, 'store'>,
+  after: string,
+  limit: number,
+): Promise<readonly OperatorToken[]> => listOperatorTokens(store, after, limit);
+
+/** Revokes a token; it is rejected from the next request on. */
+export function revokeOperator(context: OperatorContext, id: string): Promise<OperatorToken> {
+  return perform(context, { name: 'operator.revoke', target: { operatorId: id } }, async () => {
+    const revoked = await revokeOperatorToken(context.store, id, context.now());
+    if (revoked !== undefined) return revoked;
+    throw new OperatorError(
+      'NOT_FOUND',
+      `Cannot revoke the operator's token: its id must be in the list of operators: current value is '${id}'`,
+    );
+  });
+}
+
+/** An operator cannot gain scopes by creating a token. */
+function requireOwnScopes(actor: Actor, scopes: readonly OperatorScope[]): void {
+  const missing = actor.kind === 'operator' ? scopes.filter((scope) => !actor.scopes.includes(scope)) : [];
+  if (missing.length === 0) return;
+  throw new OperatorError(
+    'FORBIDDEN',
+    `Cannot create the operator's token: its scopes must be among those of your own token: current value is '${missing.join(' ')}'`,
+  );
+}

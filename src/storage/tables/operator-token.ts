@@ -1,0 +1,94 @@
+import { directoryStatement, type Row, type Store } from '../store.ts';
+
+/** An access token of an operator as stored. Times are UTC epoch seconds. */
+export interface OperatorToken {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: number;
+  /** `null` if it never expires. */
+  readonly expiresAt: number | null;
+  /** When it was last used, to the minute; `null` if never. */
+  readonly lastUsedAt: number | null;
+  /** `null` unless it was revoked. */
+  readonly revokedAt: number | null;
+}
+
+/** Stores a new token by its SHA-256. */
+export async function insertOperatorToken(
+  store: Store,
+  { id, name, scopes, createdAt, expiresAt }: Omit<OperatorToken, 'lastUsedAt' | 'revokedAt'>,
+  sha256: string,
+): Promise<void> {
+  await store.writeDirectory([
+    directoryStatement(
+      'insert into operator_token (id, name, scopes, sha256, created_at, expires_at) values ($1, $2, $3, $4, $5, $6)',
+      [id, name, scopes.join(' '), sha256, createdAt, expiresAt],
+    ),
+  ]);
+}
+
+/** The token with this SHA-256, even if it is expired or revoked, or `undefined`. */
+export async function findOperatorToken(store: Store, sha256: string): Promise<OperatorToken | undefined> {
+  const [row] = await store.readDirectory(
+    `select id, name, scopes, created_at, expires_at, last_used_at, revoked_at
+     from operator_token where sha256 = $1`,
+    [sha256],
+  );
+  return row === undefined ? undefined : toOperatorToken(row);
+}
+
+/** Up to `limit` tokens by id, also expired and revoked ones, after the id `after`. */
+export async function listOperatorTokens(
+  store: Store,
+  after: string,
+  limit: number,
+): Promise<readonly OperatorToken[]> {
+  const rows = await store.readDirectory(
+    `select id, name, scopes, created_at, expires_at, last_used_at, revoked_at
+     from operator_token where id > $1 order by id limit $2`,
+    [after, limit],
+  );
+  return rows.map(toOperatorToken);
+}
+
+/**
+ * Revokes a token; a token that was revoked before keeps its time. Returns it, or `undefined` if
+ * there is none with this id.
+ */
+export async function revokeOperatorToken(
+  store: Store,
+  id: string,
+  nowSeconds: number,
+): Promise<OperatorToken | undefined> {
+  const [rows] = await store.writeDirectory([
+    directoryStatement(
+      `update operator_token set revoked_at = coalesce(revoked_at, $2) where id = $1
+       returning id, name, scopes, created_at, expires_at, last_used_at, revoked_at`,
+      [id, nowSeconds],
+    ),
+  ]);
+  return rows?.[0] === undefined ? undefined : toOperatorToken(rows[0]);
+}
+
+/** Records a use of a token, at most once a minute: a finer time is not needed. */
+export async function recordOperatorTokenUse(store: Store, token: OperatorToken, nowSeconds: number): Promise<void> {
+  if (token.lastUsedAt !== null && nowSeconds - token.lastUsedAt < 60) return;
+  await store.writeDirectory([
+    directoryStatement('update operator_token set last_used_at = $2 where id = $1', [token.id, nowSeconds]),
+  ]);
+}
+
+const secondsOrNull = (value: Row[string] | undefined): number | null => (value == null ? null : Number(value));
+
+function toOperatorToken(row: Row): OperatorToken {
+  return {
+    id: String(row.id),
+    name: String(row.name),
+    scopes: String(row.scopes).split(' '),
+    createdAt: Number(row.created_at),
+    expiresAt: secondsOrNull(row.expires_at),
+    lastUsedAt: secondsOrNull(row.last_used_at),
+    revokedAt: secondsOrNull(row.revoked_at),
+  };
+}

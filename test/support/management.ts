@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { createOperatorGate } from '../../src/auth/authorize-operator.ts';
+import { AccessError } from '../../src/auth/error.ts';
+import { createFailureBudget } from '../../src/auth/failure-budget.ts';
+import { buildOperatorOpenApi } from '../../src/contract/openapi-operator.ts';
+import type { OperatorScope } from '../../src/contract/scope.ts';
+import { buildManagementServer } from '../../src/http/operator/management.ts';
+import { Spool } from '../../src/import/spool.ts';
+import { createOperator } from '../../src/operator/operators.ts';
+import type { OperatorContext } from '../../src/operator/perform.ts';
+import type { TestStore } from './engines.ts';
+
+/** A management listener in this process; requests are injected. */
+export interface TestManagement {
+  readonly app: FastifyInstance;
+  /** For the functions of `src/operator/`. */
+  readonly context: OperatorContext;
+  /** The log as it was written. */
+  logText(): string;
+  /** Creates an operator's token. */
+  operatorToken(...scopes: OperatorScope[]): Promise<string>;
+  /** Sends a request with a token, and parses the JSON body of the response. */
+  send(method: Method, path: string, options?: SendOptions): Promise<Sent>;
+  close(): Promise<void>;
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+
+interface SendOptions {
+  readonly token?: string;
+  readonly body?: object;
+  readonly headers?: Record<string, string>;
+}
+
+interface Sent {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the body that it expects
+  readonly body: any;
+}
+
+/** The time of the listener; tests may move it. */
+export const clock = { seconds: 1_780_000_000 };
+
+/** Builds a management listener on a store, with three failed attempts per minute and address. */
+export async function startManagement({ store, close }: TestStore): Promise<TestManagement> {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const now = (): number => clock.seconds;
+  const app = await buildManagementServer({
+    store,
+    now,
+    operatorGate: createOperatorGate({ store, failures: createFailureBudget(3), now }),
+    openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
+    renderMetrics: async () => undefined,
+    spool: new Spool(join(folder, 'spool'), 1_000),
+    bodyStallMs: 5_000,
+    requestMs: 60_000,
+    connectionsPerAddressMax: 100,
+    authorizeWrite: async () => {
+      throw new AccessError('INVALID_TOKEN', 'Cannot accept the access token: this test has no clients');
+    },
+    checkReady: async () => undefined,
+    isDraining: () => false,
+    trustedProxies: [],
+    logger: pino({ level: 'trace' }, sink),
+  });
+  const context: OperatorContext = { store, now, actor: { kind: 'command', user: 'tester' } };
+  return {
+    app,
+    context,
+    logText: () => lines.join(''),
+    operatorToken: async (...scopes) => (await createOperator(context, { name: 'test', scopes })).token,
+    async send(method, path, { token, body, headers = {} } = {}) {
+      const {
+        statusCode,
+        headers: received,
+        payload,
+      } = await app.inject({
+        method,
+        url: path,
+        headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+        ...(body !== undefined && { payload: body }),
+      });
+      return { status: statusCode, headers: received, body: payload === '' ? undefined : JSON.parse(payload) };
+    },
+    async close() {
+      await app.close();
+      await close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
