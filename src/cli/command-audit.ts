@@ -7,6 +7,7 @@ import type { Output } from './output.ts';
 /** Commands that change nothing in the store; `serve` has its own log. */
 const notAudited = [
   ...['serve', 'config', 'audit', 'tenant list', 'keys list', 'operator list'],
+  ...['imports list', 'imports show', 'imports errors'],
   ...['client list', 'client show', 'client sessions', 'completion'],
   ...['login', 'logout', 'whoami', 'list', 'show', 'export', 'summary', 'changes', 'token'],
 ];

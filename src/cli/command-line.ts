@@ -36,6 +36,7 @@ const operatorCommands: Commands = {
   keys: async () => (await import('./keys-command.ts')).addKeysCommand,
   operator: async () => (await import('./operator-command.ts')).addOperatorCommand,
   import: async () => (await import('./import-command.ts')).addImportCommand,
+  imports: async () => (await import('./imports-command.ts')).addImportsCommand,
   generate: async () => (await import('./generate-command.ts')).addGenerateCommand,
   subscription: async () => (await import('./subscription-command.ts')).addSubscriptionCommand,
 };

@@ -184,6 +184,12 @@ export const settings = {
     90,
     'Days for which the tombstone of a removed subscription is kept; older change tokens are rejected with 410; 0 keeps all tombstones',
   ),
+  IMPORT_HISTORY_DAYS: wholeNumber(
+    0,
+    3_650,
+    90,
+    'Days for which the history of imports is kept, with the first rejected rows of each; 0 keeps it forever',
+  ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
     1,
     100_000,

@@ -3,13 +3,22 @@ import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
 import { importStrictly } from '../import/import-strictly.ts';
 import { decompressedGibMax, type ImportFormat, importFormats, type RejectedRow } from '../import/read-valid-rows.ts';
+import {
+  type FollowImport,
+  type ImportFlag,
+  type ImportOrigin,
+  importFlags,
+  recordImport,
+} from '../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { readConfig } from './config.ts';
+import { describeFailure } from './describe-failure.ts';
 import { UsageError } from './error.ts';
 import { openErrorsFile } from './errors-file.ts';
 import { type ImportSource, openImportSource } from './import-source.ts';
 import { openSpool } from './open-spool.ts';
+import { osUser } from './os-user.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { requireTenant, withStore } from './store-session.ts';
@@ -107,44 +116,19 @@ async function runImport(
     resumedFrom = read;
     if (resume) await errorsFile?.truncate(rejected);
   };
-  const decompressedBytesMax = options.unpackedMaxGib * 2 ** 30;
   const dryRun = options.dryRun === true;
-  // `--replace` is always strict
-  const strict = options.strict === true && options.replace !== true;
-  const { format } = source;
-  const read = (work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<ReplaceSummary>) =>
-    readSource(source, work, output);
-  const importOnce = (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) =>
-    read(async (bytes, onProgress) => {
-      const how = { format, ...pass, resume, onResume, onProgress, decompressedBytesMax };
-      return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
-    });
-  const replace = () =>
-    read((bytes, onProgress) => {
-      const allowEmpty = options.allowEmpty === true;
-      return replaceRecords(store, tenant, bytes, {
-        format,
-        dryRun,
-        allowEmpty,
-        onRejected,
-        onProgress,
-        decompressedBytesMax,
-      });
-    });
-  const load = async (): Promise<ReplaceSummary> => {
-    if (options.replace === true) return replace();
-    if (!strict) return importOnce({ dryRun, onRejected });
-    return { ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce })), removed: 0 };
-  };
   try {
-    if (strict && !dryRun) await requireNoImport(store, tenant); // before the first pass
-    const { refused, ...summary } = await load();
+    const loaded = await recordImport(store, originOf(tenant, source, options), reportUnrecorded(output), (follow) =>
+      loadSource({ store, tenant, source, options, output, onRejected, onResume, follow }),
+    );
+    const { refused, importId, ...summary } = loaded;
     const seconds = (performance.now() - started) / 1000;
     if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
     const { removed, ...others } = summary;
     const counts = options.replace === true ? summary : others;
     const result = {
       tenant,
+      import_id: importId,
       dry_run: dryRun,
       ...(resume && { resumed_from: resumedFrom }),
       ...counts,
@@ -171,10 +155,63 @@ async function runImport(
   }
 }
 
+/** A source, how to load it, and who is told about its rows. */
+interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> {
+  readonly store: Store;
+  readonly tenant: TenantId;
+  readonly source: ImportSource;
+  readonly options: CommandOptions;
+  readonly output: Output;
+  readonly follow: FollowImport;
+}
+
+async function loadSource(load: Load): Promise<ReplaceSummary> {
+  const { store, tenant, source, options, output, onRejected, onResume, follow } = load;
+  const dryRun = options.dryRun === true;
+  const resume = options.resume === true;
+  const decompressedBytesMax = options.unpackedMaxGib * 2 ** 30;
+  const common = { format: source.format, decompressedBytesMax };
+  if (options.replace === true) {
+    const allowEmpty = options.allowEmpty === true;
+    return readSource(source, output, (bytes, onProgress) =>
+      replaceRecords(store, tenant, bytes, follow({ ...common, dryRun, allowEmpty, onRejected, onProgress })),
+    );
+  }
+  const importOnce = (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) =>
+    readSource(source, output, async (bytes, onProgress) => {
+      const how = follow({ ...common, ...pass, resume, onResume, onProgress });
+      return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
+    });
+  if (options.strict !== true) return importOnce({ dryRun, onRejected });
+  if (!dryRun) await requireNoImport(store, tenant); // before the first pass
+  return { ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce })), removed: 0 };
+}
+
+const originOf = (tenant: TenantId, { format }: ImportSource, options: CommandOptions): ImportOrigin => ({
+  tenant,
+  actor: { kind: 'command', user: osUser() },
+  via: 'command',
+  format,
+  flags: importFlags.filter((flag) => options[optionOf[flag]] === true),
+});
+
+const optionOf = {
+  replace: 'replace',
+  strict: 'strict',
+  'dry-run': 'dryRun',
+  'allow-empty': 'allowEmpty',
+  resume: 'resume',
+} as const satisfies Record<ImportFlag, keyof CommandOptions>;
+
+/** Prints that the history lacks the result; the import itself has ended. */
+const reportUnrecorded = (output: Output) => (error: unknown) => {
+  output.stderr.write(`Cannot store the result in the history of imports: ${describeFailure(error)}\n`);
+};
+
 async function readSource<T>(
   source: ImportSource,
-  work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<T>,
   output: Output,
+  work: (bytes: AsyncIterable<Buffer>, onProgress: (rows: number) => void) => Promise<T>,
 ): Promise<T> {
   const bar = createProgressBar(output, source.bytes);
   let bytes = 0;

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Logger } from 'pino';
 import { openKeyRing } from '../auth/key-ring.ts';
+import { sweepImports } from '../import/sweep-imports.ts';
 import type { Store } from '../storage/store.ts';
 import { deleteDeadFamilies } from '../storage/tables/refresh-family.ts';
 import { sweepTombstones } from '../storage/tables/tombstone.ts';
@@ -126,12 +127,13 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
 
 /** Deletes expired data now and periodically. After an error, the next run tries again. */
 function sweepRegularly(store: Store, config: Config, logger: Logger): void {
-  const { TOMBSTONE_DAYS: days } = config;
+  const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays } = config;
   const attempt = (sweep: Promise<unknown>, left: string) =>
     sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
   const sweep = async () => {
     await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
     if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
+    if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');
   };
   void sweep();
   setInterval(() => void sweep(), sweepEveryMs).unref();

@@ -31,7 +31,7 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
     .option('--json', 'print {"tenant","asked","deleted","missing"}')
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first.',
+      '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. The history of imports may quote values of its rejected rows for IMPORT_HISTORY_DAYS (docs/import.md).',
     )
     .action(async ({ tenant, id = [], file, json = false }: DeleteOptions) => {
       if (id.length === 0 && file === undefined)

@@ -80,6 +80,12 @@ const rowCount = (description: string, example: number) =>
 export const LoadSummary = Type.Object(
   {
     tenant: Type.String({ maxLength: 256, pattern: plainText, description: 'The tenant', examples: ['acme'] }),
+    import_id: Type.String({
+      format: 'uuid',
+      maxLength: 36,
+      description: 'Id of the load in the history of imports',
+      examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+    }),
     dry_run: Type.Boolean({ description: 'Whether nothing was changed because of dry-run=true' }),
     read: rowCount('Rows of the body', 3),
     accepted: rowCount('Valid rows', 2),

@@ -1,5 +1,6 @@
 import type { Store, TenantId } from '../storage/store.ts';
 import { beginDeletion, finishDeletion } from '../storage/tables/delete-tenant.ts';
+import { afterAllIds, removeImports } from '../storage/tables/import-history.ts';
 import { requireHeld, withWriteLock } from './import-lock.ts';
 
 /** Rows per transaction. */
@@ -25,6 +26,9 @@ export function deleteTenant(store: Store, tenant: TenantId, nowSeconds: () => n
       requireHeld(lock, 'run the deletion again');
       erased = await store.eraseRows(tenant, batchRows);
     }
+    // the history stays until now, so that an interrupted deletion can still be understood
+    while ((await removeImports(store, tenant, afterAllIds, batchRows)) > 0)
+      requireHeld(lock, 'run the deletion again');
     await finishDeletion(store, tenant, nowSeconds());
     return { clients, rows };
   });

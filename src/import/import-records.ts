@@ -45,15 +45,22 @@ export async function importRecords(
   options: ImportOptions,
 ): Promise<ImportSummary> {
   if (options.dryRun) return checkRecords(source, options);
-  return withImportLock(store, tenant, (lock) => loadRecords({ store, tenant, lock }, source, options));
+  return withImportLock(store, tenant, async (lock) => {
+    await options.onStart?.();
+    return loadRecords({ store, tenant, lock }, source, options);
+  });
 }
 
 /** Checks every row and loads none. */
 async function checkRecords(source: AsyncIterable<Buffer>, options: ImportOptions): Promise<ImportSummary> {
   const tally = { read: 0, rejected: 0 };
-  for await (const _ of readValidRows(decompressed(source, options), { ...options, tally }))
-    if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
-  return summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 });
+  try {
+    for await (const _ of readValidRows(decompressed(source, options), { ...options, tally }))
+      if (tally.read % batchRows === 0) options.onProgress?.(tally.read);
+  } finally {
+    options.onCounts?.({ ...tally, ...nothingLoaded });
+  }
+  return summaryOf(tally, nothingLoaded);
 }
 
 async function loadRecords(
@@ -79,7 +86,7 @@ async function loadRecords(
     resumption,
     onRow: (bytes) => digest.markRowEnd(bytes),
   });
-  const loader = createBatchLoader(target, resumePoint ?? { inserted: 0, updated: 0, unchanged: 0 });
+  const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
   try {
     for await (const { batch, end } of readBatches(rows, options.batchRowsMax)) {
       if (end === undefined) {
@@ -91,10 +98,12 @@ async function loadRecords(
       onProgress?.(tally.read);
     }
   } finally {
-    await loader.settle();
+    await loader.settle().finally(() => options.onCounts?.({ ...tally, ...loader.counts }));
   }
   return summaryOf(tally, loader.counts);
 }
+
+export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
 
 /** The same promise for every call; only the first call runs `work`. */
 function once(work: () => Promise<void>): () => Promise<void> {

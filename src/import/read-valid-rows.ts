@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { checkRow } from './check-row.ts';
 import { decompress } from './decompress.ts';
@@ -42,6 +43,10 @@ export interface SourceOptions {
   readonly rejectedMax?: number;
   /** Called occasionally with the number of rows read. */
   readonly onProgress?: (read: number) => void;
+  /** Called under the tenant's import lock, before the first row is read. */
+  readonly onStart?: () => Promise<void>;
+  /** Called when reading ends, also with an error, with the counts so far. */
+  readonly onCounts?: (counts: LoadCounts & Tally) => void;
 }
 
 /** Rows read so far. */

@@ -2,7 +2,7 @@ import type { Replacement, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { ImportError } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
-import { type ImportSummary, summaryOf } from './import-records.ts';
+import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
 import { batchRows } from './load-batches.ts';
 import { decompressed, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 
@@ -35,18 +35,20 @@ export async function replaceRecords(
   options: ReplaceOptions,
 ): Promise<ReplaceSummary> {
   return withImportLock(store, tenant, async (lock) => {
+    await options.onStart?.();
     const replacement = await store.openReplacement(tenant);
+    const tally = { read: 0, rejected: 0 };
     try {
-      const tally = { read: 0, rejected: 0 };
       await addRows(replacement, source, options, tally);
       const refused = refusalOf(tally, options.allowEmpty);
       if (refused !== undefined) {
-        return { ...summaryOf(tally, { inserted: 0, updated: 0, unchanged: 0 }), removed: 0, refused };
+        return { ...summaryOf(tally, nothingLoaded), removed: 0, refused };
       }
       requireHeld(lock, 'nothing was changed');
       const { removed, ...counts } = await replacement.finish(options.dryRun);
       return { ...summaryOf(tally, counts), removed };
     } finally {
+      options.onCounts?.({ ...tally, ...nothingLoaded });
       await replacement.close();
     }
   });

@@ -37,6 +37,41 @@ create table idempotency_key (
   response text
 );
 
+create table import_history (
+  id text collate "C" not null,
+  tenant_id text collate "C" not null,
+  started_at bigint not null,
+  ended_at bigint,
+  actor_kind text not null,
+  actor_id text not null,
+  actor_name text,
+  address text,
+  via text not null,
+  format text not null,
+  options text not null,
+  result text collate "C" not null,
+  error text,
+  rows_read bigint,
+  rejected bigint,
+  inserted bigint,
+  updated bigint,
+  unchanged bigint,
+  removed bigint,
+  revision bigint
+);
+
+create table import_latest (
+  tenant_id text collate "C" not null,
+  import_id text collate "C" not null,
+  good_at bigint
+);
+
+create table import_rejection (
+  tenant_id text collate "C" not null,
+  import_id text collate "C" not null,
+  row_lines text not null
+);
+
 create table operator_token (
   id text collate "C" not null,
   name text collate "C" not null,
@@ -139,6 +174,14 @@ alter table idempotency_key add constraint idempotency_key_operator_id_fkey FORE
 
 alter table idempotency_key add constraint idempotency_key_pkey PRIMARY KEY (operator_id, operation, idempotency_key);
 
+alter table import_history add constraint import_history_pkey PRIMARY KEY (id);
+
+alter table import_latest add constraint import_latest_pkey PRIMARY KEY (tenant_id);
+
+alter table import_rejection add constraint import_rejection_pkey PRIMARY KEY (tenant_id, import_id);
+
+alter table import_rejection add constraint import_rejection_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
+
 alter table operator_token add constraint operator_token_pkey PRIMARY KEY (id);
 
 alter table operator_token add constraint operator_token_sha256_key UNIQUE (sha256);
@@ -174,6 +217,10 @@ alter table tenant_revision add constraint tenant_revision_tenant_id_fkey FOREIG
 CREATE INDEX client_tenant ON public.client USING btree (tenant_id, client_id);
 
 CREATE INDEX idempotency_key_created ON public.idempotency_key USING btree (created_at);
+
+CREATE INDEX import_history_result ON public.import_history USING btree (result, id);
+
+CREATE INDEX import_history_tenant ON public.import_history USING btree (tenant_id, id);
 
 CREATE INDEX refresh_family_cap ON public.refresh_family USING btree (cap_at);
 
@@ -211,6 +258,9 @@ CREATE INDEX subscription_status ON public.subscription USING btree (tenant_id, 
 
 CREATE INDEX subscription_tombstone_revision ON public.subscription_tombstone USING btree (tenant_id, revision, id);
 
+alter table import_rejection enable row level security;
+alter table import_rejection force row level security;
+
 alter table subscription enable row level security;
 alter table subscription force row level security;
 
@@ -222,6 +272,10 @@ alter table subscription_span force row level security;
 
 alter table subscription_tombstone enable row level security;
 alter table subscription_tombstone force row level security;
+
+create policy import_rejection_tenant on import_rejection for all
+  using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))
+  with check ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)));
 
 create policy subscription_tenant on subscription for all
   using ((tenant_id = NULLIF(current_setting('app.tenant'::text, true), ''::text)))

@@ -43,6 +43,46 @@ CREATE TABLE idempotency_key (
 
 CREATE INDEX idempotency_key_created on idempotency_key (created_at);
 
+CREATE TABLE import_history (
+  id text not null primary key,
+  tenant_id text not null,
+  started_at integer not null,
+  ended_at integer,
+  actor_kind text not null,
+  actor_id text not null,
+  actor_name text,
+  address text,
+  via text not null,
+  format text not null,
+  options text not null,
+  result text not null,
+  error text,
+  rows_read integer,
+  rejected integer,
+  inserted integer,
+  updated integer,
+  unchanged integer,
+  removed integer,
+  revision integer
+) strict, without rowid;
+
+CREATE INDEX import_history_result on import_history (result, id);
+
+CREATE INDEX import_history_tenant on import_history (tenant_id, id);
+
+CREATE TABLE import_latest (
+  tenant_id text not null primary key,
+  import_id text not null,
+  good_at integer
+) strict, without rowid;
+
+CREATE TABLE import_rejection (
+  tenant_id text not null references tenant (id),
+  import_id text not null,
+  row_lines text not null,
+  primary key (tenant_id, import_id)
+) strict, without rowid;
+
 CREATE TABLE operator_token (
   id text not null primary key,
   name text not null,

@@ -32,7 +32,9 @@ export interface TenantStatement {
  */
 export type DirectorySql<S extends string> = string extends S
   ? never
-  : S extends `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_import'}${string}`
+  : S extends
+        | `${string} subscription${' ' | '\n' | '_span' | '_tombstone' | '_import'}${string}`
+        | `${string} import_rejection${string}`
     ? never
     : S;
 
@@ -224,6 +226,11 @@ export interface Store {
    * revision, so that nothing cached before is used.
    */
   recountSubscriptions(tenant: TenantId): Promise<void>;
+  /**
+   * Runs statements that change one tenant's rows, but neither its records nor its counts, in one
+   * transaction that is durable when it resolves. Returns the rows of each.
+   */
+  writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]>;
   /** Runs one reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
   /**

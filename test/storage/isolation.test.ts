@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countMatching, readRecord } from '../../src/storage/read/records.ts';
 import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import { putRejections } from '../../src/storage/tables/import-rejection.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -92,6 +93,19 @@ describe.each([
     const sql = 'select tenant_id, id from subscription_tombstone where tenant_id = $1 or 1 = 1';
     const rows = await opened.store.readTenant(acme, (reader) => reader.all(sql));
     expect(rows).toEqual([{ tenant_id: 'acme', id: 'gone' }]);
+  });
+
+  test('limits such a statement about rejected rows of imports', async () => {
+    const [, globex] = await loadTwoTenants(opened.store);
+    for (const tenant of [acme, globex]) await putRejections(opened.store, tenant, 'import-1', `{"of":"${tenant}"}`);
+    const sql = 'select tenant_id from import_rejection where tenant_id = $1 or 1 = 1';
+    const rows = await opened.store.readTenant(acme, (reader) => reader.all(sql));
+    expect(rows).toEqual([{ tenant_id: 'acme' }]);
+    const change = {
+      sql: 'delete from import_rejection where tenant_id = $1 or 1 = 1 returning tenant_id',
+      values: [],
+    } as const;
+    expect(await opened.store.writeTenant(acme, [change])).toEqual([[{ tenant_id: 'acme' }]]);
   });
 
   test('is the only limit: without the policy, the same statement reads both tenants', async () => {

@@ -6,6 +6,7 @@ import { ImportError } from '../../import/error.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
 import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
 import { importStrictly } from '../../import/import-strictly.ts';
+import { type ImportOrigin, importFlags, recordImport } from '../../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
@@ -110,29 +111,40 @@ async function loadBody(
 ): Promise<LoadSummary> {
   const started = performance.now();
   const errors: RejectedRow[] = [];
-  const load = loaderOf(flags)({
-    ...options,
-    tenant,
-    flags,
-    body: readBody(request.raw, options.bodyStallMs),
-    importOptions: {
-      format: 'ndjson',
-      dryRun: flags['dry-run'],
-      onRejected: ({ line, errors: faults }) => {
-        if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
-      },
-      rejectedMax,
-      decompressedBytesMax,
-      batchRowsMax: options.store.servingBatchRowsMax,
+  const importOptions: ImportOptions = {
+    format: 'ndjson',
+    dryRun: flags['dry-run'],
+    onRejected: ({ line, errors: faults }) => {
+      if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
     },
-  });
-  const { refused, ...counts } = await load.catch((error: unknown) => {
+    rejectedMax,
+    decompressedBytesMax,
+    batchRowsMax: options.store.servingBatchRowsMax,
+  };
+  const body = readBody(request.raw, options.bodyStallMs);
+  const load = recordImport(options.store, originOf(request, tenant, flags), logUnrecorded(request), (follow) =>
+    loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
+  );
+  const { refused, importId, ...counts } = await load.catch((error: unknown) => {
     throw error instanceof ImportError ? toRequestError(error, errors) : error;
   });
   if (refused !== undefined) throw toRequestError(refused, errors);
   const seconds = Math.round(performance.now() - started) / 1000;
-  return { tenant, dry_run: flags['dry-run'], ...counts, seconds, errors, correlation_id: request.id };
+  const what = { tenant, import_id: importId, dry_run: flags['dry-run'] };
+  return { ...what, ...counts, seconds, errors, correlation_id: request.id };
 }
+
+const originOf = (request: FastifyRequest, tenant: TenantId, flags: LoadFlags): ImportOrigin => ({
+  tenant,
+  actor: { kind: 'client', clientId: accessOf(request).clientId, address: request.ip },
+  via: 'http',
+  format: 'ndjson',
+  flags: importFlags.filter((flag) => flag !== 'resume' && flags[flag]),
+});
+
+/** Logs that the history lacks the result; the load itself has ended. */
+const logUnrecorded = (request: FastifyRequest) => (error: unknown) =>
+  request.log.warn({ err: error }, 'the result of a load could not be stored in the history of imports');
 
 interface Load {
   readonly store: Store;

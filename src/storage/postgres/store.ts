@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type pg from 'pg';
 import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
@@ -50,10 +49,8 @@ import { bypassesRowSecurity } from './role.ts';
 import { countOnPostgres } from './run-count.ts';
 import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
+import { createStatementNames } from './statement-names.ts';
 import { inOneWrite, inTransaction } from './transaction.ts';
-
-/** Maximum prepared statements per connection, the same as on the embedded store. */
-const preparedMax = 512;
 
 /**
  * Opens the store on PostgreSQL 15 to 18. Connects on first use; every wait of an operation is
@@ -63,7 +60,10 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
-  return new PostgresStore({ url, connections, listener, names: new Map(), stepDown: undefined }, undefined);
+  return new PostgresStore(
+    { url, connections, listener, nameOf: createStatementNames(), stepDown: undefined },
+    undefined,
+  );
 }
 
 type Client = pg.ClientBase;
@@ -81,8 +81,7 @@ interface SharedParts {
   readonly url: string;
   readonly connections: PostgresConnections;
   readonly listener: PostgresListener;
-  /** Names of prepared statements by their SQL. */
-  readonly names: Map<string, string>;
+  readonly nameOf: (text: string) => string;
   stepDown: Promise<boolean> | undefined;
 }
 
@@ -281,6 +280,12 @@ class PostgresStore implements Store {
     return done;
   }
 
+  async writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#change(tenant, (client) =>
+      Promise.all(statements.map(({ sql, values }) => this.#query(client, sql, [tenant, ...values]))),
+    );
+  }
+
   async readDirectory<S extends string>(
     sql: DirectorySql<S>,
     values: readonly SqlValue[] = [],
@@ -383,27 +388,12 @@ class PostgresStore implements Store {
   }
 
   async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const name = this.#nameOf(text);
+    const name = this.#shared.nameOf(text);
     const { rows } = await client.query({ ...(name !== '' && { name }), text, values: [...values] });
     return rows;
   }
 
   #prepared(text: string, values: readonly SqlValue[] = []): BatchStatement {
-    return { name: this.#nameOf(text), text, values };
-  }
-
-  /**
-   * The name under which each connection prepares a statement. It is derived from the SQL, because
-   * an old pooler may run a statement that another process prepared under the same name. '' once
-   * there are too many, because each takes memory on the server for every connection.
-   */
-  #nameOf(text: string): string {
-    const { names } = this.#shared;
-    const known = names.get(text);
-    if (known !== undefined) return known;
-    if (names.size >= preparedMax) return '';
-    const name = hash('sha256', text, 'base64url');
-    names.set(text, name);
-    return name;
+    return { name: this.#shared.nameOf(text), text, values };
   }
 }

@@ -162,6 +162,10 @@ class SqliteStore implements Store {
     return this.#change({ kind: 'recount', tenant });
   }
 
+  writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+    return this.#write(() => statements.map(({ sql, values }) => this.#connection.all(sql, [tenant, ...values])));
+  }
+
   readDirectory<S extends string>(sql: DirectorySql<S>, values: readonly SqlValue[] = []): Promise<readonly Row[]> {
     return this.#shared.pageReaders.use((connection) => connection.all(sql, values));
   }

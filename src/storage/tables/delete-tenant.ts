@@ -1,4 +1,5 @@
 import { type DirectoryStatement, directoryStatement, type Store, type TenantId } from '../store.ts';
+import { deleteImportsOf } from './import-history.ts';
 
 /**
  * A tenant that is not deleted, even if its deletion has begun; `undefined` if there is none with
@@ -32,6 +33,7 @@ export async function finishDeletion(store: Store, tenant: TenantId, nowSeconds:
   await store.writeDirectory(
     [
       ...deleteClientsOf(tenant), // one may have been created while the deletion began
+      ...deleteImportsOf(tenant),
       directoryStatement('delete from tenant_revision where tenant_id = $1', [tenant]),
       directoryStatement('update tenant set deleted_at = $2 where id = $1', [tenant, nowSeconds]),
     ],

@@ -12,5 +12,8 @@ export const eraseStatements: readonly TenantSql[] = [
   `delete from subscription_tombstone where tenant_id = $1 and id in (
      select id from subscription_tombstone where tenant_id = $1 limit $2
    ) returning 1 as erased`,
+  `delete from import_rejection where tenant_id = $1 and import_id in (
+     select import_id from import_rejection where tenant_id = $1 limit $2
+   ) returning 1 as erased`,
   'delete from subscription_import where tenant_id = $1 and cast($2 as bigint) > 0 returning 1 as erased',
 ];

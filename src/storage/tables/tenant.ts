@@ -1,5 +1,6 @@
 import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
 import { deleteClientsOf } from './delete-tenant.ts';
+import { deleteImportsOf } from './import-history.ts';
 
 /** A tenant: a customer of the operator. */
 interface Tenant {
@@ -27,8 +28,8 @@ export async function insertTenant(store: Store, tenant: string, nowSeconds: num
   );
   const deleted = await store.readDirectory('select id from tenant where id = $1 and deleted_at is not null', [tenant]);
   const results = await store.writeDirectory([
-    // a client may have been created while the deletion finished
-    ...(deleted.length > 0 ? deleteClientsOf(tenant) : []),
+    // a client may have been created meanwhile; an older version leaves the imports
+    ...(deleted.length > 0 ? [...deleteClientsOf(tenant), ...deleteImportsOf(tenant)] : []),
     insert,
   ]);
   return results.at(-1)?.length === 1;

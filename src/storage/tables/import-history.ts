@@ -1,0 +1,210 @@
+import { type DirectoryStatement, directoryStatement, type Row, type Store } from '../store.ts';
+
+/** How an import ended; `interrupted` if its process was killed. */
+export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
+export type ImportResult = (typeof importResults)[number];
+
+/** Counts of the rows of an import. */
+export interface ImportCounts {
+  readonly read: number;
+  readonly rejected: number;
+  readonly inserted: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly removed: number;
+}
+
+/** An import as stored. Times are UTC epoch seconds. */
+export interface ImportRow {
+  /** Begins with the time of the start: ids are in the order of the starts. */
+  readonly id: string;
+  readonly tenant: string;
+  readonly startedAt: number;
+  /** `null` while it is running, and if it was interrupted. */
+  readonly endedAt: number | null;
+  /** Who started it: `actorId` is a user, a client id or the id of an operator token. */
+  readonly actorKind: string;
+  readonly actorId: string;
+  readonly actorName: string | null;
+  /** Network address of the client, if it came over HTTP. */
+  readonly address: string | null;
+  readonly via: string;
+  readonly format: string;
+  readonly options: readonly string[];
+  readonly result: ImportResult;
+  /** Why it failed. */
+  readonly error: string | null;
+  readonly counts: ImportCounts | null;
+  /** The revision of the tenant afterwards. */
+  readonly revision: number | null;
+}
+
+const columns =
+  'id, tenant_id, started_at, ended_at, actor_kind, actor_id, actor_name, address, via, format, options, result, error, rows_read, rejected, inserted, updated, unchanged, removed, revision';
+
+/** Stores the import, or replaces what is stored of it, and notes it as the tenant's newest. */
+export async function putImport(store: Store, row: ImportRow): Promise<void> {
+  const isDryRun = row.options.includes('dry-run');
+  const isGood = !isDryRun && row.result === 'ok' && row.counts?.rejected === 0;
+  await store.writeDirectory([
+    directoryStatement(upsertImport, valuesOf(row)),
+    ...(isDryRun ? [] : [directoryStatement(upsertLatest, [row.tenant, row.id, isGood ? row.endedAt : null])]),
+  ]);
+}
+
+const upsertImport = `insert into import_history (${columns})
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+  on conflict (id) do update set ended_at = excluded.ended_at, result = excluded.result, error = excluded.error,
+    rows_read = excluded.rows_read, rejected = excluded.rejected, inserted = excluded.inserted, updated = excluded.updated,
+    unchanged = excluded.unchanged, removed = excluded.removed, revision = excluded.revision` as const;
+
+const upsertLatest = `insert into import_latest as l (tenant_id, import_id, good_at) values ($1, $2, cast($3 as bigint))
+  on conflict (tenant_id) do update set good_at = coalesce(excluded.good_at, l.good_at),
+    import_id = case when l.import_id < excluded.import_id then excluded.import_id else l.import_id end`;
+
+/**
+ * Marks imports of a tenant as interrupted that are stored as running. The caller holds the
+ * tenant's import lock, so none of them is.
+ */
+export async function interruptImports(store: Store, tenant: string): Promise<void> {
+  await store.writeDirectory([
+    directoryStatement("update import_history set result = 'interrupted' where tenant_id = $1 and result = 'running'", [
+      tenant,
+    ]),
+  ]);
+}
+
+/** Which imports to list. */
+export interface ImportFilter {
+  readonly tenant?: string | undefined;
+  readonly result?: ImportResult | undefined;
+  /** Only imports whose id is less than this one. */
+  readonly before?: string | undefined;
+}
+
+/** Up to `limit` imports, the newest first. */
+export async function listImportRows(store: Store, filter: ImportFilter, limit: number): Promise<readonly ImportRow[]> {
+  const { tenant, result, before = afterAllIds } = filter;
+  const values = [before, limit, ...[tenant, result].filter((value) => value !== undefined)];
+  const rows =
+    tenant === undefined
+      ? await store.readDirectory(result === undefined ? selectAll : selectByResult, values)
+      : await store.readDirectory(result === undefined ? selectByTenant : selectByBoth, values);
+  return rows.map(toImport);
+}
+
+/** Greater than every id: ids are hexadecimal. */
+export const afterAllIds = '~';
+
+// a statement for each filter, so that each uses its index
+const selectAll = `select ${columns} from import_history where id < $1 order by id desc limit $2` as const;
+const selectByResult =
+  `select ${columns} from import_history where id < $1 and result = $3 order by id desc limit $2` as const;
+const selectByTenant =
+  `select ${columns} from import_history where id < $1 and tenant_id = $3 order by id desc limit $2` as const;
+const selectByBoth =
+  `select ${columns} from import_history where id < $1 and tenant_id = $3 and result = $4 order by id desc limit $2` as const;
+
+/** The import with this id, or `undefined`. */
+export async function findImportRow(store: Store, id: string): Promise<ImportRow | undefined> {
+  const [row] = await store.readDirectory(`select ${columns} from import_history where id = $1` as const, [id]);
+  return row === undefined ? undefined : toImport(row);
+}
+
+/** A tenant's newest import, dry runs aside. */
+interface LatestImport {
+  readonly tenant: string;
+  readonly importId: string;
+  /** When an import last ended without a rejected row, in UTC epoch seconds; `null` if none has. */
+  readonly goodAt: number | null;
+}
+
+/** The newest imports of the tenants whose names are from `first` to `last`, by name. */
+export async function listLatestImports(store: Store, first: string, last: string): Promise<readonly LatestImport[]> {
+  const rows = await store.readDirectory(
+    'select tenant_id, import_id, good_at from import_latest where tenant_id >= $1 and tenant_id <= $2 order by tenant_id',
+    [first, last],
+  );
+  return rows.map((row) => ({
+    tenant: String(row.tenant_id),
+    importId: String(row.import_id),
+    goodAt: numberOf(row.good_at),
+  }));
+}
+
+/**
+ * Counts the tenants whose last good import ended at each of these times (UTC epoch seconds) or
+ * later, in one pass.
+ */
+export async function countGoodImportsSince(store: Store, times: readonly [number, number, number]) {
+  const [row] = await store.readDirectory(
+    `select count(case when good_at >= $1 then 1 end) as first, count(case when good_at >= $2 then 1 end) as second,
+       count(case when good_at >= $3 then 1 end) as third, count(good_at) as every from import_latest`,
+    times,
+  );
+  return [row?.first, row?.second, row?.third, row?.every].map(Number) as [number, number, number, number];
+}
+
+/** The tenants that have an import older than `before`. */
+export async function tenantsWithImportsBefore(store: Store, before: string): Promise<readonly string[]> {
+  const rows = await store.readDirectory('select distinct tenant_id from import_history where id < $1', [before]);
+  return rows.map(({ tenant_id: tenant }) => String(tenant));
+}
+
+/** Removes up to `limit` imports of a tenant whose ids are less than `before`; returns how many. */
+export async function removeImports(store: Store, tenant: string, before: string, limit: number): Promise<number> {
+  const [removed] = await store.writeDirectory([
+    directoryStatement(
+      `delete from import_history where tenant_id = $1 and id in (
+         select id from import_history where tenant_id = $1 and id < $2 order by id limit $3
+       ) returning id`,
+      [tenant, before, limit],
+    ),
+  ]);
+  return removed?.length ?? 0;
+}
+
+/** The statements that remove all imports of a tenant. */
+export const deleteImportsOf = (tenant: string): readonly DirectoryStatement[] => [
+  directoryStatement('delete from import_history where tenant_id = $1', [tenant]),
+  directoryStatement('delete from import_latest where tenant_id = $1', [tenant]),
+];
+
+const valuesOf = (row: ImportRow): (string | number | null)[] => [
+  ...[row.id, row.tenant, row.startedAt, row.endedAt, row.actorKind, row.actorId, row.actorName, row.address, row.via],
+  ...[row.format, row.options.join(' '), row.result, row.error, row.counts?.read ?? null, row.counts?.rejected ?? null],
+  ...[row.counts?.inserted ?? null, row.counts?.updated ?? null, row.counts?.unchanged ?? null],
+  ...[row.counts?.removed ?? null, row.revision],
+];
+
+function toImport(row: Row): ImportRow {
+  return {
+    id: String(row.id),
+    tenant: String(row.tenant_id),
+    startedAt: Number(row.started_at),
+    endedAt: numberOf(row.ended_at),
+    actorKind: String(row.actor_kind),
+    actorId: String(row.actor_id),
+    actorName: textOf(row.actor_name),
+    address: textOf(row.address),
+    via: String(row.via),
+    format: String(row.format),
+    options: row.options === '' ? [] : String(row.options).split(' '),
+    result: row.result as ImportResult,
+    error: textOf(row.error),
+    counts: row.rows_read === null ? null : countsOf(row),
+    revision: numberOf(row.revision),
+  };
+}
+
+const countsOf = (row: Row): ImportCounts => ({
+  read: Number(row.rows_read),
+  rejected: Number(row.rejected),
+  inserted: Number(row.inserted),
+  updated: Number(row.updated),
+  unchanged: Number(row.unchanged),
+  removed: Number(row.removed),
+});
+
+const numberOf = (value: Row[string] | undefined): number | null => (value == null ? null : Number(value));
+const textOf = (value: Row[string] | undefined): string | null => (value == null ? null : String(value));

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { firstImportIdAt } from '../../src/import/import-id.ts';
+import { importRecords } from '../../src/import/import-records.ts';
+import { findImport, listImports, readImportErrors } from '../../src/import/list-imports.ts';
+import { type ImportOrigin, recordImport } from '../../src/import/record-import.ts';
+import { sweepImports } from '../../src/import/sweep-imports.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { countGoodImportsSince, listLatestImports, putImport } from '../../src/storage/tables/import-history.ts';
+import { putRejections } from '../../src/storage/tables/import-rejection.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { runHere } from '../support/run-here.ts';
+
+const rows = [...syntheticRows({ count: 20, seed: 12, until: 1_767_225_600 })].map((row) => JSON.stringify(row));
+const bad = JSON.stringify({ id: 'x', email: 'ada@example.com', iccid: 'not-an-iccid' });
+const dayMs = 86_400_000;
+
+describe.each(engines)('the history of imports on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  const makeTenant = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    return (await findTenant(store, name))?.tenant as TenantId;
+  };
+  const importText = (tenant: string, text: string, ...options: string[]) =>
+    runHere(['import', '-', '--format', 'ndjson', '--tenant', tenant, '--json', ...options], opened.environment, text);
+  const newest = async (tenant: TenantId) => (await listImports(store, { tenant }, 1))[0] ?? expect.unreachable();
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+  });
+  afterAll(() => opened.close());
+
+  test('has who imported what, how, with which counts, and the revision afterwards', async () => {
+    const tenant = await makeTenant('counted');
+    const { stdout } = await importText(tenant, [...rows, bad].join('\n'));
+    const row = await newest(tenant);
+    expect(row).toMatchObject({
+      id: JSON.parse(stdout).import_id,
+      tenant,
+      actorKind: 'command',
+      actorId: expect.stringMatching(/./),
+      via: 'command',
+      format: 'ndjson',
+      options: [],
+      result: 'ok',
+      error: null,
+      counts: { read: 21, rejected: 1, inserted: 20, updated: 0, unchanged: 0, removed: 0 },
+      revision: (await findTenant(store, tenant))?.revision,
+    });
+    expect(row.endedAt).toBeGreaterThanOrEqual(row.startedAt);
+    await importText(tenant, rows.slice(1).join('\n'), '--replace');
+    expect(await newest(tenant)).toMatchObject({ options: ['replace'], counts: { unchanged: 19, removed: 1 } });
+  });
+
+  test('keeps the first 100 rejected rows of an import, without addresses and raw rows', async () => {
+    const tenant = await makeTenant('rejected');
+    await importText(tenant, `${bad}\n`.repeat(150));
+    const lines = (await readImportErrors(store, await newest(tenant))).trimEnd().split('\n');
+    expect(lines).toHaveLength(100);
+    expect(JSON.parse(lines[99] ?? '')).toMatchObject({ line: 100, errors: expect.any(Array) });
+    expect(lines.join('')).toContain('not-an-iccid');
+    expect(lines.join('')).not.toContain('ada@example.com');
+  });
+
+  test('has the reason and the counts of an import that failed, and nothing of one that was refused as busy', async () => {
+    const tenant = await makeTenant('failed');
+    const broken = (async function* () {
+      yield Buffer.from(`${rows.slice(0, 5).join('\n')}\n`);
+      throw new Error('the disk went away');
+    })();
+    const importing = recordImport(
+      store,
+      originOf(tenant),
+      () => undefined,
+      (follow) =>
+        importRecords(store, tenant, broken, follow({ format: 'ndjson', dryRun: false, onRejected: () => undefined })),
+    );
+    await expect(importing).rejects.toThrow('the disk went away');
+    const failed = await newest(tenant);
+    expect(failed).toMatchObject({ result: 'failed', error: 'the disk went away', counts: { read: 5 } });
+    const strict = await importText(tenant, bad, '--strict');
+    expect([strict.code, (await newest(tenant)).error]).toEqual([1, expect.stringContaining('nothing was loaded')]);
+    const lock = await store.lockImport(tenant);
+    expect((await importText(tenant, bad)).stderr).toContain('another one is running');
+    await lock?.release();
+    expect(await listImports(store, { tenant }, 10)).toHaveLength(2);
+  });
+
+  test('shows an import as interrupted once no process holds the import lock of its tenant', async () => {
+    const tenant = await makeTenant('killed');
+    const lock = await store.lockImport(tenant);
+    await putImport(store, rowOf(tenant, Date.now()));
+    expect(await newest(tenant)).toMatchObject({ result: 'running', endedAt: null, counts: null });
+    await lock?.release();
+    const seen = await newest(tenant);
+    expect(seen).toMatchObject({ result: 'interrupted', endedAt: null, counts: null });
+    expect(await listImports(store, { result: 'running' }, 10)).toEqual([]);
+    expect(await findImport(store, seen.id)).toEqual(seen);
+  });
+
+  test('lists the newest first, continues after an id, and filters by tenant and result', async () => {
+    const [one, two] = [await makeTenant('one'), await makeTenant('two')];
+    const ids = (listed: readonly { readonly id: string }[]) => listed.map(({ id }) => id);
+    for (const tenant of [one, two, one, two]) await importText(tenant, rows[0] ?? '');
+    await importText(one, bad, '--strict');
+    const all = await listImports(store, {}, 5);
+    expect(all.map(({ tenant }) => tenant)).toEqual([one, two, one, two, one]);
+    expect(ids(all)).toEqual(ids(all).toSorted().toReversed());
+    expect(ids(await listImports(store, { before: all[1]?.id }, 2))).toEqual(ids(all.slice(2, 4)));
+    expect(ids(await listImports(store, { tenant: two }, 9))).toEqual(
+      ids([1, 3].map((n) => all[n] ?? expect.unreachable())),
+    );
+    expect(ids(await listImports(store, { tenant: one, result: 'failed' }, 9))).toEqual(ids(all.slice(0, 1)));
+    expect(ids(await listImports(store, { result: 'failed' }, 1))).toEqual(ids(all.slice(0, 1)));
+  });
+
+  test('counts a tenant by its last import without a rejected row that was not a dry run', async () => {
+    const tenant = await makeTenant('good');
+    const goodAt = async () => (await listLatestImports(store, tenant, tenant))[0]?.goodAt;
+    await importText(tenant, rows.join('\n'), '--dry-run');
+    expect(await goodAt()).toBeUndefined();
+    await importText(tenant, bad);
+    expect(await goodAt()).toBeNull();
+    const [, , , before] = await countGoodImportsSince(store, [0, 0, 0]);
+    await importText(tenant, rows.join('\n'));
+    const { endedAt, id } = await newest(tenant);
+    expect(await listLatestImports(store, tenant, tenant)).toEqual([{ tenant, importId: id, goodAt: endedAt }]);
+    await importText(tenant, bad);
+    expect(await goodAt()).toBe(endedAt);
+    const future = Math.floor(Date.now() / 1000) + 3_600;
+    const [later, , since, every] = await countGoodImportsSince(store, [future, future, endedAt ?? 0]);
+    expect([later, since > 0, every]).toEqual([0, true, before + 1]);
+  });
+
+  test('drops imports after the days that it is kept, with their rejected rows, and no others', async () => {
+    const tenant = await makeTenant('swept');
+    const [old, young] = [rowOf(tenant, Date.now() - 91 * dayMs), rowOf(tenant, Date.now() - 89 * dayMs)];
+    for (const row of [old, young]) {
+      await putImport(store, { ...row, result: 'ok' });
+      await putRejections(store, tenant, row.id, '{}\n');
+    }
+    expect(await sweepImports(store, { nowMs: Date.now(), days: 90 })).toBe(1);
+    expect([await findImport(store, old.id), await readImportErrors(store, old)]).toEqual([undefined, '']);
+    expect([(await findImport(store, young.id))?.id, await readImportErrors(store, young)]).toEqual([young.id, '{}\n']);
+  });
+
+  test('goes with its tenant: a new tenant of the name has none of it', async () => {
+    const tenant = await makeTenant('deleted');
+    await importText(tenant, bad);
+    const row = await newest(tenant);
+    expect((await runHere(['tenant', 'delete', tenant, '--yes'], opened.environment)).code).toBe(0);
+    expect([await findImport(store, row.id), await listLatestImports(store, tenant, tenant)]).toEqual([undefined, []]);
+    await makeTenant('deleted');
+    expect(await readImportErrors(store, row)).toBe('');
+  });
+});
+
+const originOf = (tenant: TenantId): ImportOrigin => ({
+  tenant,
+  actor: { kind: 'client', clientId: 'feed', address: '10.0.0.9' },
+  via: 'http',
+  format: 'ndjson',
+  flags: [],
+});
+
+/** An import that is stored as running. */
+const rowOf = (tenant: TenantId, startedMs: number) => ({
+  ...{ id: `${firstImportIdAt(startedMs)}-7000-8000-000000000000`, tenant, startedAt: Math.floor(startedMs / 1000) },
+  ...{ actorKind: 'command', actorId: 'ada', actorName: null, address: null, via: 'command', format: 'csv' },
+  ...({ options: [], result: 'running', endedAt: null, error: null, counts: null, revision: null } as const),
+});
