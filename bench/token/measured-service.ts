@@ -1,7 +1,8 @@
 import { readConfig } from '../../src/cli/config.ts';
 import { createLogger } from '../../src/cli/logger.ts';
 import { serve } from '../../src/cli/serve.ts';
-import { openReadyStore, requireTenant } from '../../src/cli/store-session.ts';
+import { openReadyStore } from '../../src/cli/store-session.ts';
+import { requireTenant } from '../../src/operator/tenant.ts';
 import { addMeasuredRoutes } from './add-measured-routes.ts';
 
 // The service as `subreport serve` runs it, access log included, with further routes that measure

@@ -26,11 +26,26 @@ export class TokenError extends Error {
 /** Why a client cannot be managed as requested. The message states the violated rule. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
+  readonly code: 'INVALID' | 'NOT_FOUND' | 'IN_USE';
+
+  constructor(code: ClientError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
-/** A key of the service that cannot be read or replaced. The message says what to do. */
+/**
+ * A key of the service that cannot be read, or not be replaced because another new key exists. The
+ * message says what to do.
+ */
 export class KeyError extends Error {
   override readonly name = 'KeyError';
+  readonly code: 'UNREADABLE' | 'CONFLICT';
+
+  constructor(code: KeyError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /**

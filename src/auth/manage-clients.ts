@@ -82,6 +82,7 @@ export async function rotateClientSecret(
   if (client === undefined) throw unknownClient(clientId);
   if (isExternalClient(client)) {
     throw new ClientError(
+      'INVALID',
       `Cannot create a secret for the client: it must not be a client of the external issuer: current value is '${clientId}'`,
     );
   }
@@ -102,6 +103,7 @@ export async function disableClientById(store: Store, nowSeconds: number, client
 function requireClientId(clientId: string): void {
   if (clientIdPattern.test(clientId)) return;
   throw new ClientError(
+    'INVALID',
     `Cannot create the client: its id must be 1 to 255 printable characters without spaces, such as acme-reporting: current value is '${clientId}'`,
   );
 }
@@ -124,13 +126,15 @@ async function insertNew(
   };
   if (await insertClient(store, client, secretHash)) return;
   throw new ClientError(
+    'IN_USE',
     `Cannot create the client: its id must not be in use: current value is '${requested.clientId}'`,
   );
 }
 
 export const unknownClient = (clientId: string) =>
   new ClientError(
-    `Cannot find the client: its id must be listed by 'subreport client list': current value is '${clientId}'`,
+    'NOT_FOUND',
+    `Cannot find the client: its id must be in the list of clients: current value is '${clientId}'`,
   );
 
 /** Returns the given secret if it fulfils the rule, or a generated one, with its hash. */
@@ -143,6 +147,7 @@ async function chooseSecret(
     return { secret, hash: hashGeneratedSecret(secret) };
   }
   const fault = secretFault(given, context);
-  if (fault !== undefined) throw new ClientError(`Cannot use the secret: ${fault}: current length is ${given.length}`);
+  if (fault !== undefined)
+    throw new ClientError('INVALID', `Cannot use the secret: ${fault}: current length is ${given.length}`);
   return { secret: given, hash: await hashChosenSecret(given) };
 }

@@ -1,7 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Start of every operator's token: secret scanners find it, and it is never taken for a JWT. */
+/** Start of every operator's token: secret scanners find it, and no JWT begins so. */
 const prefix = 'sro_';
+
+/** Whether an `Authorization` header holds an operator's token, valid or not. */
+export const isOperatorHeader = (header: string | undefined): header is string => /^bearer +sro_/i.test(header ?? '');
 
 const pattern = /^sro_[A-Za-z0-9_-]{43}$/;
 

@@ -61,7 +61,8 @@ export async function revokeSession(store: Store, nowSeconds: number, clientId: 
   await requireClient(store, clientId);
   if (await revokeRefreshFamily(store, clientId, id, nowSeconds)) return;
   throw new ClientError(
-    `Cannot revoke the session: its id must be listed by 'subreport client sessions --client-id ${clientId}': current value is '${id}'`,
+    'NOT_FOUND',
+    `Cannot revoke the session: its id must be in the list of the client's sessions: current value is '${id}'`,
   );
 }
 

@@ -60,6 +60,7 @@ export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, m
   const waiting = scheduled.find(({ state }) => state === 'next');
   if (mode === 'soon' && waiting !== undefined) {
     throw new KeyError(
+      'CONFLICT',
       `Cannot rotate the ${purpose} key: no other new key may be waiting: ${waiting.key.kid} becomes active in ${waiting.key.activatesAt - now()} seconds`,
     );
   }
@@ -67,6 +68,7 @@ export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, m
   const made = await makeKey(options, purpose, { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt });
   if (!(await insertAuthKey(store, made))) {
     throw new KeyError(
+      'CONFLICT',
       `Cannot rotate the ${purpose} key: no other process may rotate it at the same time; see subreport keys list`,
     );
   }

@@ -1,22 +1,21 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { createClient, createExternalClient, disableClientById, rotateClientSecret } from '../auth/manage-clients.ts';
-import { revokeTokens } from '../auth/revoke-client-tokens.ts';
 import { type GrantType, grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
-import { formatInstant } from '../contract/instant.ts';
 import { defaultScopes, scopes as knownScopes, type Scope } from '../contract/scope.ts';
-import { findClient, listClients } from '../storage/tables/client.ts';
+import { type Credentials, createClient, disableClient, rotateClient } from '../operator/clients.ts';
+import { describeClient } from '../operator/describe-client.ts';
+import { listClients } from '../operator/read-clients.ts';
+import type { ClientRow } from '../storage/tables/client.ts';
 import { addClientDeleteCommands } from './client-delete-command.ts';
 import { addOneClientCommand, clientIdOption, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { addClientShowCommand } from './client-show-command.ts';
 import { addClientTokenCommands } from './client-tokens-command.ts';
 import { addClientUpdateCommand } from './client-update-command.ts';
+import { withOperator } from './command-context.ts';
 import { type Config, readConfig } from './config.ts';
 import { UsageError } from './error.ts';
+import { listAll } from './list-all.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import { nowSeconds, requireTenant, withStore } from './store-session.ts';
-
-const daySeconds = 86_400;
 
 /**
  * `subreport client create|list|show|update|rotate|disable|enable|delete|sessions|revoke-tokens`.
@@ -85,25 +84,15 @@ function addCreate(client: Command, output: Output): void {
       '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external\n  subreport client create --tenant acme --client-id acme-provisioning --scopes subscription:write',
     )
     .action(async (options: CreateOptions) => {
-      const { tenant, clientId, secretStdin, grants, scopes, refreshTokenUse, external, json = false } = options;
-      if (external === true) {
-        await createExternal(options, output);
-        return;
+      if (options.external === true && options.clientId === undefined) {
+        throw new UsageError(
+          "Cannot create the client: --external requires --client-id, as it appears in the issuer's tokens",
+        );
       }
-      const secret = secretStdin === true ? await readSecret() : undefined;
+      const secret = options.secretStdin === true ? await readSecret() : undefined;
       const config = readConfig();
-      const created = await withStore(config, async (store) =>
-        createClient(store, nowSeconds(), {
-          tenant: await requireTenant(store, tenant),
-          ...(clientId !== undefined && { clientId }),
-          ...(secret !== undefined && { secret }),
-          ...(grants !== undefined && { grants }),
-          ...(scopes !== undefined && { scopes }),
-          ...(refreshTokenUse !== undefined && { refreshTokenUse }),
-        }),
-      );
-      const text = credentialsText('The client was created', created);
-      writeResult(output, json, created, text + (canRead(options) ? loginText(config, created.client_id) : ''));
+      const created = await withOperator(config, (context) => createClient(context, { ...options, secret }));
+      writeResult(output, options.json ?? false, created, createdText(options, config, created));
     });
 }
 
@@ -113,16 +102,11 @@ const canRead = ({ grants = grantTypes, scopes = defaultScopes }: CreateOptions)
 const loginText = ({ publicUrl }: Config, clientId: string): string =>
   `\nWith them, its owner can read reports from a terminal:\n  subreport login --url ${publicUrl} --client-id ${clientId}`;
 
-async function createExternal({ tenant, clientId, json = false }: CreateOptions, output: Output): Promise<void> {
-  if (clientId === undefined) {
-    throw new UsageError(
-      "Cannot create the client: --external requires --client-id, as it appears in the issuer's tokens",
-    );
-  }
-  const created = await withStore(readConfig(), async (store) =>
-    createExternalClient(store, nowSeconds(), { tenant: await requireTenant(store, tenant), clientId }),
-  );
-  writeResult(output, json, created, `The client ${clientId} was created. Its tokens come from the external issuer.`);
+function createdText(options: CreateOptions, config: Config, { client_id, client_secret }: Credentials): string {
+  if (client_secret === undefined)
+    return `The client ${client_id} was created. Its tokens come from the external issuer.`;
+  const text = credentialsText('The client was created', { client_id, client_secret });
+  return text + (canRead(options) ? loginText(config, client_id) : '');
 }
 
 function addList(client: Command, output: Output): void {
@@ -133,18 +117,12 @@ function addList(client: Command, output: Output): void {
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client list --tenant acme')
     .action(async ({ tenant, json = false }: { tenant?: string; json?: boolean }) => {
-      const clients = await withStore(readConfig(), async (store) =>
-        listClients(store, tenant === undefined ? undefined : await requireTenant(store, tenant)),
+      const clients = await withOperator(readConfig(), (context) =>
+        listAll<ClientRow>((last, limit) =>
+          listClients(context, tenant, { afterTenant: last?.tenant ?? '', afterId: last?.clientId ?? '', limit }),
+        ),
       );
-      const rows = clients.map((each) => ({
-        client_id: each.clientId,
-        tenant: each.tenant,
-        grants: each.grants,
-        scopes: each.scopes,
-        created_at: formatInstant(each.createdAt),
-        disabled_at: each.disabledAt === null ? null : formatInstant(each.disabledAt),
-        last_used_at: each.lastUsedAt === null ? null : formatInstant(each.lastUsedAt),
-      }));
+      const rows = clients.map(describeClient);
       const cells = rows.map((row) => [
         row.client_id,
         row.tenant,
@@ -188,21 +166,17 @@ function addRotate(client: Command, output: Output): void {
         json?: boolean;
       }) => {
         const secret = options.secretStdin === true ? await readSecret() : undefined;
-        const { credentials: rotated, disabled } = await withOwnClient(options, async (store) => {
-          const credentials = await rotateClientSecret(store, nowSeconds(), options.clientId, {
-            overlapSeconds: Math.round((options.overlapHours * daySeconds) / 24),
-            ...(secret !== undefined && { secret }),
-          });
-          if (options.revokeTokens === true) await revokeTokens(store, nowSeconds(), options.clientId);
-          return { credentials, disabled: (await findClient(store, options.clientId))?.disabledAt !== null };
-        });
+        const { clientId, overlapHours, revokeTokens = false } = options;
+        const rotated = await withOwnClient(options, (context) =>
+          rotateClient(context, clientId, { secret, overlapHours, revokeTokens }),
+        );
         writeResult(
           output,
           options.json ?? false,
-          { ...rotated, ...(disabled && { disabled }) },
-          credentialsText(`The secret was replaced; the old one expires in ${options.overlapHours} hours`, rotated) +
-            (disabled
-              ? `\nThe client is disabled: enable it with: subreport client enable --client-id ${options.clientId}`
+          rotated,
+          credentialsText(`The secret was replaced; the old one expires in ${overlapHours} hours`, rotated) +
+            (rotated.disabled
+              ? `\nThe client is disabled: enable it with: subreport client enable --client-id ${clientId}`
               : ''),
         );
       },
@@ -215,9 +189,7 @@ function addDisable(client: Command, output: Output): void {
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
     .action(async (options: { clientId: string; tenant?: string; json?: boolean }) => {
-      await withOwnClient(options, async (store) => {
-        await disableClientById(store, nowSeconds(), options.clientId);
-      });
+      await withOwnClient(options, (context) => disableClient(context, options.clientId));
       writeResult(
         output,
         options.json ?? false,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { deleteClientById, enableClientById } from '../auth/edit-client.ts';
+import { deleteClient, enableClient } from '../operator/clients.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, withOwnClient } from './client-options.ts';
 import { type Output, writeResult } from './output.ts';
 
@@ -11,9 +11,7 @@ export function addClientDeleteCommands(client: Command, output: Output): void {
     .addHelpText('after', '\nExample:\n  subreport client enable --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {
       const { clientId } = options;
-      const wasDisabled = await withOwnClient(options, async (store) => {
-        return enableClientById(store, clientId);
-      });
+      const { wasDisabled } = await withOwnClient(options, (context) => enableClient(context, clientId));
       const said = wasDisabled ? `The client ${clientId} was enabled.` : `The client ${clientId} was not disabled.`;
       writeResult(output, options.json ?? false, { client_id: clientId, enabled: true }, said);
     });
@@ -23,9 +21,7 @@ export function addClientDeleteCommands(client: Command, output: Output): void {
     .addHelpText('after', '\nExample:\n  subreport client delete --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {
       const { clientId } = options;
-      await withOwnClient(options, async (store) => {
-        await deleteClientById(store, clientId);
-      });
+      await withOwnClient(options, (context) => deleteClient(context, clientId));
       const deleted = { client_id: clientId, deleted: true };
       writeResult(output, options.json ?? false, deleted, `The client ${clientId} was deleted.`);
     });

@@ -1,9 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { OperatorContext } from '../operator/perform.ts';
+import { requireTenant } from '../operator/tenant.ts';
 import type { Store } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';
+import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
-import { requireTenant, withStore } from './store-session.ts';
 
 export const clientIdOption = () => new Option('--client-id <id>', 'id of the client');
 export const jsonOption = () => new Option('--json', 'print JSON');
@@ -25,10 +27,10 @@ export interface ClientChoice {
  * Runs a command for one client with an open store. Throws `UsageError` if the client does not
  * belong to the given tenant.
  */
-export function withOwnClient<T>(choice: ClientChoice, work: (store: Store) => Promise<T>): Promise<T> {
-  return withStore(readConfig(), async (store) => {
-    await requireOwnClient(store, choice);
-    return work(store);
+export function withOwnClient<T>(choice: ClientChoice, work: (context: OperatorContext) => Promise<T>): Promise<T> {
+  return withOperator(readConfig(), async (context) => {
+    await requireOwnClient(context.store, choice);
+    return work(context);
   });
 }
 

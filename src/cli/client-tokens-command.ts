@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { listClientSessions, revokeSession, revokeTokens } from '../auth/revoke-client-tokens.ts';
-import { formatInstant } from '../contract/instant.ts';
+import { revokeClientTokens } from '../operator/clients.ts';
+import { describeSession } from '../operator/describe-client.ts';
+import { listClientSessions } from '../operator/read-clients.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, withOwnClient } from './client-options.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import { nowSeconds } from './store-session.ts';
 
 /** `subreport client sessions|revoke-tokens`. */
 export function addClientTokenCommands(client: Command, output: Output): void {
@@ -17,18 +17,8 @@ function addSessions(client: Command, output: Output): void {
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client sessions --client-id acme-reporting')
     .action(async (options: ClientChoice & { json?: boolean }) => {
-      const sessions = await withOwnClient(options, async (store) => {
-        return listClientSessions(store, nowSeconds(), options.clientId);
-      });
-      const rows = sessions.map((session) => ({
-        session: session.id,
-        scopes: session.scopes,
-        started_at: session.startedAt === null ? null : formatInstant(session.startedAt),
-        last_used_at: formatInstant(session.lastUsedAt),
-        refreshes: session.refreshes,
-        expires_at: formatInstant(session.expiresAt),
-        ends_at: formatInstant(session.endsAt),
-      }));
+      const sessions = await withOwnClient(options, (context) => listClientSessions(context, options.clientId));
+      const rows = sessions.map(describeSession);
       const cells = rows.map((row) => [
         row.session,
         row.scopes.join(','),
@@ -54,10 +44,7 @@ function addRevokeTokens(client: Command, output: Output): void {
     )
     .action(async (options: ClientChoice & { session?: string; json?: boolean }) => {
       const { clientId, session } = options;
-      await withOwnClient(options, async (store) => {
-        if (session === undefined) await revokeTokens(store, nowSeconds(), clientId);
-        else await revokeSession(store, nowSeconds(), clientId, session);
-      });
+      await withOwnClient(options, (context) => revokeClientTokens(context, clientId, session));
       writeResult(
         output,
         options.json ?? false,

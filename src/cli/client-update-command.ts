@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
-import { type ClientEdit, editClient } from '../auth/edit-client.ts';
+import type { ClientEdit } from '../auth/edit-client.ts';
 import { grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
 import { scopes as knownScopes } from '../contract/scope.ts';
+import { updateClient } from '../operator/clients.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { writeClient } from './client-show-command.ts';
 import { UsageError } from './error.ts';
 import type { Output } from './output.ts';
-import { nowSeconds } from './store-session.ts';
 
 type UpdateOptions = ClientChoice &
   Omit<ClientEdit, 'refreshTokenUse'> & {
@@ -52,14 +52,14 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
           'Cannot update the client: at least one of --grants, --scopes, --refresh-token-use and --external must be given',
         );
       }
-      const edited = await withOwnClient(options, async (store) => {
-        return editClient(store, nowSeconds(), clientId, {
+      const edited = await withOwnClient(options, (context) =>
+        updateClient(context, clientId, {
           ...(grants !== undefined && { grants }),
           ...(scopes !== undefined && { scopes }),
           ...(use !== undefined && { refreshTokenUse: use === 'default' ? null : use }),
           ...(external !== undefined && { external }),
-        });
-      });
+        }),
+      );
       writeClient(output, options.json ?? false, edited);
     });
 }

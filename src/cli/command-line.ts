@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { OperatorError } from '../operator/error.ts';
 import { CommandAudit } from './command-audit.ts';
 import { describeFailure } from './describe-failure.ts';
 import { InterruptedError, UsageError } from './error.ts';
@@ -130,7 +131,7 @@ async function runProgram(program: Command, argv: readonly string[], output: Out
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof InterruptedError) return error.exitCode;
     output.stderr.write(`${describeFailure(error)}\n`);
-    return error instanceof UsageError ? 2 : 1;
+    return error instanceof UsageError || (error instanceof OperatorError && error.code === 'INVALID') ? 2 : 1;
   }
 }
 

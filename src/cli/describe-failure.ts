@@ -11,5 +11,6 @@ const userErrors = [UsageError, CommandError, StorageError, ImportError, ClientE
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof OperatorError && error.hint !== undefined) return `${error.message}; ${error.hint}`;
   return userErrors.some((kind) => error instanceof kind) ? error.message : (error.stack ?? error.message);
 }

@@ -5,10 +5,11 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { parseInstant } from '../contract/instant.ts';
 import { importRecords } from '../import/import-records.ts';
 import { syntheticRows } from '../import/synthetic-rows.ts';
+import { requireTenant } from '../operator/tenant.ts';
 import { readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
-import { nowSeconds, requireTenant, withStore } from './store-session.ts';
+import { nowSeconds, withStore } from './store-session.ts';
 
 interface GenerateOptions {
   readonly tenant?: string;

@@ -11,6 +11,7 @@ import {
   recordImport,
 } from '../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
+import { requireTenant } from '../operator/tenant.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { readConfig } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
@@ -21,7 +22,7 @@ import { openSpool } from './open-spool.ts';
 import { osUser } from './os-user.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { requireTenant, withStore } from './store-session.ts';
+import { withStore } from './store-session.ts';
 
 interface CommandOptions {
   readonly tenant: string;

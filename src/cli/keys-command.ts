@@ -1,12 +1,15 @@
 import { type Command, Option } from 'commander';
 import { openKeyRing } from '../auth/key-ring.ts';
-import { type KeyInfo, listKeys, type RotationMode, rotateKeys } from '../auth/rotate-keys.ts';
-import { formatInstant } from '../contract/instant.ts';
+import type { KeyRingOptions } from '../auth/key-ring-options.ts';
+import { listKeys, type RotationMode } from '../auth/rotate-keys.ts';
+import { describeKey, rotateKeys } from '../operator/keys.ts';
+import type { OperatorContext } from '../operator/perform.ts';
+import { withOperator } from './command-context.ts';
 import { type Config, readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import { nowSeconds } from './store-session.ts';
 
 interface RotateOptions {
   readonly purpose: 'access' | 'refresh';
@@ -26,7 +29,7 @@ export function addKeysCommand(program: Command, output: Output): void {
     .option('--json', 'print a JSON array')
     .addHelpText('after', '\nExample:\n  subreport keys list --json')
     .action(async ({ json = false }: { json?: boolean }) => {
-      const shown = await withKeys(readConfig(), async (options) => (await listKeys(options)).map(showKey));
+      const shown = await withKeys(readConfig(), async (_context, ring) => (await listKeys(ring)).map(describeKey));
       const rows = shown.map((key) => [
         key.purpose,
         key.kid,
@@ -59,30 +62,23 @@ export function addKeysCommand(program: Command, output: Output): void {
       if (options.now === true && options.compromised === true)
         throw new UsageError('Cannot rotate: --now and --compromised must not be combined');
       const mode: RotationMode = options.compromised === true ? 'compromised' : options.now === true ? 'now' : 'soon';
-      const made = await withKeys(readConfig(), (ring) => rotateKeys(ring, options.purpose, mode));
+      const made = await withKeys(readConfig(), (context, ring) => rotateKeys(context, ring, options.purpose, mode));
       const wait = made.activatesAt - nowSeconds();
       const start = wait > 0 ? `takes over in ${wait} seconds` : 'is in use';
-      writeResult(output, options.json ?? false, showKey(made), `The new ${made.purpose} key ${made.kid} ${start}.`);
+      writeResult(
+        output,
+        options.json ?? false,
+        describeKey(made),
+        `The new ${made.purpose} key ${made.kid} ${start}.`,
+      );
     });
 }
 
 /** Runs work after ensuring that the keys of the store exist and can be read. */
-function withKeys<T>(config: Config, work: (options: ReturnType<typeof keyRingOptions>) => Promise<T>): Promise<T> {
-  return withStore(config, async (store) => {
-    const options = keyRingOptions(config, store);
-    await openKeyRing(options);
-    return work(options);
+function withKeys<T>(config: Config, work: (context: OperatorContext, ring: KeyRingOptions) => Promise<T>): Promise<T> {
+  return withOperator(config, async (context) => {
+    const ring = keyRingOptions(config, context.store);
+    await openKeyRing(ring);
+    return work(context, ring);
   });
 }
-
-const showKey = ({ purpose, kid, alg, state, createdAt, activatesAt, endsAt, rotationDueAt, encrypted }: KeyInfo) => ({
-  purpose,
-  kid,
-  alg,
-  state,
-  created_at: formatInstant(createdAt),
-  activates_at: formatInstant(activatesAt),
-  ends_at: endsAt === null ? null : formatInstant(endsAt),
-  rotation_due_at: rotationDueAt === null ? null : formatInstant(rotationDueAt),
-  encrypted,
-});

@@ -64,9 +64,10 @@ export async function serve(
 ): Promise<RunningService> {
   const { publicUrl, limits } = config;
   store.watch();
+  const keyRing = keyRingOptions(config, store, logger);
   const auth: AuthContext = {
     store,
-    keys: await openKeyRing(keyRingOptions(config, store, logger)),
+    keys: await openKeyRing(keyRing),
     families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
     failures,
     now: nowSeconds,
@@ -117,6 +118,7 @@ export async function serve(
     store,
     spool,
     now: nowSeconds,
+    keyRing,
     operatorGate: createOperatorGate({ store, failures, now: nowSeconds }),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     bodyStallMs,
@@ -126,14 +128,7 @@ export async function serve(
     openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
   });
   management?.addHook('onClose', async () => opened?.metrics.close());
-  try {
-    await listen(app, { config, prefix: '', message: 'listening', reusePort });
-    if (management !== undefined)
-      await listen(management, { config, prefix: 'MANAGEMENT_', message: 'operator API is listening', reusePort });
-  } catch (error) {
-    await Promise.all([app.close(), management?.close()]);
-    throw error;
-  }
+  await listenOnBoth(app, management, config, reusePort);
   return {
     app,
     management,
@@ -179,6 +174,23 @@ interface Listening {
   readonly prefix: '' | 'MANAGEMENT_';
   readonly message: string;
   readonly reusePort: boolean;
+}
+
+/** Starts both listeners, or closes both. */
+async function listenOnBoth(
+  app: FastifyInstance,
+  management: FastifyInstance | undefined,
+  config: Config,
+  reusePort: boolean,
+): Promise<void> {
+  try {
+    await listen(app, { config, prefix: '', message: 'listening', reusePort });
+    if (management !== undefined)
+      await listen(management, { config, prefix: 'MANAGEMENT_', message: 'operator API is listening', reusePort });
+  } catch (error) {
+    await Promise.all([app.close(), management?.close()]);
+    throw error;
+  }
 }
 
 async function listen(app: FastifyInstance, { config, prefix, message, reusePort }: Listening): Promise<void> {

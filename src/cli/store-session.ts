@@ -1,10 +1,7 @@
 import type { Logger } from 'pino';
-import { didYouMean } from '../contract/suggest.ts';
 import { openStore } from '../storage/open-store.ts';
-import type { Store, TenantId } from '../storage/store.ts';
-import { findTenant, listTenants } from '../storage/tables/tenant.ts';
+import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
-import { CommandError } from './error.ts';
 
 /** Opens the store of the settings and migrates its schema unless `MIGRATE_ON_START=false`. */
 export async function openReadyStore(
@@ -50,24 +47,6 @@ export async function withStore<T>(config: Config, work: (store: Store) => Promi
   } finally {
     await store.close();
   }
-}
-
-/**
- * Returns the tenant with this name. Throws an error that suggests similar names if there is none.
- */
-export async function requireTenant(store: Store, name: string): Promise<TenantId> {
-  const found = await findTenant(store, name);
-  if (found !== undefined) return found.tenant;
-  const tenants = await listTenants(store);
-  if (tenants.some(({ tenant }) => tenant === name)) {
-    throw new CommandError(
-      `Cannot use the tenant: it must not be in deletion: current value is '${name}'; finish the deletion with: subreport tenant delete ${name} --yes`,
-    );
-  }
-  const names = tenants.map(({ tenant }) => tenant);
-  throw new CommandError(
-    `Cannot find the tenant: it must be listed by 'subreport tenant list'${didYouMean(name, names)}: current value is '${name}'; create it with: subreport tenant create ${name}`,
-  );
 }
 
 /** The current time in UTC epoch seconds. */

@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import { eraseRecords } from '../import/erase-records.ts';
+import { eraseSubscriptions } from '../operator/erase.ts';
+import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
-import { requireTenant, withStore } from './store-session.ts';
 
 interface DeleteOptions {
   readonly tenant: string;
@@ -40,14 +40,12 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
       if (wrong !== undefined)
         throw new UsageError(`Cannot use --id: it must be ${idRule}: current value is '${wrong}'`);
       const ids = new Set([...id, ...(file === undefined ? [] : await readIds(file))]);
-      const summary = await withStore(readConfig(), async (store) =>
-        eraseRecords(store, await requireTenant(store, tenant), ids),
-      );
+      const summary = await withOperator(readConfig(), (context) => eraseSubscriptions(context, tenant, ids));
       const { asked, deleted, missing } = summary;
       writeResult(
         output,
         json,
-        { tenant, ...summary },
+        summary,
         `Tenant ${tenant}: ${deleted} of ${asked} subscriptions were deleted, ${missing} do not exist.`,
       );
     });

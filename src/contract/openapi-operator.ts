@@ -47,6 +47,9 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
     servers: [{ url: '/', description: 'The management listener, in production and local', 'x-internal': true }],
     tags: [
       { name: 'records', description: 'Load records' },
+      { name: 'tenants', description: 'Create, list and delete tenants' },
+      { name: 'clients', description: 'Manage the clients that may request tokens' },
+      { name: 'keys', description: 'List and rotate the keys of the service' },
       { name: 'operators', description: "Manage operators' tokens" },
       { name: 'service', description: 'Health and description of the service' },
     ],

@@ -1,3 +1,6 @@
+import type { Client, ClientDetails, ClientSession } from './operator-client.ts';
+import type { Key } from './operator-key.ts';
+import type { Tenant } from './operator-tenant.ts';
 import type { CreatedOperator, Operator } from './operator-token.ts';
 
 const operator: Operator = {
@@ -12,11 +15,77 @@ const operator: Operator = {
 
 const createdOperator: CreatedOperator = { ...operator, token: 'sro_Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCB0b2s' };
 
+const tenant: Tenant = {
+  tenant: 'acme',
+  created_at: '2026-05-01T08:00:00Z',
+  records: 2000,
+  revision: 7,
+  deleting_since: null,
+};
+
+const client: Client = {
+  client_id: 'acme-reporting',
+  tenant: 'acme',
+  external: false,
+  grants: ['client_credentials', 'refresh_token'],
+  scopes: ['subscription:read'],
+  refresh_token_use: null,
+  created_at: '2026-05-01T08:00:00Z',
+  disabled_at: null,
+  last_used_at: '2026-05-02T09:30:00Z',
+  tokens_revoked_at: null,
+};
+
+const details: ClientDetails = { ...client, secrets: [{ created_at: '2026-05-01T08:00:00Z', expires_at: null }] };
+
+const session: ClientSession = {
+  session: '1b0cQwCqv0nN3x7b1cPq9A',
+  scopes: ['subscription:read'],
+  started_at: '2026-05-02T09:00:00Z',
+  last_used_at: '2026-05-02T09:30:00Z',
+  refreshes: 6,
+  expires_at: '2026-05-02T10:00:00Z',
+  ends_at: '2026-06-01T09:00:00Z',
+};
+
+const credentials = { client_id: 'acme-reporting', client_secret: 'Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgc2VjcmV0' };
+
+const key: Key = {
+  purpose: 'access',
+  kid: 'm9vRcR2m0i3bqYwCqv0nN3x7b1cPq9AkV2Zq8tYw4Nf',
+  alg: 'ES256',
+  state: 'current',
+  created_at: '2026-05-01T08:00:00Z',
+  activates_at: '2026-05-01T08:06:00Z',
+  ends_at: null,
+  rotation_due_at: '2026-07-30T08:00:00Z',
+  encrypted: true,
+};
+
 /** A page of a list with one item. */
 const pageOf = (item: object) => ({ data: [item], next: null });
 
 /** The examples of the operator's API by name. */
 export const operatorExamples: Readonly<Record<string, unknown>> = {
+  tenants: pageOf(tenant),
+  tenant,
+  newTenant: { ...tenant, records: 0, revision: 0 },
+  deletedTenant: { tenant: 'acme', deleted: true, clients: 2, rows: 2100 },
+  erasure: { tenant: 'acme', asked: 2, deleted: 1, missing: 1 },
+  clients: pageOf(client),
+  client: details,
+  disabledClient: {
+    ...details,
+    disabled_at: '2026-05-03T08:00:00Z',
+    tokens_revoked_at: '2026-05-03T08:00:00Z',
+  },
+  clientCredentials: credentials,
+  rotatedClient: { ...credentials, disabled: false },
+  clientSessions: pageOf(session),
+  revokedTokens: { client_id: 'acme-reporting', revoked: 'all' },
+  deletedClient: { client_id: 'acme-reporting', deleted: true },
+  keys: pageOf(key),
+  key: { ...key, state: 'next', rotation_due_at: null },
   operators: pageOf(operator),
   createdOperator,
   revokedOperator: { ...operator, revoked_at: '2026-05-02T08:00:00Z' },

@@ -1,8 +1,14 @@
 import { type Operation, operations } from './operations.ts';
+import { clientOperations } from './operator-client-operations.ts';
+import { keyOperations } from './operator-key.ts';
+import { tenantOperations } from './operator-tenant.ts';
 import { operatorTokenOperations } from './operator-token.ts';
 
 /** The operations of the operator's API that operators' tokens authorize. */
 export const operatorApi = {
+  ...tenantOperations,
+  ...clientOperations,
+  ...keyOperations,
   ...operatorTokenOperations,
 } as const;
 

@@ -1,4 +1,19 @@
+import { Client, ClientCredentials, ClientDetails, ClientSession, RotatedClient } from './operator-client.ts';
+import { Key } from './operator-key.ts';
+import { DeletedTenant, ErasureSummary, Tenant } from './operator-tenant.ts';
 import { CreatedOperator, Operator } from './operator-token.ts';
 
 /** The named schemas of the operator's API. */
-export const operatorSchemas = { Operator, CreatedOperator } as const;
+export const operatorSchemas = {
+  Tenant,
+  DeletedTenant,
+  ErasureSummary,
+  Client,
+  ClientDetails,
+  ClientCredentials,
+  ClientSession,
+  RotatedClient,
+  Key,
+  Operator,
+  CreatedOperator,
+} as const;

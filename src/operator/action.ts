@@ -23,4 +23,6 @@ export interface ActionTarget {
   readonly clientId?: string;
   /** The operator's token that is created or revoked. */
   readonly operatorId?: string;
+  /** What else says what changes: the purpose of a key and how it is rotated, or a session. */
+  readonly detail?: string;
 }

@@ -11,9 +11,12 @@ export type OperatorErrorCode = 'INVALID' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLIC
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
   readonly code: OperatorErrorCode;
+  /** What a user of the command line may do next. */
+  readonly hint: string | undefined;
 
-  constructor(code: OperatorErrorCode, message: string) {
+  constructor(code: OperatorErrorCode, message: string, hint?: string) {
     super(message);
     this.code = code;
+    this.hint = hint;
   }
 }

@@ -14,6 +14,7 @@ import { Spool } from '../../src/import/spool.ts';
 import { createOperator } from '../../src/operator/operators.ts';
 import type { OperatorContext } from '../../src/operator/perform.ts';
 import type { TestStore } from './engines.ts';
+import { testKeyRing } from './key-ring.ts';
 
 /** A management listener in this process; requests are injected. */
 export interface TestManagement {
@@ -61,6 +62,7 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
   const app = await buildManagementServer({
     store,
     now,
+    keyRing: testKeyRing(store, now),
     operatorGate: createOperatorGate({ store, failures: createFailureBudget(3), now }),
     openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
     renderMetrics: async () => undefined,

@@ -1,9 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { OperatorAccess } from '../../auth/authorize-operator.ts';
 import type { Access } from '../../auth/resource-server.ts';
 import { errorTable } from '../../contract/error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** The authenticated operator; `null` on the public listener. */
+    operator: OperatorAccess | null;
     /** The client of a rejected token, if it can be read. */
     refusedClientId: string | null;
   }
@@ -49,6 +52,7 @@ export type ResponseObserver = (line: AccessLine, outcome?: FastifyRequest['audi
 export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | undefined): void {
   app.decorateRequest('audit', null);
   app.decorateRequest('refusedClientId', null);
+  app.decorateRequest('operator', null);
   app.addHook('onResponse', async (request, reply) => {
     const line = {
       method: request.method,
@@ -58,7 +62,11 @@ export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | u
       access: request.access,
     };
     observe?.(line, request.audit);
-    logAccess(request.log, line, { ...describeRefusal(request, reply), ...request.audit });
+    logAccess(request.log, line, {
+      ...(request.operator !== null && { operator_id: request.operator.id }),
+      ...describeRefusal(request, reply),
+      ...request.audit,
+    });
   });
 }
 

@@ -1,13 +1,10 @@
 import type { FastifyRequest } from 'fastify';
-import type { OperatorAccess } from '../../auth/authorize-operator.ts';
 import type { Access } from '../../auth/resource-server.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The authenticated client; set on every route that needs a token. */
     access: Access | null;
-    /** The authenticated operator; set on every route of the operator's API. */
-    operator: OperatorAccess | null;
   }
 }
 

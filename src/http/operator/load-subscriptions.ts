@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Access } from '../../auth/resource-server.ts';
 import { type LoadSummary, type RejectedRow, rejectedRowsShown } from '../../contract/load.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { ImportError } from '../../import/error.ts';
@@ -10,21 +9,25 @@ import { type ImportOrigin, importFlags, recordImport } from '../../import/recor
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
-import { accessOf } from '../listener/access.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf } from '../listener/query-of.ts';
 import { readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { createSlots } from '../listener/slots.ts';
+import { authorizeLoad, type LoadAccess, type LoadAuthorization } from './authorize-load.ts';
 import { toRequestError } from './load-error.ts';
 import { type LoadFlags, parseLoadParameters } from './load-parameters.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who loads records, once authorized. */
+    load: LoadAccess | null;
+  }
+}
+
 /** What the operation needs. */
-export interface LoadRoute {
-  readonly store: Store;
-  /** Checks the `Authorization` header for the scope `subscription:write`. */
-  readonly authorizeWrite: (header: string | undefined) => Promise<Access>;
+export interface LoadRoute extends LoadAuthorization {
   /** Keeps a body that is read twice. */
   readonly spool: Spool;
   /** Longest wait for the next bytes of a body, in milliseconds. */
@@ -55,10 +58,10 @@ const decompressedBytesMax = 8 * 2 ** 30;
 
 /** Adds `loadSubscriptions`: an import over HTTP, with the guarantees of one from a file. */
 export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
-  const { authorizeWrite } = options;
   const { method, path } = operatorOperations.loadSubscriptions;
   const takeSlot = createSlots({ ...loadLimits, onCount: options.measure?.loads }, 'load');
   app.register(async (scope) => {
+    scope.decorateRequest('load', null);
     scope.removeAllContentTypeParsers();
     // the handler reads the body, as fast as it can load it
     for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined);
@@ -67,15 +70,14 @@ export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
       url: routePath(path),
       bodyLimit: Number.MAX_SAFE_INTEGER,
       onRequest: async (request) => {
-        request.access = await authorizeWrite(request.headers.authorization);
-        requireTenant(accessOf(request), request.params.tenant);
+        request.load = await authorizeLoad(options, request, request.params.tenant);
         requireCoding(request);
       },
       handler: async (request, reply) => {
         liftDeadline(request); // stalls bound the body, the store bounds each batch
         const flags = parseLoadParameters(queryOf(request));
-        const { clientId, tenant } = accessOf(request);
-        const release = takeSlot(clientId, tenant);
+        const { callerId, tenant } = loadOf(request);
+        const release = takeSlot(callerId, tenant);
         const summary = await loadBody(options, request, tenant, flags).finally(release);
         if (!summary.dry_run) options.measure?.loaded(summary);
         return reply.header('cache-control', 'no-store').send(summary);
@@ -84,13 +86,9 @@ export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
   });
 }
 
-/** Responds to another tenant than the client's as to one that does not exist. */
-function requireTenant({ tenant }: Access, requested: string): void {
-  if (tenant === requested) return;
-  throw new RequestError(
-    'NOT_FOUND',
-    'Cannot find the tenant: it must be the one whose client the access token was issued to',
-  );
+function loadOf({ load }: FastifyRequest): LoadAccess {
+  if (load === null) throw new TypeError('Cannot load records: the route must authorize first');
+  return load;
 }
 
 function requireCoding({ headers }: FastifyRequest): void {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testKeyRing } from '../../../test/support/key-ring.ts';
 import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { createOperatorGate } from '../../auth/authorize-operator.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
@@ -26,6 +27,7 @@ const app = await buildManagementServer({
   authorizeWrite: async () => {
     throw new RequestError('UNAUTHORISED', 'Cannot let you in');
   },
+  keyRing: testKeyRing(store, () => 0),
   operatorGate: createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0 }),
   now: () => 0,
   checkReady: async () => undefined,

@@ -1,5 +1,6 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
+import type { KeyRingOptions } from '../../auth/key-ring-options.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { type BaseServerOptions, buildBaseServer } from '../listener/base-server.ts';
 import { addDocsRoutes } from '../listener/docs.ts';
@@ -8,10 +9,13 @@ import { addHomeRoute } from '../listener/home.ts';
 import { operatorLinks } from '../listener/home-links.ts';
 import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
+import { addClientRoutes } from './clients.ts';
+import { keyRoutes } from './keys.ts';
 import { addLoadRoute, type LoadRoute } from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics.ts';
 import { addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
 import { addOperatorTokenRoutes } from './operators.ts';
+import { addTenantRoutes } from './tenants.ts';
 
 /** What the management listener needs. */
 interface ManagementOptions
@@ -20,6 +24,7 @@ interface ManagementOptions
     OperatorRoutes,
     Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe'> {
   readonly openApi: object;
+  readonly keyRing: KeyRingOptions;
   /** Writes the metrics of all processes; `undefined` if they cannot be collected. */
   readonly renderMetrics: () => Promise<string | undefined>;
 }
@@ -29,13 +34,17 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   // a load takes as long as its client sends records
   const app = buildBaseServer({ ...options, isHttps: false, handleUnrouted, requestTimeoutMs: 0 });
   app.decorateRequest('access', null);
-  app.decorateRequest('operator', null);
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
   await app.register(accepts);
   addHealthRoutes(app, options);
   addLoadRoute(app, options);
-  await addOperatorRoutes(app, options, [addOperatorTokenRoutes]);
+  await addOperatorRoutes(app, options, [
+    addTenantRoutes,
+    addClientRoutes,
+    keyRoutes(options.keyRing),
+    addOperatorTokenRoutes,
+  ]);
   addMetricsRoute(app, options.renderMetrics);
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });
   addHomeRoute(app, {

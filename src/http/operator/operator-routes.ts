@@ -6,7 +6,7 @@ import { type OperatorApiId, operatorApi } from '../../contract/operator-operati
 import type { OperatorContext } from '../../operator/perform.ts';
 import type { Store } from '../../storage/store.ts';
 import { queryOf } from '../listener/query-of.ts';
-import { withinRequest } from '../listener/request-deadline.ts';
+import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { actorOf } from './actor-of.ts';
 import { readJsonBody, readQuery } from './read-request.ts';
@@ -31,6 +31,8 @@ type BodyOf<Id extends OperatorApiId> = Table[Id] extends { readonly body: infer
 interface OperatorCall<Id extends OperatorApiId> {
   /** For the functions of `src/operator/`; its store ends its work by the request's deadline. */
   readonly context: OperatorContext;
+  /** The same for work with its own limits: lifts the deadline of the request. */
+  readonly contextWithoutDeadline: () => OperatorContext;
   /** The path parameters by name. */
   readonly params: Readonly<Record<string, string>>;
   /** The query parameters that the request has. */
@@ -85,6 +87,10 @@ function readCall(operation: OperatorOperation, { store, now }: OperatorRoutes, 
   const context = { store, now, actor: actorOf(operatorOf(request), request.ip) };
   return {
     context: withinRequest(context, request),
+    contextWithoutDeadline() {
+      liftDeadline(request);
+      return context;
+    },
     params: request.params as Readonly<Record<string, string>>,
     query: readQuery(queryOf(request), operation.query ?? {}),
     body: operation.body && readJsonBody(request.body as Buffer | undefined, operation.body),

@@ -1,4 +1,4 @@
-import { KeyError } from '../../auth/error.ts';
+import { ClientError, KeyError } from '../../auth/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
 import { ImportError } from '../../import/error.ts';
 import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
@@ -12,10 +12,17 @@ const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
   CONFLICT: 'CONFLICT',
 };
 
+const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
+  INVALID: 'INVALID_REQUEST_PARAMS',
+  NOT_FOUND: 'NOT_FOUND',
+  IN_USE: 'CONFLICT',
+};
+
 /** Rethrows the error of an action as the response that it gets. */
 export function rejectAction(error: unknown): never {
   if (error instanceof OperatorError) throw new RequestError(codes[error.code], error.message);
-  if (error instanceof KeyError) throw new RequestError('CONFLICT', error.message);
+  if (error instanceof ClientError) throw new RequestError(clientCodes[error.code], error.message);
+  if (error instanceof KeyError && error.code === 'CONFLICT') throw new RequestError('CONFLICT', error.message);
   if (error instanceof ImportError) throw toRequestError(error, []);
   throw error;
 }

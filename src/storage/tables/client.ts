@@ -98,12 +98,26 @@ export async function findClientOfToken(
   return { client: toClient(row), familyRevoked };
 }
 
+/** A part of a list of clients: up to `limit` after the one with this tenant and id. */
+export interface ClientPage {
+  readonly afterTenant: string;
+  readonly afterId: string;
+  readonly limit: number;
+}
+
+const allClients: ClientPage = { afterTenant: '', afterId: '', limit: 2 ** 31 - 1 };
+
 /** The clients of a tenant, or of all tenants, by tenant and id. */
-export async function listClients(store: Store, tenant?: TenantId): Promise<readonly ClientRow[]> {
+export async function listClients(
+  store: Store,
+  tenant?: TenantId,
+  { afterTenant, afterId, limit } = allClients,
+): Promise<readonly ClientRow[]> {
   const rows = await store.readDirectory(
     `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use
-     from client where tenant_id = $1 or $1 is null order by tenant_id, client_id`,
-    [tenant ?? null],
+     from client where (tenant_id = $1 or $1 is null) and (tenant_id, client_id) > ($2, $3)
+     order by tenant_id, client_id limit $4`,
+    [tenant ?? null, afterTenant, afterId, limit],
   );
   return rows.map(toClient);
 }

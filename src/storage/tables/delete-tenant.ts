@@ -2,15 +2,6 @@ import { type DirectoryStatement, directoryStatement, type Store, type TenantId 
 import { deleteImportsOf } from './import-history.ts';
 
 /**
- * A tenant that is not deleted, even if its deletion has begun; `undefined` if there is none with
- * this name.
- */
-export async function findDeletableTenant(store: Store, tenant: string): Promise<TenantId | undefined> {
-  const [row] = await store.readDirectory('select id from tenant where id = $1 and deleted_at is null', [tenant]);
-  return row?.id as TenantId | undefined;
-}
-
-/**
  * Begins or continues the deletion of a tenant: the tenant can no longer be found by its name, and
  * its clients and their tokens are removed. Returns the number of clients removed.
  */

@@ -2,8 +2,11 @@ import { directoryStatement, type Store, type TenantId, type TenantReader } from
 import { deleteClientsOf } from './delete-tenant.ts';
 import { deleteImportsOf } from './import-history.ts';
 
+/** More rows than a directory has. */
+const rowsMax = 2 ** 31 - 1;
+
 /** A tenant: a customer of the operator. */
-interface Tenant {
+export interface Tenant {
   readonly tenant: TenantId;
   /** When it was created, in UTC epoch seconds. */
   readonly createdAt: number;
@@ -35,10 +38,19 @@ export async function insertTenant(store: Store, tenant: string, nowSeconds: num
   return results.at(-1)?.length === 1;
 }
 
-/** The tenant with this name, or `undefined`; also when it is being deleted. */
+/** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
 export async function findTenant(store: Store, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
     'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deletion_started_at is null',
+    [tenant],
+  );
+  return row === undefined ? undefined : toTenant(row);
+}
+
+/** The tenant with this name, also while it is being deleted, or `undefined`. */
+export async function findAnyTenant(store: Store, tenant: string): Promise<Tenant | undefined> {
+  const [row] = await store.readDirectory(
+    'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deleted_at is null',
     [tenant],
   );
   return row === undefined ? undefined : toTenant(row);
@@ -52,10 +64,12 @@ export async function readRevision(reader: TenantReader): Promise<number> {
   return Number(row?.revision ?? 0);
 }
 
-/** All tenants by name, including those being deleted. */
-export async function listTenants(store: Store): Promise<readonly Tenant[]> {
+/** All tenants by name, including those being deleted; or up to `limit` of them after a name. */
+export async function listTenants(store: Store, after = '', limit = rowsMax): Promise<readonly Tenant[]> {
   const rows = await store.readDirectory(
-    'select id, created_at, revision, deletion_started_at from tenant where deleted_at is null order by id',
+    `select id, created_at, revision, deletion_started_at from tenant
+     where deleted_at is null and id > $1 order by id limit $2`,
+    [after, limit],
   );
   return rows.map(toTenant);
 }

@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify';
+import type { OperatorGate } from '../../auth/authorize-operator.ts';
+import { isOperatorHeader } from '../../auth/operator-token.ts';
+import type { Access } from '../../auth/resource-server.ts';
+import type { Actor } from '../../operator/actor.ts';
+import { requireTenant } from '../../operator/tenant.ts';
+import type { Store, TenantId } from '../../storage/store.ts';
+import { RequestError } from '../listener/error.ts';
+import { actorOf } from './actor-of.ts';
+import { rejectAction } from './reject-action.ts';
+
+/** What authorizes a load. */
+export interface LoadAuthorization {
+  readonly store: Store;
+  /** Checks the `Authorization` header of a client for the scope `subscription:write`. */
+  readonly authorizeWrite: (header: string | undefined) => Promise<Access>;
+  readonly operatorGate: OperatorGate;
+}
+
+/** Who may load records, and into which tenant. */
+export interface LoadAccess {
+  readonly tenant: TenantId;
+  readonly actor: Actor;
+  /** By this id, the loads of a caller are limited. */
+  readonly callerId: string;
+}
+
+/**
+ * Authorizes a load into the tenant with this name: an operator's token may load into any tenant, a
+ * client's only into its own. Every other tenant gets 404, whether it exists or not.
+ */
+export async function authorizeLoad(
+  { store, authorizeWrite, operatorGate }: LoadAuthorization,
+  request: FastifyRequest,
+  name: string,
+): Promise<LoadAccess> {
+  const { authorization } = request.headers;
+  if (isOperatorHeader(authorization)) {
+    request.operator = await operatorGate.authorize(authorization, 'subscription:write', request.ip);
+    const tenant = await requireTenant(store, name).catch(rejectAction);
+    return { tenant, actor: actorOf(request.operator, request.ip), callerId: request.operator.id };
+  }
+  request.access = await authorizeWrite(authorization);
+  const { tenant, clientId } = request.access;
+  if (tenant !== name) {
+    throw new RequestError(
+      'NOT_FOUND',
+      'Cannot find the tenant: it must be the one whose client the access token was issued to',
+    );
+  }
+  return { tenant, actor: { kind: 'client', clientId, address: request.ip }, callerId: clientId };
+}

@@ -1,0 +1,13 @@
+import { formatInstant } from '../contract/instant.ts';
+import type { Tenant } from '../contract/operator-tenant.ts';
+import type { CountedTenant } from './tenants.ts';
+import { timeOf } from './time-of.ts';
+
+/** A tenant as the API and the commands show it. */
+export const describeTenant = ({ tenant, createdAt, revision, deletingSince, records }: CountedTenant): Tenant => ({
+  tenant,
+  created_at: formatInstant(createdAt),
+  records,
+  revision,
+  deleting_since: timeOf(deletingSince),
+});

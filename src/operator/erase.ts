@@ -1,0 +1,14 @@
+import { eraseRecords as eraseById } from '../import/erase-records.ts';
+import { type OperatorContext, perform } from './perform.ts';
+import { requireTenant } from './tenant.ts';
+
+/**
+ * Erases records of a tenant by their ids. Throws `ImportError` `BUSY`, and erases nothing, while
+ * an import into the tenant is running.
+ */
+export function eraseSubscriptions(context: OperatorContext, name: string, ids: ReadonlySet<string>) {
+  return perform(context, { name: 'subscription.erase', target: { tenant: name } }, async () => {
+    const summary = await eraseById(context.store, await requireTenant(context.store, name), ids);
+    return { tenant: name, ...summary };
+  });
+}

@@ -1,0 +1,30 @@
+import type { KeyRingOptions } from '../auth/key-ring-options.ts';
+import { type KeyInfo, type RotationMode, rotateKeys as rotate } from '../auth/rotate-keys.ts';
+import { formatInstant } from '../contract/instant.ts';
+import type { Key } from '../contract/operator-key.ts';
+import { type OperatorContext, perform } from './perform.ts';
+import { timeOf } from './time-of.ts';
+
+/** Creates the next key of a purpose. Throws `KeyError` if another new key is already waiting. */
+export const rotateKeys = (
+  context: OperatorContext,
+  ring: KeyRingOptions,
+  purpose: KeyInfo['purpose'],
+  mode: RotationMode,
+): Promise<KeyInfo> =>
+  perform(context, { name: 'keys.rotate', target: { detail: `${purpose} ${mode}` } }, () =>
+    rotate(ring, purpose, mode),
+  );
+
+/** A key as the API and the commands show it. */
+export const describeKey = ({ createdAt, activatesAt, endsAt, rotationDueAt, ...key }: KeyInfo): Key => ({
+  purpose: key.purpose,
+  kid: key.kid,
+  alg: key.alg,
+  state: key.state,
+  created_at: formatInstant(createdAt),
+  activates_at: formatInstant(activatesAt),
+  ends_at: timeOf(endsAt),
+  rotation_due_at: timeOf(rotationDueAt),
+  encrypted: key.encrypted,
+});

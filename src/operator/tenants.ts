@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { tenantName } from '../contract/operator-tenant.ts';
+import { fitsText, ruleOf } from '../contract/schema.ts';
+import { deleteTenant as deleteTenantData } from '../import/delete-tenant.ts';
+import { countRecords } from '../storage/counts/count-records.ts';
+import type { Store } from '../storage/store.ts';
+import { insertTenant, listTenants as readTenants, type Tenant } from '../storage/tables/tenant.ts';
+import { OperatorError } from './error.ts';
+import { type OperatorContext, perform } from './perform.ts';
+import { requireAnyTenant } from './tenant.ts';
+
+/** A tenant with the number of its records. */
+export type CountedTenant = Tenant & { readonly records: number };
+
+/** Creates a tenant, by default with a generated name. Throws `OperatorError` if it is in use. */
+export function createTenant(context: OperatorContext, name?: string): Promise<CountedTenant> {
+  const tenant = name ?? `tenant-${randomBytes(6).toString('hex')}`;
+  return perform(context, { name: 'tenant.create', target: { tenant } }, async () => {
+    if (!fitsText(tenantName, tenant)) {
+      throw new OperatorError(
+        'INVALID',
+        `Cannot create the tenant: its name must be ${ruleOf(tenantName)}: current value is '${tenant}'`,
+      );
+    }
+    if (await insertTenant(context.store, tenant, context.now())) return showTenant(context, tenant);
+    throw new OperatorError(
+      'CONFLICT',
+      `Cannot create the tenant: its name must not be in use: current value is '${tenant}'`,
+    );
+  });
+}
+
+/** How many tenants are counted at the same time: fewer than a pool has connections. */
+const countedTogether = 4;
+
+/** Up to `limit` tenants by name after the name `after`, including those being deleted. */
+export async function listTenants(
+  { store }: Pick<OperatorContext, 'store'>,
+  after: string,
+  limit: number,
+): Promise<readonly CountedTenant[]> {
+  const tenants = await readTenants(store, after, limit);
+  const counted: CountedTenant[] = [];
+  for (let start = 0; start < tenants.length; start += countedTogether) {
+    const part = tenants.slice(start, start + countedTogether);
+    counted.push(...(await Promise.all(part.map((tenant) => count(store, tenant)))));
+  }
+  return counted;
+}
+
+/** One tenant, also while it is being deleted. */
+export const showTenant = async ({ store }: Pick<OperatorContext, 'store'>, name: string): Promise<CountedTenant> =>
+  count(store, await requireAnyTenant(store, name));
+
+/**
+ * Deletes a tenant: first its clients, then its records. If that is interrupted, call it again.
+ * Throws `ImportError` `BUSY` while an import into the tenant, or another deletion of it, runs.
+ */
+export function deleteTenant(context: OperatorContext, name: string) {
+  return perform(context, { name: 'tenant.delete', target: { tenant: name } }, async () => {
+    const { tenant } = await requireAnyTenant(context.store, name);
+    return { tenant: name, deleted: true, ...(await deleteTenantData(context.store, tenant, context.now)) };
+  });
+}
+
+const count = async (store: Store, tenant: Tenant): Promise<CountedTenant> => ({
+  ...tenant,
+  records: await countRecords(store, tenant.tenant),
+});
