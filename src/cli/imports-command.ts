@@ -2,12 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { isImportId } from '../import/import-id.ts';
 import { findImport, listImports, readImportErrors } from '../import/list-imports.ts';
 import { type ShownImport, showImport } from '../import/show-import.ts';
+import { requireTenant } from '../operator/tenant.ts';
 import type { Store } from '../storage/store.ts';
 import { type ImportResult, type ImportRow, importResults } from '../storage/tables/import-history.ts';
 import { readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import { requireTenant, withStore } from './store-session.ts';
+import { withStore } from './store-session.ts';
 
 interface ListOptions {
   readonly tenant?: string;

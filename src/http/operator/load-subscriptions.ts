@@ -134,7 +134,7 @@ async function loadBody(
 
 const originOf = (request: FastifyRequest, tenant: TenantId, flags: LoadFlags): ImportOrigin => ({
   tenant,
-  actor: { kind: 'client', clientId: accessOf(request).clientId, address: request.ip },
+  actor: loadOf(request).actor,
   via: 'http',
   format: 'ndjson',
   flags: importFlags.filter((flag) => flag !== 'resume' && flags[flag]),
