@@ -9,18 +9,19 @@ export interface WindowCount {
 
 /** Counts per key in fixed windows. A count after the end of a window opens the next one. */
 export interface WindowCounter {
-  /** Adds one. */
-  add(key: string): WindowCount;
+  /** Adds one, or `by`. */
+  add(key: string, by?: number): WindowCount;
   /** Returns the count. */
   read(key: string): WindowCount;
 }
 
 const bounds = { entriesMax: 10_000, bytesMax: 4_194_304 };
 
-/**
- * Creates a counter with windows of `windowMs` on the monotonic clock. Keys are stored as their
- * SHA-256.
- */
+/** Longer keys are stored as their SHA-256, so that a key never takes much memory. */
+const keyLengthMax = 64;
+const stored = (key: string): string => (key.length <= keyLengthMax ? key : hash('sha256', key, 'base64url'));
+
+/** Creates a counter with windows of `windowMs` on the monotonic clock. */
 export function createWindowCounter(windowMs: number, nowMs = () => performance.now()): WindowCounter {
   const windows = new BoundedMap<{ count: number; readonly endsAtMs: number }>({
     name: 'request_windows',
@@ -28,18 +29,17 @@ export function createWindowCounter(windowMs: number, nowMs = () => performance.
     nowMs,
   });
   return {
-    add(key) {
-      const digest = hash('sha256', key, 'base64url');
-      const open = windows.get(digest);
+    add(key, by = 1) {
+      const open = windows.get(stored(key));
       if (open === undefined) {
-        windows.set(digest, { count: 1, endsAtMs: nowMs() + windowMs }, windowMs);
-        return { count: 1, msLeft: windowMs };
+        windows.set(stored(key), { count: by, endsAtMs: nowMs() + windowMs }, windowMs);
+        return { count: by, msLeft: windowMs };
       }
-      open.count += 1;
+      open.count += by;
       return { count: open.count, msLeft: open.endsAtMs - nowMs() };
     },
     read(key) {
-      const open = windows.get(hash('sha256', key, 'base64url'));
+      const open = windows.get(stored(key));
       return open === undefined ? { count: 0, msLeft: 0 } : { count: open.count, msLeft: open.endsAtMs - nowMs() };
     },
   };

@@ -83,10 +83,16 @@ export const settings = {
     64,
     'Size of the response cache of each process in MiB, including cache keys and headers; 0 disables it',
   ),
+  REQUESTS_WAITING_MAX: wholeNumber(
+    1,
+    10_000,
+    200,
+    'Maximum requests per process that wait for their turn (docs/overload.md); the last one of the tenant with the most receives 503',
+  ),
   RATE_LIMIT_PER_MINUTE: wholeNumber(
     0,
     1_000_000,
-    0,
+    60_000,
     'Maximum report requests per minute and client; OAuth requests have a separate limit of the same size; 0 means no limit',
   ),
   EXPORTS_MAX: wholeNumber(

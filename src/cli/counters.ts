@@ -1,5 +1,5 @@
 import { createFailureBudget, type FailureBudget } from '../auth/failure-budget.ts';
-import { createWindowCounter } from '../auth/window-counter.ts';
+import { createWindowCounter, type WindowCounter } from '../auth/window-counter.ts';
 import { type RequestCounter, windowSeconds } from '../http/listener/rate-limit.ts';
 import type { Config } from './config.ts';
 
@@ -9,10 +9,17 @@ export interface Counters {
   readonly requests: RequestCounter;
 }
 
+/** The counters of the process that counts. */
+export interface OwnCounters extends Counters {
+  readonly windows: WindowCounter;
+}
+
 /** Creates the counters for the settings, in this process. */
-export function createCounters({ TOKEN_FAILURES_PER_MINUTE }: Config): Counters {
+export function createCounters({ TOKEN_FAILURES_PER_MINUTE }: Config): OwnCounters {
+  const windows = createWindowCounter(windowSeconds * 1000);
   return {
     failures: createFailureBudget(TOKEN_FAILURES_PER_MINUTE),
-    requests: createWindowCounter(windowSeconds * 1000),
+    requests: { tryAdd: (key) => windows.add(key), add: async (key) => windows.add(key) },
+    windows,
   };
 }

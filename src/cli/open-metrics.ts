@@ -26,10 +26,12 @@ interface MeasuredService {
   /** Days after which a key is rotated; 0 means never. */
   readonly rotationDays: number;
   readonly isDraining: () => boolean;
+  /** Requests that wait for their turn. */
+  readonly waiting: () => number;
 }
 
 /** Creates the metrics of a process that serves a store. */
-export function openMetrics({ store, rotationDays, isDraining }: MeasuredService): OpenedMetrics {
+export function openMetrics({ store, rotationDays, isDraining, waiting }: MeasuredService): OpenedMetrics {
   const withinScrape = () => store.within(performance.now() + storeMsMax);
   const metrics = createServiceMetrics({
     checkReady: async () => {
@@ -38,6 +40,7 @@ export function openMetrics({ store, rotationDays, isDraining }: MeasuredService
     },
     changeMarkAgeMs: () => store.changeMarkAgeMs(),
     readSize: () => withinScrape().readSize(),
+    waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),
     keyRotations: () => listRotations({ store: withinScrape(), rotationDays, now: nowSeconds }),

@@ -10,6 +10,8 @@ import { buildOpenApi } from '../contract/openapi.ts';
 import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
 import { operations } from '../contract/operations.ts';
 import { apiPath } from '../contract/report-paths.ts';
+import { FairQueue, type FairQueueLimits } from '../http/listener/fair-queue.ts';
+import { createRateLimiter } from '../http/listener/rate-limit.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
 import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
@@ -92,10 +94,12 @@ export async function serve(
   };
   // without the operator API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
+  const queue = new FairQueue(queueLimits(config), { onRefused: () => opened?.metrics.refused('overload') });
   const opened = operator?.openMetrics({
     store,
     rotationDays: config.KEY_ROTATION_DAYS,
     isDraining: shared.isDraining,
+    waiting: () => queue.waiting,
   });
   const app = await buildServer({
     ...shared,
@@ -104,8 +108,12 @@ export async function serve(
     resourceServer,
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
-    rateLimitPerMinute: config.RATE_LIMIT_PER_MINUTE,
-    requests,
+    limiter: createRateLimiter({
+      perMinute: config.RATE_LIMIT_PER_MINUTE,
+      requests,
+      onRefused: () => opened?.metrics.refused('rate_limit'),
+    }),
+    queue,
     exports: { ...exportLimits(config), onCount: opened?.metrics.exports },
     hasConsole: config.CONSOLE === 'true',
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
@@ -157,6 +165,20 @@ async function loadOperator() {
   ]);
   return { buildManagementServer, openMetrics };
 }
+
+/**
+ * Requests that run at once, with SQLite: short reads run one after another on the main thread, and
+ * longer ones wait for a reader thread, so more would only use memory.
+ */
+const runningOnSqliteMax = 16;
+
+/** With PostgreSQL, each request that runs has a connection. */
+const queueLimits = (config: Config): FairQueueLimits => ({
+  runningMax: config.DATABASE_URL === undefined ? runningOnSqliteMax : config.DATABASE_POOL_SIZE,
+  waitingMax: config.REQUESTS_WAITING_MAX,
+  // a request that starts still has half of its time
+  waitMsMax: (config.REQUEST_SECONDS_MAX * 1000) / 2,
+});
 
 const exportLimits = (config: Config): ExportLimits => ({
   max: config.EXPORTS_MAX,

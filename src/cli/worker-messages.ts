@@ -1,6 +1,7 @@
 import type { Attempt } from '../auth/failure-budget.ts';
+import { LeasedCounter } from '../auth/leased-counter.ts';
 import type { MetricValues } from '../metrics/service-metrics.ts';
-import type { Counters } from './counters.ts';
+import type { Counters, OwnCounters } from './counters.ts';
 
 /** Messages from a worker to the first process. */
 export type WorkerMessage =
@@ -20,14 +21,15 @@ export type PrimaryMessage =
 type Operation = keyof typeof operations;
 
 /** What the first process does for its workers. */
-interface Primary extends Counters {
+interface Primary extends Pick<OwnCounters, 'failures' | 'windows'> {
   /** Writes the metrics of all workers. */
   readonly renderMetrics: () => Promise<string>;
 }
 
 /** The operations that a worker may call. */
 const operations = {
-  countRequest: ({ requests }: Primary, key: string) => requests.add(key),
+  countRequests: ({ windows }: Primary, { key, by }: { readonly key: string; readonly by: number }) =>
+    windows.add(key, by),
   secondsToWait: ({ failures }: Primary, attempt: Attempt) => failures.secondsToWait(attempt),
   countFailure: ({ failures }: Primary, attempt: Attempt) => failures.count(attempt),
   renderMetrics: ({ renderMetrics }: Primary, _all: undefined) => renderMetrics(),
@@ -67,7 +69,7 @@ export function callPrimary(channel: PrimaryChannel): { counters: Counters; rend
     });
   return {
     counters: {
-      requests: { add: (key) => call('countRequest', key) },
+      requests: new LeasedCounter((key, by) => call('countRequests', { key, by })),
       failures: {
         secondsToWait: (attempt) => call('secondsToWait', attempt),
         count: (attempt) => call('countFailure', attempt),

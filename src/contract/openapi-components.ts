@@ -183,10 +183,10 @@ const headers: Json = {
     'parse;dur=0.1, plan;dur=0.0, run;dur=0.6, format;dur=0.1',
   ),
   RateLimit: text(
-    'Remaining quota, if a rate limit is configured (draft-ietf-httpapi-ratelimit-headers)',
+    'Remaining quota of the client and seconds until its window ends (draft-ietf-httpapi-ratelimit-headers)',
     '"client";r=598;t=42',
   ),
-  'RateLimit-Policy': text('The rate limit, if one is configured', '"client";q=600;w=60'),
+  'RateLimit-Policy': text('The rate limit of the client: requests, and seconds of the window', '"client";q=600;w=60'),
   'Retry-After': count('Seconds to wait before retrying', 2),
   'WWW-Authenticate': text(
     'Why the credentials were rejected (RFC 6750 §3)',

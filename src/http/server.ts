@@ -1,18 +1,19 @@
 import accepts from '@fastify/accepts';
-import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
 import { addConsoleRoutes, consoleIsBuilt } from './console.ts';
 import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
 import { addDocsRoutes } from './listener/docs.ts';
+import type { FairQueue } from './listener/fair-queue.ts';
 import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { addHomeRoute } from './listener/home.ts';
 import { publicLinks } from './listener/home-links.ts';
 import { handleUnrouted } from './listener/method-not-allowed.ts';
-import { addRateLimitHeaders, type RequestCounter, rateLimitOptions } from './listener/rate-limit.ts';
+import type { RateLimiter } from './listener/rate-limit.ts';
 import { createRepeatedRequests, installRepeatedRequests } from './listener/repeated-requests.ts';
+import { addTurns } from './listener/take-turn.ts';
 import { addMetadataRoutes } from './oauth/metadata.ts';
 import { addTokenRoute } from './oauth/token.ts';
 import { addTokenManagementRoutes } from './oauth/token-management.ts';
@@ -25,8 +26,8 @@ interface ServerOptions
     Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe'> {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
-  /** Counts the requests of each client if `rateLimitPerMinute` limits them. */
-  readonly requests: RequestCounter;
+  readonly limiter: RateLimiter;
+  readonly queue: FairQueue;
   readonly openApi: object;
   readonly publicUrl: string;
   /** Whether `/console` is served. */
@@ -45,19 +46,14 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const app = buildBaseServer({ ...options, isHttps, handleUnrouted, requestTimeoutMs: bodyMsMax });
   addForwardedWarning(app);
   await app.register(accepts);
-  if (options.rateLimitPerMinute > 0) {
-    await app.register(rateLimit, { global: false, ...rateLimitOptions(options.rateLimitPerMinute, options.requests) });
-    app.addHook('onSend', addRateLimitHeaders);
-  }
-  const { logger, isDraining, report, observe } = options;
+  addTurns(app);
+  const { logger, isDraining, report, observe, limiter, queue, auth } = options;
   const { store, now } = report;
-  // a rate limit must count every request, so none may be answered before its route
-  const repeated =
-    options.rateLimitPerMinute > 0 ? undefined : createRepeatedRequests({ store, logger, now, isDraining, observe });
-  if (repeated !== undefined) installRepeatedRequests(app.server, repeated);
+  const repeated = createRepeatedRequests({ store, logger, now, isDraining, limiter, observe });
+  installRepeatedRequests(app.server, repeated);
   addSubscriptionRoutes(app, options, repeated);
-  addTokenRoute(app, options.auth);
-  addTokenManagementRoutes(app, options.auth, options.resourceServer);
+  addTokenRoute(app, { auth, limiter, queue });
+  addTokenManagementRoutes(app, { auth, limiter, queue }, options.resourceServer);
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
   const { openApi, publicUrl } = options;

@@ -1,6 +1,7 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
 import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
+import { addOverloadMetrics, type MeasuredQueue, type MeasureRefusals } from './overload-metrics.ts';
 import { addPoolMetrics, type MeasuredPool } from './pool-metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { addRequestMetrics, type MeasureListener } from './request-metrics.ts';
@@ -11,7 +12,7 @@ import { addWorkMetrics, type MeasureWork } from './work-metrics.ts';
 export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
 
 /** The metrics of this process. */
-export interface ServiceMetrics extends MeasureWork {
+export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
   readonly measureListener: MeasureListener;
   /** Writes all metrics in the text format of Prometheus. */
   readonly render: () => Promise<string>;
@@ -20,10 +21,13 @@ export interface ServiceMetrics extends MeasureWork {
 }
 
 /** Creates the metrics of this process. */
-export function createServiceMetrics(state: MeasuredState & MeasuredPool & MeasuredKeys & HostState): ServiceMetrics {
+export function createServiceMetrics(
+  state: MeasuredState & MeasuredQueue & MeasuredPool & MeasuredKeys & HostState,
+): ServiceMetrics {
   const registry = new Registry();
   const measureListener = addRequestMetrics(registry);
   const work = addWorkMetrics(registry);
+  const refusals = addOverloadMetrics(registry, state);
   addStateMetrics(registry, state);
   addPoolMetrics(registry, state);
   addKeyMetrics(registry, state);
@@ -31,6 +35,7 @@ export function createServiceMetrics(state: MeasuredState & MeasuredPool & Measu
   const close = addProcessMetrics(registry);
   return {
     ...work,
+    ...refusals,
     measureListener,
     render: () => registry.metrics(),
     values: () => registry.getMetricsAsJSON(),

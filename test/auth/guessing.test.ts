@@ -138,10 +138,10 @@ test('setting the clock back by two hours lengthens neither a lock nor a rate-li
     const { failures, requests } = createCounters(readConfig({ TOKEN_FAILURES_PER_MINUTE: '1' }));
     const attempt = { clientId: 'acme', address: '192.0.2.1' };
     await failures.count(attempt);
-    await requests.add('acme');
+    await requests.add('acme', 10);
     vi.setSystemTime(1_000_000_000_000 - 7_200_000);
     expect(await failures.secondsToWait(attempt)).toBeLessThanOrEqual(60);
-    expect((await requests.add('acme')).msLeft).toBeLessThanOrEqual(60_000);
+    expect((await requests.add('acme', 10)).msLeft).toBeLessThanOrEqual(60_000);
   } finally {
     vi.useRealTimers();
   }

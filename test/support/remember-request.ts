@@ -17,6 +17,7 @@ const repeated = createRepeatedRequests({
   logger: { info: () => undefined },
   now: () => now,
   isDraining: () => false,
+  limiter: { countRepeated: () => [] },
 });
 
 function remember(name: string, expiresAt: number): void {

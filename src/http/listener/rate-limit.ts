@@ -1,34 +1,74 @@
-import type { FastifyRateLimitStore, FastifyRateLimitStoreCtor, RateLimitOptions } from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../../auth/address-network.ts';
+import type { Access } from '../../auth/resource-server.ts';
 import type { WindowCount } from '../../auth/window-counter.ts';
 import { RequestError } from './error.ts';
 
 /** Counts requests by key, in this process or in the one that counts for all workers. */
 export interface RequestCounter {
-  /** Adds one. */
-  add(key: string): WindowCount | Promise<WindowCount>;
+  /** Adds one; `undefined` if another process must be asked. Counts above `limit` are refused. */
+  tryAdd(key: string, limit: number): WindowCount | undefined;
+  /** Adds one, after asking the other process. */
+  add(key: string, limit: number): Promise<WindowCount>;
 }
 
 /** Length of a window. */
 export const windowSeconds = 60;
 
-/**
- * Returns the options of `@fastify/rate-limit`: this many requests per minute and client, and as
- * many OAuth requests, counted by `requests`. It must run after the client is authenticated.
- */
-export function rateLimitOptions(perMinute: number, requests: RequestCounter): RateLimitOptions {
+/** Headers that differ between the responses to a client, in lower case. */
+export const quotaHeaders = ['ratelimit', 'x-rate-limit-remaining', 'x-rate-limit-reset'] as const;
+
+interface RateLimiterOptions {
+  /** Requests per minute of a client without its own limit; 0 means no limit. */
+  readonly perMinute: number;
+  readonly requests: RequestCounter;
+  /** Called for each rejected request. */
+  readonly onRefused?: (() => void) | undefined;
+}
+
+/** Limits the requests per minute of each client. */
+export interface RateLimiter {
+  /**
+   * Counts a request and adds the headers of its quota (draft-ietf-httpapi-ratelimit-headers-11,
+   * and `X-Rate-Limit-*`). Throws `RequestError` if the quota is used up. It must run after the
+   * client is authenticated; a request without a known client counts for its network.
+   */
+  readonly count: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /**
+   * Counts a repeated request and returns the headers of its quota (name, value, name, value …);
+   * `undefined` if it must be counted by `count`.
+   */
+  readonly countRepeated: (access: Access) => readonly string[] | undefined;
+}
+
+/** Creates the rate limit of the public listener. */
+export function createRateLimiter({ perMinute, requests, onRefused }: RateLimiterOptions): RateLimiter {
   return {
-    max: perMinute,
-    timeWindow: windowSeconds * 1000,
-    store: storeOf(requests),
-    keyGenerator: keyOf,
-    errorResponseBuilder: (_request, { max, ttl }) =>
-      new RequestError(
-        'TOO_MANY_REQUESTS',
-        `Cannot respond now: a client must send at most ${max} requests per minute; wait for Retry-After seconds`,
-        { headers: { 'retry-after': String(Math.ceil(ttl / 1000)) } },
-      ),
+    async count(request, reply) {
+      const limit = perMinute;
+      if (limit === 0) return;
+      const key = keyOf(request);
+      const counted = requests.tryAdd(key, limit) ?? (await requests.add(key, limit));
+      const [quota, remaining, reset] = quotaOf(counted, limit);
+      reply.headers({
+        'ratelimit-policy': `"client";q=${limit};w=${windowSeconds}`,
+        ratelimit: quota,
+        'x-rate-limit-limit': String(limit),
+        'x-rate-limit-remaining': remaining,
+        'x-rate-limit-reset': reset,
+      });
+      if (counted.count <= limit) return;
+      onRefused?.();
+      throw tooMany(limit, counted);
+    },
+    countRepeated(access) {
+      const limit = perMinute;
+      if (limit === 0) return [];
+      const counted = requests.tryAdd(access.clientId, limit);
+      if (counted === undefined || counted.count > limit) return undefined;
+      const [quota, remaining, reset] = quotaOf(counted, limit);
+      return ['ratelimit', quota, 'x-rate-limit-remaining', remaining, 'x-rate-limit-reset', reset];
+    },
   };
 }
 
@@ -41,33 +81,15 @@ function keyOf({ access, audit, ip }: FastifyRequest): string {
   return audit === null ? caller : `oauth ${caller}`;
 }
 
-/** The library requires a class with callbacks. */
-function storeOf(requests: RequestCounter): FastifyRateLimitStoreCtor {
-  return class CountedRequests implements FastifyRateLimitStore {
-    incr(key: string, callback: (error: Error | null, result?: { current: number; ttl: number }) => void): void {
-      const counted = Promise.resolve(requests.add(key));
-      counted.then(({ count, msLeft }) => callback(null, { current: count, ttl: msLeft }), callback);
-    }
-    child(): FastifyRateLimitStore {
-      return this;
-    }
-  };
+/** The values of `quotaHeaders`. */
+function quotaOf({ count, msLeft }: WindowCount, limit: number): readonly [string, string, string] {
+  const [remaining, seconds] = [Math.max(0, limit - count), Math.ceil(msLeft / 1000)];
+  return [`"client";r=${remaining};t=${seconds}`, String(remaining), String(seconds)];
 }
 
-/**
- * Adds the two other spellings of the library's headers that clients look for: `RateLimit` and
- * `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers) and `x-rate-limit-*`.
- */
-export async function addRateLimitHeaders(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
-    reply.getHeader(`x-ratelimit-${name}`),
+const tooMany = (limit: number, { msLeft }: WindowCount): RequestError =>
+  new RequestError(
+    'TOO_MANY_REQUESTS',
+    `Cannot respond now: a client must send at most ${limit} requests per minute; wait for Retry-After seconds`,
+    { headers: { 'retry-after': String(Math.ceil(msLeft / 1000)) } },
   );
-  if (limit === undefined) return;
-  reply.headers({
-    'ratelimit-policy': `"client";q=${limit};w=${windowSeconds}`,
-    ratelimit: `"client";r=${remaining};t=${reset}`,
-    'x-rate-limit-limit': String(limit),
-    'x-rate-limit-remaining': String(remaining),
-    'x-rate-limit-reset': String(reset),
-  });
-}

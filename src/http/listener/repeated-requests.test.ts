@@ -17,11 +17,12 @@ describe('repeated requests', () => {
   let draining = false;
   let body: Buffer | undefined;
   let hold: Promise<void> | undefined;
+  let quota: readonly string[] | undefined;
   const lines: Record<string, unknown>[] = [];
   const access = { clientId: 'client', tenant: 'acme', expiresAt: 100 } as Access;
 
   beforeEach(async () => {
-    [calls, changeMark, now, draining, body] = [0, 1, 0, false, Buffer.from('body')];
+    [calls, changeMark, now, draining, body, quota] = [0, 1, 0, false, Buffer.from('body'), []];
     lines.length = 0;
     app = fastify();
     app.decorateRequest('access', null);
@@ -30,6 +31,7 @@ describe('repeated requests', () => {
       logger: { info: (line: object) => void lines.push({ ...line }) },
       now: () => now,
       isDraining: () => draining,
+      limiter: { countRepeated: () => quota },
     });
     app.route({
       method: ['GET', 'POST'],
@@ -52,6 +54,15 @@ describe('repeated requests', () => {
   afterEach(() => app.close());
 
   const get = (headers: Record<string, string> = {}, path = '') => fetch(url + path, { headers });
+  test('each response has the current quota, and the route rejects a client that has used it up', async () => {
+    await get();
+    quota = ['ratelimit', '"client";r=4;t=60'];
+    const response = await get();
+    expect([calls, response.headers.get('ratelimit')]).toEqual([1, '"client";r=4;t=60']);
+    quota = undefined;
+    expect(await callsOf(get)).toBe(1);
+  });
+
   /** How often requests, one after another, called the route. */
   const callsOf = async (...requests: readonly (() => Promise<Response>)[]): Promise<number> => {
     const before = calls;

@@ -7,6 +7,7 @@ import { FreshMap } from '../../storage/fresh-map.ts';
 import type { Store } from '../../storage/store.ts';
 import { logAccess, type ResponseObserver } from './access-log.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
+import { quotaHeaders, type RateLimiter } from './rate-limit.ts';
 
 /** A response that can be sent again. */
 export interface RepeatableResponse {
@@ -33,6 +34,7 @@ interface RepeatedRequestsOptions {
   readonly now: () => number;
   /** Whether this process is shutting down, which its responses must say. */
   readonly isDraining: () => boolean;
+  readonly limiter: Pick<RateLimiter, 'countRepeated'>;
   /** Measures each response. */
   readonly observe?: ResponseObserver | undefined;
 }
@@ -52,7 +54,7 @@ const requestLengthMax = 4_096;
 const timing = ['server-timing', 'cache;desc="repeated"'] as const;
 
 /** Headers that differ between responses. */
-const ownHeaders = new Set([correlationHeader.toLowerCase(), 'server-timing', 'content-length']);
+const ownHeaders = new Set([correlationHeader.toLowerCase(), 'server-timing', 'content-length', ...quotaHeaders]);
 
 /** The cache key of a request, and the store's change mark when it arrived. */
 interface Arrival {
@@ -71,6 +73,7 @@ export function createRepeatedRequests({
   logger,
   now,
   isDraining,
+  limiter,
   observe,
 }: RepeatedRequestsOptions): RepeatedRequests {
   const cached = new FreshMap<CachedResponse>(store, {
@@ -95,9 +98,11 @@ export function createRepeatedRequests({
         arrivals.set(request, { cacheKey, changeMark });
         return false;
       }
+      const quota = limiter.countRepeated(known.access);
+      if (quota === undefined) return false;
       const id = correlationIdOf(request);
       const own = known.status === 200 ? ['content-length', String(body.length), ...timing] : [];
-      response.writeHead(known.status, [...known.headers, ...own, correlationHeader, id]);
+      response.writeHead(known.status, [...known.headers, ...own, ...quota, correlationHeader, id]);
       response.end(body);
       const { route, status, access } = known;
       const line = { method: 'GET', route, status, durationMs: performance.now() - started, access };

@@ -28,7 +28,9 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   const { status } = errorTable[report.code];
   for (const name of responseHeaders) reply.removeHeader(name);
   if (error instanceof AccessError) request.refusedClientId = error.clientId ?? null;
-  if (status >= 500) request.log.error({ err: error, code: report.code }, 'request failed');
+  // the access log has what this service refuses on purpose
+  if (status >= 500 && !(error instanceof RequestError))
+    request.log.error({ err: error, code: report.code }, 'request failed');
   return reply
     .code(status)
     .headers({ 'cache-control': 'no-store', ...headers })

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { networkOf } from '../../auth/address-network.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
 import {
   type AuthenticatedClient,
@@ -9,7 +10,10 @@ import {
 import { TokenError } from '../../auth/error.ts';
 import { describeClaimedId } from '../../auth/token-audit.ts';
 import { parseForm, repeatedNames } from '../../contract/form.ts';
+import type { FairQueue } from '../listener/fair-queue.ts';
+import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
+import { takeTurn } from '../listener/take-turn.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
 import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
 
@@ -23,6 +27,13 @@ interface OauthRequest<Checked> {
   readonly checked: Checked;
   /** Adds fields to the log line of this request. */
   readonly audit: (more: Partial<TokenAudit>) => void;
+}
+
+/** What the OAuth endpoints need. */
+export interface OauthServing {
+  readonly auth: AuthContext;
+  readonly limiter: Pick<RateLimiter, 'count'>;
+  readonly queue: FairQueue;
 }
 
 /** An endpoint to which an OAuth client posts a form. */
@@ -40,7 +51,7 @@ interface OauthRoute<Checked> {
  */
 export function addOauthRoute<Checked>(
   app: FastifyInstance,
-  context: AuthContext,
+  { auth, limiter, queue }: OauthServing,
   { path, checkForm, handle }: OauthRoute<Checked>,
 ): void {
   app.register(async (scope) => {
@@ -52,21 +63,23 @@ export function addOauthRoute<Checked>(
     );
     scope.setErrorHandler(sendTokenError);
     addTokenAudit(scope);
-    const countRequest = scope.hasDecorator('rateLimit') ? scope.rateLimit() : undefined;
     scope.route({
       method: 'POST',
       url: path,
       handler: async (request, reply) => {
         forbidStoring(reply);
-        const bounded = withinRequest(context, request);
-        const identified = await identify(bounded, request, checkForm).catch(async (error: unknown) => {
+        const bounded = withinRequest(auth, request);
+        const identified = await identify(bounded, request, checkForm, (claimedId) =>
+          // with the network, so that nobody else can use up the turns of a client
+          takeTurn(queue, `oauth ${networkOf(request.ip)} ${claimedId}`, request, reply),
+        ).catch(async (error: unknown) => {
           // counts for the address, as the client is unknown
-          if (error instanceof TokenError) await countRequest?.call(scope, request, reply);
+          if (error instanceof TokenError) await limiter.count(request, reply);
           throw error;
         });
         const { client } = identified;
         request.access = { clientId: client.clientId, tenant: client.tenant, expiresAt: 0 };
-        await countRequest?.call(scope, request, reply);
+        await limiter.count(request, reply);
         const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
         const body = await handle({ context: bounded, ...identified, audit });
         audit({ outcome: 'accepted' });
@@ -76,17 +89,20 @@ export function addOauthRoute<Checked>(
   });
 }
 
-/** Reads and checks the form of a request, and authenticates its client. */
+/** Reads and checks the form of a request, and authenticates its client when it is its turn. */
 async function identify<Checked>(
   context: AuthContext,
   request: FastifyRequest,
   checkForm: OauthRoute<Checked>['checkForm'],
+  waitForTurn: (claimedId: string | undefined) => Promise<void>,
 ): Promise<Pick<OauthRequest<Checked>, 'form' | 'client' | 'checked'>> {
   refuseUrlParameters(request);
   const form = readForm(request);
   const credentials = readCredentials(request, form);
-  auditRequest(request, { claimed_client_id: describeClaimedId(claimedClientId(credentials)) });
+  const claimedId = claimedClientId(credentials);
+  auditRequest(request, { claimed_client_id: describeClaimedId(claimedId) });
   const checked = checkForm(form);
+  await waitForTurn(claimedId);
   return { form, checked, client: await authenticateClient(context, credentials) };
 }
 

@@ -49,7 +49,7 @@ function logTokenError(error: unknown, code: TokenErrorCode, request: FastifyReq
   if (family !== undefined) {
     request.log.warn({ ...request.audit }, 'a refresh token was used again; its family is revoked');
   }
-  if (tokenErrorTable[code].status < 500) return;
+  if (tokenErrorTable[code].status < 500 || error instanceof RequestError) return;
   if (!(error instanceof TokenError)) request.log.error({ err: error, code }, 'token request failed');
   else
     logOverload((refused) =>
@@ -82,7 +82,13 @@ function describeTokenError(
 }
 
 function describeRequestError({ code, message, headers }: RequestError): ReturnType<typeof describeTokenError> {
-  return code === 'TOO_MANY_REQUESTS'
-    ? { code: 'slow_down', message, retryAfterSeconds: Number(headers['retry-after']) }
-    : { code: 'invalid_request', message };
+  const retryAfterSeconds = Number(headers['retry-after']);
+  switch (code) {
+    case 'TOO_MANY_REQUESTS':
+      return { code: 'slow_down', message, retryAfterSeconds };
+    case 'UNAVAILABLE':
+      return { code: 'temporarily_unavailable', message, retryAfterSeconds };
+    default:
+      return { code: 'invalid_request', message };
+  }
 }

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { AuthContext } from '../../auth/auth-context.ts';
 import { introspectToken } from '../../auth/introspect-token.ts';
 import type { ResourceServer } from '../../auth/resource-server.ts';
 import { revokeToken } from '../../auth/revoke-token.ts';
 import { operations } from '../../contract/operations.ts';
-import { addOauthRoute } from './oauth-route.ts';
+import { addOauthRoute, type OauthServing } from './oauth-route.ts';
 
 /** Adds the revocation endpoint (RFC 7009) and the introspection endpoint (RFC 7662). */
-export function addTokenManagementRoutes(app: FastifyInstance, context: AuthContext, server: ResourceServer): void {
-  addOauthRoute(app, context, {
+export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthServing, server: ResourceServer): void {
+  addOauthRoute(app, serving, {
     path: operations.revokeToken.path,
     checkForm: () => undefined,
     handle: async ({ context: bounded, client, form }) => {
@@ -16,7 +15,7 @@ export function addTokenManagementRoutes(app: FastifyInstance, context: AuthCont
       return undefined;
     },
   });
-  addOauthRoute(app, context, {
+  addOauthRoute(app, serving, {
     path: operations.introspectToken.path,
     checkForm: () => undefined,
     handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),

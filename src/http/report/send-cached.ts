@@ -48,7 +48,7 @@ const vary = 'Authorization, Accept, Accept-Encoding';
 export function createCachedSender(
   cacheBytes: number,
   revisionOf: (tenant: TenantId) => Promise<number>,
-  repeated: RepeatedRequests | undefined,
+  repeated: RepeatedRequests,
 ): CachedSender {
   const cache = createPageCache(cacheBytes);
 
@@ -89,7 +89,7 @@ export function createCachedSender(
     reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
       reply.header('etag', etag);
-      if (response.dependsOnNow !== true) repeated?.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
+      if (response.dependsOnNow !== true) repeated.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
       return reply.code(304).send(); // the client has this response already (RFC 9110 §15.4.5)
     };
     let page = cache.get(key);
@@ -114,7 +114,7 @@ export function createCachedSender(
     if (isKnown && response.dependsOnNow !== true) {
       const bodyKey = coded === page ? key : codedKey(key, coding);
       const body = keptBody(bodyKey, coded.revision);
-      repeated?.keep(request, reply, { status: 200, body, heldBytes: Buffer.byteLength(bodyKey) });
+      repeated.keep(request, reply, { status: 200, body, heldBytes: Buffer.byteLength(bodyKey) });
     }
     return reply.header('server-timing', serverTiming(timings)).send(coded.body);
   };

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/resource-server.ts';
 import { operations } from '../../contract/operations.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../../contract/report-format.ts';
@@ -12,12 +12,15 @@ import type { ReportContext } from '../../report/report-context.ts';
 import { createRevisionLookup } from '../../report/report-revision.ts';
 import { accessOf } from '../listener/access.ts';
 import { RequestError } from '../listener/error.ts';
+import type { FairQueue } from '../listener/fair-queue.ts';
 import { handleUnrouted } from '../listener/method-not-allowed.ts';
 import { queryOf } from '../listener/query-of.ts';
+import type { RateLimiter } from '../listener/rate-limit.ts';
 import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import type { ExportLimits } from '../listener/slots.ts';
+import { takeTurn } from '../listener/take-turn.ts';
 import { createCachedSender } from './send-cached.ts';
 import { createChangesSender } from './send-changes.ts';
 import { createReportSender } from './send-report.ts';
@@ -28,8 +31,8 @@ export interface SubscriptionRoutes {
   readonly report: ReportContext;
   /** Checks the `Authorization` header for the scope of the report. */
   readonly authorize: (header: string | undefined) => Promise<Access>;
-  /** Requests per minute and client; 0 means no limit. */
-  readonly rateLimitPerMinute: number;
+  readonly limiter: Pick<RateLimiter, 'count'>;
+  readonly queue: FairQueue;
   /** Maximum size of the response cache in bytes; 0 disables it. */
   readonly pageCacheBytes: number;
   readonly exports: ExportLimits;
@@ -45,22 +48,26 @@ const searchBytesMax = 16_384;
 export function addSubscriptionRoutes(
   app: FastifyInstance,
   routes: SubscriptionRoutes,
-  repeated: RepeatedRequests | undefined,
+  repeated: RepeatedRequests,
 ): void {
-  const { report, authorize, exports, pageCacheBytes } = routes;
+  const { report, authorize, limiter, queue, exports, pageCacheBytes } = routes;
   const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store), repeated);
   app.decorateRequest('access', null);
   const onRequest = [
     async (request: FastifyRequest) => {
       request.access = await authorize(request.headers.authorization);
     },
-    ...(app.hasDecorator('rateLimit') ? [app.rateLimit()] : []),
+    limiter.count,
   ];
+  // after the body has arrived
+  const preHandler = (request: FastifyRequest, reply: FastifyReply) =>
+    takeTurn(queue, accessOf(request).tenant, request, reply);
   const sendReport = createReportSender({ report, exports, sendCached });
   app.route({
     method: 'GET',
     url: routePath(operations.listSubscriptions.path),
     onRequest,
+    preHandler,
     handler: (request, reply) =>
       sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
   });
@@ -77,6 +84,7 @@ export function addSubscriptionRoutes(
       method: 'POST',
       url: path,
       onRequest,
+      preHandler,
       handler: (request, reply) =>
         sendReport(request, reply, () => {
           parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
@@ -90,6 +98,7 @@ export function addSubscriptionRoutes(
     method: 'GET',
     url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
     onRequest: [...onRequest, acceptJson],
+    preHandler,
     handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
   });
   const sendChanges = createChangesSender({ report, sendCached });
@@ -97,6 +106,7 @@ export function addSubscriptionRoutes(
     method: 'GET',
     url: operations.listSubscriptionChanges.path,
     onRequest,
+    preHandler,
     handler: (request, reply) =>
       sendChanges(request, reply, () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats))),
   });
@@ -104,6 +114,7 @@ export function addSubscriptionRoutes(
     method: 'GET',
     url: routePath(operations.getSubscription.path),
     onRequest: [...onRequest, acceptJson],
+    preHandler,
     handler: async (request, reply) => {
       parseNoParameters(queryOf(request));
       const { tenant } = accessOf(request);

@@ -1,0 +1,147 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { RequestError } from './error.ts';
+import { FairQueue, type FairQueueLimits, type Leave } from './fair-queue.ts';
+
+const limits: FairQueueLimits = { runningMax: 4, waitingMax: 10, waitMsMax: 3_600_000 };
+
+/** A queue whose turns the test starts, with the order in which its requests start. */
+function openQueue(more: Partial<FairQueueLimits> = {}) {
+  const turns: (() => void)[] = [];
+  const started: string[] = [];
+  const refused: string[] = [];
+  const leaves = new Map<string, Leave>();
+  const queue = new FairQueue({ ...limits, ...more }, { nextTurn: (run) => void turns.push(run) });
+  const settle = () => new Promise(setImmediate);
+  const onStart = (name: string) => (leave: Leave) => {
+    started.push(name);
+    leaves.set(name, leave);
+  };
+  return {
+    queue,
+    started,
+    refused,
+    /** A request of a tenant, such as `greedy 1`. */
+    enter(name: string, gone = new AbortController().signal): void {
+      const [tenant = ''] = name.split(' ');
+      const leave = queue.tryEnter(tenant);
+      if (leave !== undefined) onStart(name)(leave);
+      else queue.wait(tenant, gone).then(onStart(name), () => refused.push(name));
+    },
+    leave: (name: string): void => leaves.get(name)?.(),
+    async turn(): Promise<void> {
+      for (const run of turns.splice(0)) run();
+      await settle();
+    },
+    /** Runs turns until none is scheduled; each started request ends before the next turn. */
+    async drain(): Promise<void> {
+      do {
+        await this.turn();
+        for (const name of started) this.leave(name);
+      } while (turns.length > 0);
+    },
+  };
+}
+
+describe('a queue of requests by tenant', () => {
+  test('a request starts at once while none waits, and one more starts in each turn', async () => {
+    const { queue, enter, turn, started } = openQueue();
+    for (const n of [1, 2, 3]) enter(`acme ${n}`);
+    expect([started, queue.waiting]).toEqual([['acme 1'], 2]);
+    await turn();
+    expect(started).toEqual(['acme 1', 'acme 2']);
+    await turn();
+    await turn();
+    enter('acme 4');
+    expect(started).toHaveLength(3); // three quarters of the four that may run
+    enter('beta 1');
+    await turn();
+    expect(started).toEqual(['acme 1', 'acme 2', 'acme 3', 'beta 1']);
+  });
+
+  test('a request of a quiet tenant is next, however many of a greedy one wait', async () => {
+    const opened = openQueue();
+    for (let n = 1; n <= 8; n += 1) opened.enter(`greedy ${n}`);
+    await opened.turn();
+    opened.leave('greedy 1');
+    opened.enter('quiet 1');
+    await opened.turn();
+    expect(opened.started).toEqual(['greedy 1', 'greedy 2', 'quiet 1']);
+  });
+
+  test('tenants that always have requests take turns, and one that pauses saves up no turns', async () => {
+    const opened = openQueue({ waitingMax: 100 });
+    for (let n = 1; n <= 6; n += 1) opened.enter(`a ${n}`);
+    for (let n = 1; n <= 3; n += 1) opened.enter(`b ${n}`);
+    await opened.drain();
+    expect(opened.started.join(', ')).toBe('a 1, b 1, a 2, b 2, a 3, b 3, a 4, a 5, a 6');
+    opened.started.length = 0;
+    for (let n = 1; n <= 3; n += 1) opened.enter(`a ${n}`);
+    for (let n = 1; n <= 3; n += 1) opened.enter(`b ${n}`);
+    await opened.drain();
+    expect(opened.started.join(', ')).toBe('a 1, b 1, a 2, b 2, a 3, b 3');
+  });
+
+  test('when too many wait, the last one of the tenant with the most gets 503 with Retry-After', async () => {
+    const opened = openQueue({ waitingMax: 3 });
+    for (let n = 1; n <= 4; n += 1) opened.enter(`greedy ${n}`);
+    opened.enter('quiet 1');
+    await new Promise(setImmediate);
+    expect([opened.refused, opened.queue.waiting]).toEqual([['greedy 4'], 3]);
+    const refused = opened.queue.wait('greedy', new AbortController().signal);
+    await expect(refused).rejects.toBeInstanceOf(RequestError);
+    await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE', headers: { 'retry-after': '2' } });
+    await opened.drain();
+    expect(opened.started).toEqual(['greedy 1', 'quiet 1', 'greedy 2', 'greedy 3']);
+  });
+
+  test('rejected requests do not delay later ones of their tenant', async () => {
+    const opened = openQueue({ waitingMax: 2 });
+    for (let n = 1; n <= 100; n += 1) opened.enter(`a ${n}`);
+    await opened.turn();
+    opened.enter('b 1');
+    opened.enter('b 2');
+    await opened.drain();
+    opened.enter('a 101');
+    await opened.drain();
+    expect(opened.started.join(', ')).toBe('a 1, a 2, b 1, a 3, a 101');
+  });
+
+  test('a request that has waited too long is rejected, and one whose client has gone never starts', async () => {
+    const opened = openQueue({ waitMsMax: 1 });
+    opened.enter('a 1');
+    opened.enter('a 2');
+    await expect.poll(() => opened.refused).toEqual(['a 2']);
+    const gone = new AbortController();
+    opened.enter('a 3', gone.signal);
+    gone.abort();
+    await opened.drain();
+    expect([opened.started, opened.queue.waiting]).toEqual([['a 1'], 0]);
+  });
+
+  test('every request starts or is rejected, and never do more run than the limits allow', async () => {
+    const arrivals = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(2)), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(arrivals, async (steps) => {
+        const opened = openQueue();
+        const running = (): string[] => opened.started.slice(left);
+        let left = 0;
+        for (const [index, [tenant, turns]] of steps.entries()) {
+          opened.enter(`${tenant} ${index}`);
+          for (let n = 0; n < turns; n += 1) await opened.turn();
+          expect(running().length).toBeLessThanOrEqual(limits.runningMax);
+          for (const each of ['a', 'b', 'c'])
+            expect(running().filter((name) => name.startsWith(each)).length).toBeLessThanOrEqual(3);
+          if (turns === 2 && left < opened.started.length) {
+            opened.leave(opened.started[left] ?? '');
+            left += 1;
+          }
+        }
+        await opened.drain();
+        expect(new Set([...opened.started, ...opened.refused]).size).toBe(steps.length);
+        expect(opened.started.length + opened.refused.length).toBe(steps.length);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

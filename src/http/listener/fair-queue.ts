@@ -1,0 +1,199 @@
+import { RequestError } from './error.ts';
+
+/** Ends a request's use of the service; further calls do nothing. */
+export type Leave = () => void;
+
+/** Limits of a queue. */
+export interface FairQueueLimits {
+  /** Maximum requests that run at once. One tenant runs at most three quarters of them. */
+  readonly runningMax: number;
+  /** Maximum requests that wait. */
+  readonly waitingMax: number;
+  /** Longest wait of a request, in milliseconds. */
+  readonly waitMsMax: number;
+}
+
+/** What happens outside of the queue; tests replace it. */
+interface FairQueueEvents {
+  /** Runs a function in the next turn of the event loop, after all requests that have arrived. */
+  readonly nextTurn?: (run: () => void) => void;
+  /** Called for each rejected request. */
+  readonly onRefused?: (() => void) | undefined;
+}
+
+/** A request that waits. */
+interface Waiter {
+  readonly start: () => void;
+  readonly refuse: () => void;
+}
+
+/** The requests of one tenant. */
+interface Flow {
+  running: number;
+  /** The start tag of the tenant's next request. */
+  tag: number;
+  readonly waiting: Waiter[];
+}
+
+/** Seconds after which the client of a rejected request should retry. */
+const retryAfterSeconds = '2';
+
+/** Flows without requests are forgotten above this number. */
+const flowsMax = 1_000;
+
+/**
+ * Shares a process fairly between tenants by start-time fair queueing (Goyal, Vin and Cheng, 1996):
+ * each request gets a start tag, one more than that of its tenant's previous request but at least
+ * the tag of the request that started last, and the lowest tag starts first. So the requests of a
+ * tenant that sends more than its share wait for each other, and a request of any other tenant is
+ * next.
+ *
+ * While requests wait, one starts in each turn of the event loop: a turn reads all requests that
+ * have arrived, so a request never waits behind the others of one tenant just because they arrived
+ * together. If too many wait, the last one of the tenant with the most is rejected.
+ */
+export class FairQueue {
+  readonly #limits: FairQueueLimits;
+  readonly #perTenantMax: number;
+  readonly #nextTurn: (run: () => void) => void;
+  readonly #onRefused: () => void;
+  readonly #flows = new Map<string, Flow>();
+  #running = 0;
+  #waiting = 0;
+  /** The start tag of the request that started last. */
+  #virtualTime = 0;
+  /** Whether a turn is scheduled; until then, no other request starts. */
+  #isTurnTaken = false;
+
+  constructor(limits: FairQueueLimits, { nextTurn = setImmediate, onRefused = () => undefined }: FairQueueEvents = {}) {
+    this.#limits = limits;
+    this.#perTenantMax = Math.max(1, Math.floor(limits.runningMax * 0.75));
+    this.#nextTurn = nextTurn;
+    this.#onRefused = onRefused;
+  }
+
+  /** Requests that wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Starts a request at once if none waits; `undefined` if it must wait for its turn. */
+  tryEnter(tenant: string): Leave | undefined {
+    if (this.#waiting > 0 || this.#isTurnTaken) return undefined;
+    const flow = this.#flowOf(tenant);
+    return this.#hasRoom(flow) ? this.#start(tenant, flow) : undefined;
+  }
+
+  /**
+   * Resolves when it is the request's turn. Rejects with `UNAVAILABLE` if too many requests wait or
+   * it has waited too long, and with the reason of `gone` once that aborts.
+   */
+  wait(tenant: string, gone: AbortSignal): Promise<Leave> {
+    return new Promise((resolve, reject) => {
+      if (gone.aborted) return reject(gone.reason);
+      const flow = this.#flowOf(tenant);
+      const end = (): void => {
+        clearTimeout(timer);
+        gone.removeEventListener('abort', onGone);
+        flow.waiting.splice(flow.waiting.indexOf(waiter), 1);
+        this.#waiting -= 1;
+      };
+      const waiter: Waiter = {
+        start: () => {
+          end();
+          resolve(this.#start(tenant, flow));
+        },
+        refuse: () => {
+          end();
+          this.#onRefused();
+          reject(overloaded());
+        },
+      };
+      const onGone = (): void => {
+        end();
+        reject(gone.reason);
+      };
+      const timer = setTimeout(waiter.refuse, this.#limits.waitMsMax);
+      gone.addEventListener('abort', onGone);
+      flow.waiting.push(waiter);
+      this.#waiting += 1;
+      if (this.#waiting > this.#limits.waitingMax) this.#longest(flow).waiting.at(-1)?.refuse();
+      this.#schedule();
+    });
+  }
+
+  #flowOf(tenant: string): Flow {
+    let flow = this.#flows.get(tenant);
+    if (flow === undefined) {
+      if (this.#flows.size >= flowsMax) this.#forgetIdle();
+      flow = { running: 0, tag: 0, waiting: [] };
+      this.#flows.set(tenant, flow);
+    }
+    // a tenant that sent nothing for a while has not saved up turns
+    if (flow.waiting.length === 0) flow.tag = Math.max(flow.tag, this.#virtualTime);
+    return flow;
+  }
+
+  #hasRoom({ running }: Flow): boolean {
+    return this.#running < this.#limits.runningMax && running < this.#perTenantMax;
+  }
+
+  #start(tenant: string, flow: Flow): Leave {
+    this.#virtualTime = Math.max(this.#virtualTime, flow.tag);
+    flow.tag += 1;
+    this.#running += 1;
+    flow.running += 1;
+    this.#takeTurn();
+    let isRunning = true;
+    return () => {
+      if (!isRunning) return;
+      isRunning = false;
+      this.#running -= 1;
+      flow.running -= 1;
+      if (this.#waiting > 0) this.#schedule();
+      else if (flow.running === 0) this.#flows.delete(tenant);
+    };
+  }
+
+  #schedule(): void {
+    if (!this.#isTurnTaken) this.#takeTurn();
+  }
+
+  #takeTurn(): void {
+    this.#isTurnTaken = true;
+    this.#nextTurn(() => {
+      this.#isTurnTaken = false;
+      if (this.#waiting > 0) this.#next()?.start();
+      else if (this.#running === 0) this.#forgetIdle();
+    });
+  }
+
+  /** The waiting request with the lowest start tag whose tenant has room. */
+  #next(): Waiter | undefined {
+    let next: Flow | undefined;
+    for (const flow of this.#flows.values()) {
+      if (flow.waiting.length === 0 || !this.#hasRoom(flow)) continue;
+      if (next === undefined || flow.tag < next.tag) next = flow;
+    }
+    return next?.waiting[0];
+  }
+
+  /** The flow with the most waiting requests; `own` if none has more. */
+  #longest(own: Flow): Flow {
+    let longest = own;
+    for (const flow of this.#flows.values()) if (flow.waiting.length > longest.waiting.length) longest = flow;
+    return longest;
+  }
+
+  #forgetIdle(): void {
+    for (const [tenant, { running, waiting }] of this.#flows)
+      if (running === 0 && waiting.length === 0) this.#flows.delete(tenant);
+  }
+}
+
+const overloaded = (): RequestError =>
+  new RequestError(
+    'UNAVAILABLE',
+    'Cannot respond now: fewer requests of this client must be in progress; wait for Retry-After seconds',
+    { headers: { 'retry-after': retryAfterSeconds } },
+  );

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FairQueue, Leave } from './fair-queue.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Ends the turn of a request; `null` while it has none. */
+    endTurn: Leave | null;
+  }
+}
+
+/** Ends the turn of each request when its response begins: then its client sets the pace. */
+export function addTurns(app: FastifyInstance): void {
+  app.decorateRequest('endTurn', null);
+  app.addHook('onSend', async (request) => {
+    request.endTurn?.();
+  });
+}
+
+/**
+ * Resolves when it is a request's turn in the queue of a tenant, or of a client that requests
+ * tokens. Rejects with `UNAVAILABLE` if the service is overloaded.
+ */
+export async function takeTurn(
+  queue: FairQueue,
+  key: string,
+  request: FastifyRequest,
+  { raw }: FastifyReply,
+): Promise<void> {
+  const leave = queue.tryEnter(key) ?? (await waitForTurn(queue, key, raw));
+  request.endTurn = leave;
+  raw.once('close', leave); // the client may disconnect before the response begins
+}
+
+async function waitForTurn(queue: FairQueue, key: string, raw: FastifyReply['raw']): Promise<Leave> {
+  const gone = new AbortController();
+  const onClose = (): void => gone.abort();
+  raw.once('close', onClose);
+  try {
+    return await queue.wait(key, gone.signal);
+  } finally {
+    raw.removeListener('close', onClose);
+  }
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../support/engines.ts';
+import { expectProblem, expectTokenError } from '../support/expect-error.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const page = '/v1/subscription?size=1';
+
+// SQLite: there, requests run one after another; on PostgreSQL, each has a connection of its own
+describe('a greedy tenant', () => {
+  let service: TestService;
+  const tokens: string[] = [];
+  const sockets: Socket[] = [];
+
+  beforeAll(async () => {
+    service = await startService(await engines[0].openTestStore(), { PAGE_CACHE_MIB: '0' });
+    for (const name of ['greedy', 'quiet']) {
+      const tenant = await service.createTenant(name);
+      await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: name })]);
+      tokens.push(await service.accessToken(await service.createClient(tenant)));
+    }
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await service.close();
+  });
+
+  test('does not delay the request of another tenant behind its own that arrived before', async () => {
+    const greedy = await Promise.all(Array.from({ length: 60 }, open));
+    const quiet = await open();
+    const done = tokens.map((token) => service.get(page, token).then((response) => response.arrayBuffer()));
+    await Promise.all(done); // both tenants' clients are cached
+    const before = service.log.length;
+    // one turn of the event loop reads all of them: this process is the service, too
+    for (const [n, socket] of greedy.entries()) socket.write(request(n, tokens[0]));
+    quiet.write(request(0, tokens[1]));
+    const finished = () => service.log.slice(before).filter(({ msg }) => msg === 'request');
+    await expect.poll(() => finished().length, { timeout: 60_000 }).toBe(61);
+    expect(finished().findIndex(({ tenant }) => tenant === 'quiet')).toBeLessThan(10);
+    expect(finished().filter(({ status }) => status !== 200)).toEqual([]);
+  });
+
+  async function open(): Promise<Socket> {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    sockets.push(socket);
+    socket.resume();
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  const request = (n: number, token: string | undefined): string =>
+    `GET /connect-api${page}&before=2026-01-01T00:00:${String(n).padStart(2, '0')}Z HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\n\r\n`;
+});
+
+// PostgreSQL: only there a test can hold a statement
+describe('a service whose requests hang', () => {
+  const [, postgres] = engines;
+  let service: TestService;
+  let client: TestClient;
+  let token: string;
+  let blocker: pg.Client;
+
+  beforeAll(async () => {
+    const opened = await postgres.openTestStore();
+    blocker = new pg.Client(opened.environment.DATABASE_URL);
+    await blocker.connect();
+    service = await startService(opened, {
+      DATABASE_POOL_SIZE: '4',
+      REQUESTS_WAITING_MAX: '2',
+      PAGE_CACHE_MIB: '0',
+    });
+    const tenant = await service.createTenant('acme');
+    client = await service.createClient(tenant);
+    token = await service.accessToken(client);
+    await (await service.get(page, token)).arrayBuffer();
+  });
+  afterAll(async () => {
+    await blocker.end();
+    await service.close();
+  });
+
+  test('gives 503 to what exceeds its queue, while health checks and other work go on', async () => {
+    await blocker.query('begin; lock table subscription in access exclusive mode');
+    const statuses: number[] = [];
+    const held = Array.from({ length: 9 }, async (_, n) => {
+      const response = await service.get(`/v1/subscription?size=${n + 1}`, token);
+      statuses.push(response.status);
+      return response;
+    });
+    // three run, as many connections as one tenant may use; two wait
+    await expect.poll(() => statuses.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(4);
+    const refused = await service.get('/v1/subscription?size=20', token);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    await expectProblem(refused, 'UNAVAILABLE');
+    for (const path of ['/healthz', '/readyz']) expect((await fetch(service.url + path)).status).toBe(200);
+    expect(await service.accessToken(client)).not.toBe('');
+    await blocker.query('rollback');
+    const all = await Promise.all(held);
+    expect(all.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
+    expect(service.log.filter(({ level }) => level === 'error' || level === 50)).toEqual([]);
+    expect((await service.get(page, token)).status).toBe(200);
+  });
+
+  test('gives the token requests of one client 503 in the form of RFC 6749 §5.2', async () => {
+    await blocker.query('begin; lock table client_secret in access exclusive mode');
+    const form = { grant_type: 'client_credentials', ...client };
+    const held = Array.from({ length: 6 }, () => service.postToken(form));
+    const first = await Promise.race(held);
+    expect(Number(first.headers.get('retry-after'))).toBeGreaterThan(0);
+    await expectTokenError(first, 'temporarily_unavailable');
+    await blocker.query('rollback');
+    expect((await Promise.all(held)).filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+test('by default, repeated responses come from the cache and state a quota that decreases', async () => {
+  const service = await startService(await engines[0].openTestStore());
+  try {
+    const token = await service.accessToken(await service.createClient(await service.createTenant('acme')));
+    const remaining: number[] = [];
+    let last: Response | undefined;
+    for (let n = 0; n < 4; n += 1) {
+      last = await service.get(page, token);
+      await last.arrayBuffer();
+      remaining.push(Number(/r=(\d+);t=\d+$/.exec(last.headers.get('ratelimit') ?? '')?.[1]));
+    }
+    expect(remaining).toEqual([59_999, 59_998, 59_997, 59_996]);
+    expect(last?.headers.get('ratelimit-policy')).toBe('"client";q=60000;w=60');
+    expect(last?.headers.get('server-timing')).toBe('cache;desc="repeated"');
+  } finally {
+    await service.close();
+  }
+});
