@@ -13,6 +13,7 @@ import { apiPath } from '../contract/report-paths.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
+import { hidePassword, maskSecret } from './mask-secret.ts';
 import { readerVariables } from './reader/environment.ts';
 import { isFromFile, readSecretFiles } from './secret-files.ts';
 import {
@@ -388,20 +389,9 @@ function externalSettings(values: Values, publicUrl: string): ExternalSettings |
   };
 }
 
-/** Removes the credentials of a URL from a rejected value, so that it can be shown. */
-const hidePassword = (value: string): string => value.replace(/\/\/.*@/s, '//***@');
-
 /** The URL at which this machine reaches a listener of its own. */
 export function localUrl(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host;
   return `http://${name}:${port}`;
-}
-
-function maskSecret(value: string): string {
-  const parsed = URL.parse(value);
-  if (parsed === null || !value.includes('://')) return '***';
-  if (parsed.password !== '') parsed.password = '***';
-  for (const name of parsed.searchParams.keys()) if (/password/i.test(name)) parsed.searchParams.set(name, '***');
-  return parsed.href;
 }

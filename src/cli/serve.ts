@@ -10,8 +10,6 @@ import { buildOpenApi } from '../contract/openapi.ts';
 import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
 import { operations } from '../contract/operations.ts';
 import { apiPath } from '../contract/report-paths.ts';
-import { FairQueue, type FairQueueLimits } from '../http/listener/fair-queue.ts';
-import { createRateLimiter } from '../http/listener/rate-limit.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
 import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
@@ -19,6 +17,7 @@ import { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { type Counters, createCounters } from './counters.ts';
+import { createProtection } from './create-protection.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openSpool } from './open-spool.ts';
@@ -94,12 +93,12 @@ export async function serve(
   };
   // without the operator API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
-  const queue = new FairQueue(queueLimits(config), { onRefused: () => opened?.metrics.refused('overload') });
+  const protection = createProtection(config, requests, (reason) => opened?.metrics.refused(reason));
   const opened = operator?.openMetrics({
     store,
     rotationDays: config.KEY_ROTATION_DAYS,
     isDraining: shared.isDraining,
-    waiting: () => queue.waiting,
+    waiting: () => protection.queue.waiting,
   });
   const app = await buildServer({
     ...shared,
@@ -108,12 +107,7 @@ export async function serve(
     resourceServer,
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
-    limiter: createRateLimiter({
-      perMinute: config.RATE_LIMIT_PER_MINUTE,
-      requests,
-      onRefused: () => opened?.metrics.refused('rate_limit'),
-    }),
-    queue,
+    ...protection,
     exports: { ...exportLimits(config), onCount: opened?.metrics.exports },
     hasConsole: config.CONSOLE === 'true',
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
@@ -165,20 +159,6 @@ async function loadOperator() {
   ]);
   return { buildManagementServer, openMetrics };
 }
-
-/**
- * Requests that run at once, with SQLite: short reads run one after another on the main thread, and
- * longer ones wait for a reader thread, so more would only use memory.
- */
-const runningOnSqliteMax = 16;
-
-/** With PostgreSQL, each request that runs has a connection. */
-const queueLimits = (config: Config): FairQueueLimits => ({
-  runningMax: config.DATABASE_URL === undefined ? runningOnSqliteMax : config.DATABASE_POOL_SIZE,
-  waitingMax: config.REQUESTS_WAITING_MAX,
-  // a request that starts still has half of its time
-  waitMsMax: (config.REQUEST_SECONDS_MAX * 1000) / 2,
-});
 
 const exportLimits = (config: Config): ExportLimits => ({
   max: config.EXPORTS_MAX,
