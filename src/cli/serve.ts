@@ -94,12 +94,9 @@ export async function serve(
   // without the operator API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
   const protection = createProtection(config, requests, (reason) => opened?.metrics.refused(reason));
-  const opened = operator?.openMetrics({
-    store,
-    rotationDays: config.KEY_ROTATION_DAYS,
-    isDraining: shared.isDraining,
-    waiting: () => protection.queue.waiting,
-  });
+  const { isDraining } = shared;
+  const waiting = (): number => protection.queue.waiting;
+  const opened = operator?.openMetrics({ store, rotationDays: config.KEY_ROTATION_DAYS, isDraining, waiting });
   const app = await buildServer({
     ...shared,
     observe: opened?.observePublic,
