@@ -1,15 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { importFlags } from '../contract/operator-import.ts';
 import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
 import { importStrictly } from '../import/import-strictly.ts';
 import { decompressedGibMax, type ImportFormat, importFormats, type RejectedRow } from '../import/read-valid-rows.ts';
-import {
-  type FollowImport,
-  type ImportFlag,
-  type ImportOrigin,
-  importFlags,
-  recordImport,
-} from '../import/record-import.ts';
+import { type FollowImport, type ImportFlag, type ImportOrigin, recordImport } from '../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
 import { requireTenant } from '../operator/tenant.ts';
 import type { Store, TenantId } from '../storage/store.ts';

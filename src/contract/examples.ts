@@ -102,6 +102,7 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
   tokenResponse,
   load: {
     tenant: 'acme',
+    import_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     dry_run: false,
     read: 1,
     accepted: 1,

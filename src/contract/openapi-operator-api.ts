@@ -20,7 +20,13 @@ export function describeApiOperation({ path, query, body, response: success, err
       },
     }),
     responses: {
-      [success.status]: response(success.description, referring(success.schema) as Json, [], success.example),
+      [success.status]: response(
+        success.description,
+        referring(success.schema) as Json,
+        [],
+        success.example,
+        success.mediaType,
+      ),
       ...problems(400, 401, 403, ...bodyErrors(body), 429, 431, 500, 503, ...errors),
     },
   };

@@ -50,6 +50,7 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
       { name: 'tenants', description: 'Create, list and delete tenants' },
       { name: 'clients', description: 'Manage the clients that may request tokens' },
       { name: 'keys', description: 'List and rotate the keys of the service' },
+      { name: 'imports', description: 'Read the history of imports' },
       { name: 'operators', description: "Manage operators' tokens" },
       { name: 'service', description: 'Health and description of the service' },
     ],

@@ -76,11 +76,17 @@ export function createResponses(commonHeaders: readonly string[]) {
   const headerRefs = (names: readonly string[] = []): Json =>
     Object.fromEntries([...commonHeaders, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-  /** A response with a JSON body. */
-  const response = (description: string, schema: Json, headers?: readonly string[], example?: string): Json => ({
+  /** A response with a body, JSON unless `mediaType` says otherwise. */
+  const response = (
+    description: string,
+    schema: Json,
+    headers?: readonly string[],
+    example?: string,
+    mediaType = 'application/json',
+  ): Json => ({
     description,
     headers: headerRefs(headers),
-    content: { 'application/json': { schema, ...(example !== undefined && examplesOf(example)) } },
+    content: { [mediaType]: { schema, ...(example !== undefined && examplesOf(example)) } },
   });
 
   /** The problem responses of an operation; all codes of a status share one description. */

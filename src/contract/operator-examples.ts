@@ -1,4 +1,5 @@
 import type { Client, ClientDetails, ClientSession } from './operator-client.ts';
+import type { Import } from './operator-import.ts';
 import type { Key } from './operator-key.ts';
 import type { Tenant } from './operator-tenant.ts';
 import type { CreatedOperator, Operator } from './operator-token.ts';
@@ -61,6 +62,29 @@ const key: Key = {
   rotation_due_at: '2026-07-30T08:00:00Z',
   encrypted: true,
 };
+const importExample: Import = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  tenant: 'acme',
+  started_at: '2026-05-01T02:00:00Z',
+  ended_at: '2026-05-01T02:00:09Z',
+  actor: { kind: 'client', id: 'acme-provisioning', name: null },
+  address: '10.0.0.9',
+  via: 'http',
+  format: 'ndjson',
+  options: ['strict'],
+  result: 'failed',
+  error: 'Cannot import strictly: every row must be valid: 1 of 3 are not; nothing was loaded',
+  read: 3,
+  accepted: 2,
+  rejected: 1,
+  inserted: 0,
+  updated: 0,
+  unchanged: 0,
+  removed: 0,
+  revision: 7,
+};
+
+const rejectedRow = { line: 2, errors: [{ field: 'iccid', value: '"89445"', rule: '15 to 22 digits' }] };
 
 /** A page of a list with one item. */
 const pageOf = (item: object) => ({ data: [item], next: null });
@@ -86,6 +110,9 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   deletedClient: { client_id: 'acme-reporting', deleted: true },
   keys: pageOf(key),
   key: { ...key, state: 'next', rotation_due_at: null },
+  imports: pageOf(importExample),
+  import: importExample,
+  rejectedRows: `${JSON.stringify(rejectedRow)}\n`,
   operators: pageOf(operator),
   createdOperator,
   revokedOperator: { ...operator, revoked_at: '2026-05-02T08:00:00Z' },

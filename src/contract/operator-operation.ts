@@ -18,9 +18,11 @@ export interface OperatorOperation extends Operation {
   readonly response: {
     readonly status: 200 | 201;
     readonly description: string;
-    readonly schema: TObject;
+    readonly schema: TSchema;
     /** The name of an example in `operator-examples.ts`. */
     readonly example: string;
+    /** `application/json` if absent. */
+    readonly mediaType?: 'application/x-ndjson';
   };
   /** Statuses of its errors besides those that every operation has. */
   readonly errors?: readonly number[];

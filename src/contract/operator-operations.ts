@@ -1,5 +1,6 @@
 import { type Operation, operations } from './operations.ts';
 import { clientOperations } from './operator-client-operations.ts';
+import { importOperations } from './operator-import.ts';
 import { keyOperations } from './operator-key.ts';
 import { tenantOperations } from './operator-tenant.ts';
 import { operatorTokenOperations } from './operator-token.ts';
@@ -9,6 +10,7 @@ export const operatorApi = {
   ...tenantOperations,
   ...clientOperations,
   ...keyOperations,
+  ...importOperations,
   ...operatorTokenOperations,
 } as const;
 

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { importId } from './operator-import.ts';
 import { printableAscii } from './schema.ts';
 
 const identifier = (description: string, example: string): TSchema =>
@@ -15,5 +16,6 @@ const identifier = (description: string, example: string): TSchema =>
 export const pathParameters: Readonly<Record<string, TSchema>> = {
   tenant: identifier('Name of the tenant', 'acme'),
   client_id: identifier('Id of the client', 'acme-reporting'),
+  import_id: importId,
   operator_id: identifier("Id of the operator's token", 'op-3f1f2f6a7c10'),
 };

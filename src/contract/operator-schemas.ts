@@ -1,4 +1,5 @@
 import { Client, ClientCredentials, ClientDetails, ClientSession, RotatedClient } from './operator-client.ts';
+import { Import } from './operator-import.ts';
 import { Key } from './operator-key.ts';
 import { DeletedTenant, ErasureSummary, Tenant } from './operator-tenant.ts';
 import { CreatedOperator, Operator } from './operator-token.ts';
@@ -13,6 +14,7 @@ export const operatorSchemas = {
   ClientCredentials,
   ClientSession,
   RotatedClient,
+  Import,
   Key,
   Operator,
   CreatedOperator,

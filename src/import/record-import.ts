@@ -1,3 +1,4 @@
+import type { importFlags } from '../contract/operator-import.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import { type ImportCounts, type ImportRow, interruptImports, putImport } from '../storage/tables/import-history.ts';
 import { putRejections } from '../storage/tables/import-rejection.ts';
@@ -14,8 +15,7 @@ type ImportActor =
   | { readonly kind: 'client'; readonly clientId: string; readonly address: string }
   | { readonly kind: 'operator'; readonly id: string; readonly name: string; readonly address: string };
 
-/** The options of an import that the history shows. */
-export const importFlags = ['replace', 'strict', 'dry-run', 'allow-empty', 'resume'] as const;
+/** An option of an import that the history shows. */
 export type ImportFlag = (typeof importFlags)[number];
 
 /** What the history says about an import before it begins. */

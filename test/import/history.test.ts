@@ -1,15 +1,19 @@
+import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Import } from '../../src/contract/operator-import.ts';
 import { firstImportIdAt } from '../../src/import/import-id.ts';
 import { importRecords } from '../../src/import/import-records.ts';
-import { findImport, listImports, readImportErrors } from '../../src/import/list-imports.ts';
 import { type ImportOrigin, recordImport } from '../../src/import/record-import.ts';
 import { sweepImports } from '../../src/import/sweep-imports.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { describeImport } from '../../src/operator/describe-import.ts';
+import { listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { countGoodImportsSince, listLatestImports, putImport } from '../../src/storage/tables/import-history.ts';
 import { putRejections } from '../../src/storage/tables/import-rejection.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { startManagement } from '../support/management.ts';
 import { runHere } from '../support/run-here.ts';
 
 const rows = [...syntheticRows({ count: 20, seed: 12, until: 1_767_225_600 })].map((row) => JSON.stringify(row));
@@ -25,7 +29,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
   };
   const importText = (tenant: string, text: string, ...options: string[]) =>
     runHere(['import', '-', '--format', 'ndjson', '--tenant', tenant, '--json', ...options], opened.environment, text);
-  const newest = async (tenant: TenantId) => (await listImports(store, { tenant }, 1))[0] ?? expect.unreachable();
+  const newest = async (tenant: TenantId) => (await listImports(opened, { tenant }, 1))[0] ?? expect.unreachable();
 
   beforeAll(async () => {
     opened = await openTestStore();
@@ -58,7 +62,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
   test('keeps the first 100 rejected rows of an import, without addresses and raw rows', async () => {
     const tenant = await makeTenant('rejected');
     await importText(tenant, `${bad}\n`.repeat(150));
-    const lines = (await readImportErrors(store, await newest(tenant))).trimEnd().split('\n');
+    const lines = (await readImportErrors(opened, (await newest(tenant)).id)).trimEnd().split('\n');
     expect(lines).toHaveLength(100);
     expect(JSON.parse(lines[99] ?? '')).toMatchObject({ line: 100, errors: expect.any(Array) });
     expect(lines.join('')).toContain('not-an-iccid');
@@ -86,7 +90,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     const lock = await store.lockImport(tenant);
     expect((await importText(tenant, bad)).stderr).toContain('another one is running');
     await lock?.release();
-    expect(await listImports(store, { tenant }, 10)).toHaveLength(2);
+    expect(await listImports(opened, { tenant }, 10)).toHaveLength(2);
   });
 
   test('shows an import as interrupted once no process holds the import lock of its tenant', async () => {
@@ -97,8 +101,37 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     await lock?.release();
     const seen = await newest(tenant);
     expect(seen).toMatchObject({ result: 'interrupted', endedAt: null, counts: null });
-    expect(await listImports(store, { result: 'running' }, 10)).toEqual([]);
-    expect(await findImport(store, seen.id)).toEqual(seen);
+    expect(await listImports(opened, { result: 'running' }, 10)).toEqual([]);
+    expect(await showImport(opened, seen.id)).toEqual(seen);
+  });
+
+  test('is served to operators: a page, one import, and its rejected rows as NDJSON', async () => {
+    const tenant = await makeTenant('served');
+    await importText(tenant, [...rows, bad].join('\n'));
+    await importText(tenant, bad, '--strict');
+    const management = await startManagement({ ...opened, close: async () => undefined });
+    try {
+      const token = await management.operatorToken('operator:read');
+      const page = (query: string) =>
+        management.send('GET', `/operator/v1/imports?tenant=${tenant}${query}`, { token });
+      const first = (await page('&limit=1')).body;
+      expect(first.data).toEqual([describeImport(await newest(tenant))]);
+      const second = (await page(`&limit=1&cursor=${first.next}`)).body;
+      expect([second.data[0], second.next]).toMatchObject([{ result: 'ok', read: 21, rejected: 1 }, null]);
+      expect((await page('&result=ok')).body.data).toEqual(second.data);
+      const { id } = second.data[0];
+      const one = await management.send('GET', `/operator/v1/imports/${id}`, { token });
+      expect([one.body, Check(Import, one.body)]).toEqual([second.data[0], true]);
+      const headers = { authorization: `Bearer ${token}` };
+      const errors = await management.app.inject({ url: `/operator/v1/imports/${id}/errors`, headers });
+      expect([errors.headers['content-type'], errors.payload]).toEqual([
+        'application/x-ndjson; charset=utf-8',
+        await readImportErrors(opened, id),
+      ]);
+      expect((await management.send('GET', '/operator/v1/imports/x', { token })).status).toBe(404);
+    } finally {
+      await management.close();
+    }
   });
 
   test('lists the newest first, continues after an id, and filters by tenant and result', async () => {
@@ -106,15 +139,15 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     const ids = (listed: readonly { readonly id: string }[]) => listed.map(({ id }) => id);
     for (const tenant of [one, two, one, two]) await importText(tenant, rows[0] ?? '');
     await importText(one, bad, '--strict');
-    const all = await listImports(store, {}, 5);
+    const all = await listImports(opened, {}, 5);
     expect(all.map(({ tenant }) => tenant)).toEqual([one, two, one, two, one]);
     expect(ids(all)).toEqual(ids(all).toSorted().toReversed());
-    expect(ids(await listImports(store, { before: all[1]?.id }, 2))).toEqual(ids(all.slice(2, 4)));
-    expect(ids(await listImports(store, { tenant: two }, 9))).toEqual(
+    expect(ids(await listImports(opened, { before: all[1]?.id }, 2))).toEqual(ids(all.slice(2, 4)));
+    expect(ids(await listImports(opened, { tenant: two }, 9))).toEqual(
       ids([1, 3].map((n) => all[n] ?? expect.unreachable())),
     );
-    expect(ids(await listImports(store, { tenant: one, result: 'failed' }, 9))).toEqual(ids(all.slice(0, 1)));
-    expect(ids(await listImports(store, { result: 'failed' }, 1))).toEqual(ids(all.slice(0, 1)));
+    expect(ids(await listImports(opened, { tenant: one, result: 'failed' }, 9))).toEqual(ids(all.slice(0, 1)));
+    expect(ids(await listImports(opened, { result: 'failed' }, 1))).toEqual(ids(all.slice(0, 1)));
   });
 
   test('counts a tenant by its last import without a rejected row that was not a dry run', async () => {
@@ -143,8 +176,10 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
       await putRejections(store, tenant, row.id, '{}\n');
     }
     expect(await sweepImports(store, { nowMs: Date.now(), days: 90 })).toBe(1);
-    expect([await findImport(store, old.id), await readImportErrors(store, old)]).toEqual([undefined, '']);
-    expect([(await findImport(store, young.id))?.id, await readImportErrors(store, young)]).toEqual([young.id, '{}\n']);
+    await expect(readImportErrors(opened, old.id)).rejects.toThrow(`current value is '${old.id}'`);
+    expect(await readImportErrors(opened, young.id)).toBe('{}\n');
+    await putImport(store, old); // as if only this row had been left
+    expect(await readImportErrors(opened, old.id)).toBe('');
   });
 
   test('goes with its tenant: a new tenant of the name has none of it', async () => {
@@ -152,9 +187,11 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     await importText(tenant, bad);
     const row = await newest(tenant);
     expect((await runHere(['tenant', 'delete', tenant, '--yes'], opened.environment)).code).toBe(0);
-    expect([await findImport(store, row.id), await listLatestImports(store, tenant, tenant)]).toEqual([undefined, []]);
+    await expect(showImport(opened, row.id)).rejects.toThrow('Cannot find the import');
     await makeTenant('deleted');
-    expect(await readImportErrors(store, row)).toBe('');
+    expect(await listLatestImports(store, tenant, tenant)).toEqual([]);
+    await putImport(store, row); // the rejected rows are gone too
+    expect(await readImportErrors(opened, row.id)).toBe('');
   });
 });
 

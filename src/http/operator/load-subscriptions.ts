@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type LoadSummary, type RejectedRow, rejectedRowsShown } from '../../contract/load.ts';
+import { importFlags } from '../../contract/operator-import.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { ImportError } from '../../import/error.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
 import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
 import { importStrictly } from '../../import/import-strictly.ts';
-import { type ImportOrigin, importFlags, recordImport } from '../../import/record-import.ts';
+import { type ImportOrigin, recordImport } from '../../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
 import type { Store, TenantId } from '../../storage/store.ts';

@@ -10,6 +10,7 @@ import { operatorLinks } from '../listener/home-links.ts';
 import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
 import { addClientRoutes } from './clients.ts';
+import { addImportRoutes } from './imports.ts';
 import { keyRoutes } from './keys.ts';
 import { addLoadRoute, type LoadRoute } from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics.ts';
@@ -43,6 +44,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     addTenantRoutes,
     addClientRoutes,
     keyRoutes(options.keyRing),
+    addImportRoutes,
     addOperatorTokenRoutes,
   ]);
   addMetricsRoute(app, options.renderMetrics);

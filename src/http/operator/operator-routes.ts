@@ -42,7 +42,10 @@ interface OperatorCall<Id extends OperatorApiId> {
 }
 
 /** Adds the route of an operation; the handler returns the body of the response. */
-export type AddRoute = <Id extends OperatorApiId>(id: Id, handle: (call: OperatorCall<Id>) => Promise<object>) => void;
+export type AddRoute = <Id extends OperatorApiId>(
+  id: Id,
+  handle: (call: OperatorCall<Id>) => Promise<object | string>,
+) => void;
 
 /** A body that fits in memory many times. */
 const bodyBytesMax = 65_536;
@@ -75,7 +78,7 @@ export async function addOperatorRoutes(
         },
         handler: async (request, reply) => {
           const call = readCall(operation, options, request) as OperatorCall<typeof id>;
-          return send(reply, operation.response.status, await handle(call).catch(rejectAction));
+          return send(reply, operation, await handle(call).catch(rejectAction));
         },
       });
     };
@@ -103,5 +106,7 @@ function operatorOf({ operator }: FastifyRequest): OperatorAccess {
   return operator;
 }
 
-const send = (reply: FastifyReply, status: number, body: object): FastifyReply =>
-  reply.code(status).header('cache-control', 'no-store').send(body);
+function send(reply: FastifyReply, { response }: OperatorOperation, body: object | string): FastifyReply {
+  const { status, mediaType = 'application/json; charset=utf-8' } = response;
+  return reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': mediaType }).send(body);
+}

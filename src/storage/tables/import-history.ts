@@ -1,8 +1,7 @@
 import { type DirectoryStatement, directoryStatement, type Row, type Store } from '../store.ts';
 
 /** How an import ended; `interrupted` if its process was killed. */
-export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
-export type ImportResult = (typeof importResults)[number];
+export type ImportResult = 'running' | 'ok' | 'failed' | 'interrupted';
 
 /** Counts of the rows of an import. */
 export interface ImportCounts {

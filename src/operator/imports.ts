@@ -8,24 +8,41 @@ import {
 } from '../storage/tables/import-history.ts';
 import { readRejections } from '../storage/tables/import-rejection.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
+import { OperatorError } from './error.ts';
+import type { OperatorContext } from './perform.ts';
 
-/** The imports that match, the newest first, at most `limit`. */
-export async function listImports(store: Store, filter: ImportFilter, limit: number): Promise<readonly ImportRow[]> {
+type Reading = Pick<OperatorContext, 'store'>;
+
+/** Up to `limit` imports that match, the newest first. */
+export async function listImports(
+  { store }: Reading,
+  filter: ImportFilter,
+  limit: number,
+): Promise<readonly ImportRow[]> {
   const rows = await listImportRows(store, filter, limit);
-  const interrupted = await interruptDead(store, rows);
-  return interrupted ? listImportRows(store, filter, limit) : rows;
+  return (await interruptDead(store, rows)) ? listImportRows(store, filter, limit) : rows;
 }
 
-/** The import with this id, or `undefined`. */
-export async function findImport(store: Store, id: string): Promise<ImportRow | undefined> {
-  const row = await findImportRow(store, id);
-  return row !== undefined && (await interruptDead(store, [row])) ? findImportRow(store, id) : row;
+/** The import with this id. */
+export async function showImport({ store }: Reading, id: string): Promise<ImportRow> {
+  const row = await requireImport(store, id);
+  return (await interruptDead(store, [row])) ? requireImport(store, id) : row;
 }
 
 /** The first rejected rows of an import, as NDJSON. */
-export async function readImportErrors(store: Store, { tenant: name, id }: ImportRow): Promise<string> {
+export async function readImportErrors({ store }: Reading, id: string): Promise<string> {
+  const { tenant: name } = await requireImport(store, id);
   const tenant = (await findTenant(store, name))?.tenant;
   return tenant === undefined ? '' : readRejections(store, tenant, id);
+}
+
+async function requireImport(store: Store, id: string): Promise<ImportRow> {
+  const row = await findImportRow(store, id);
+  if (row !== undefined) return row;
+  throw new OperatorError(
+    'NOT_FOUND',
+    `Cannot find the import: its id must be in the list of imports, which keeps them for IMPORT_HISTORY_DAYS: current value is '${id}'`,
+  );
 }
 
 /**

@@ -1,16 +1,19 @@
 import { formatInstant } from '../contract/instant.ts';
+import type { Import } from '../contract/operator-import.ts';
 import type { ImportRow } from '../storage/tables/import-history.ts';
+import { timeOf } from './time-of.ts';
 
-/** An import as the API and `--json` show it. */
-export const showImport = (row: ImportRow) => ({
+/** An import as the API and the commands show it. */
+export const describeImport = (row: ImportRow): Import => ({
   id: row.id,
   tenant: row.tenant,
   started_at: formatInstant(row.startedAt),
-  ended_at: row.endedAt === null ? null : formatInstant(row.endedAt),
-  actor: showActor(row),
-  via: row.via,
-  format: row.format,
-  options: row.options,
+  ended_at: timeOf(row.endedAt),
+  actor: { kind: row.actorKind as Import['actor']['kind'], id: row.actorId, name: row.actorName },
+  address: row.address,
+  via: row.via as Import['via'],
+  format: row.format as Import['format'],
+  options: row.options as Import['options'],
   result: row.result,
   error: row.error,
   read: row.counts?.read ?? null,
@@ -22,11 +25,3 @@ export const showImport = (row: ImportRow) => ({
   removed: row.counts?.removed ?? null,
   revision: row.revision,
 });
-
-/** An import in JSON. */
-export type ShownImport = ReturnType<typeof showImport>;
-
-function showActor({ actorKind: kind, actorId: id, actorName: name, address }: ImportRow) {
-  if (kind === 'command') return { kind, user: id };
-  return kind === 'client' ? { kind, client_id: id, address } : { kind, id, name, address };
-}
