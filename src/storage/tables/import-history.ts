@@ -1,7 +1,7 @@
 import { type DirectoryStatement, directoryStatement, type Row, type Store } from '../store.ts';
 
 /** How an import ended; `interrupted` if its process was killed. */
-export type ImportResult = 'running' | 'ok' | 'failed' | 'interrupted';
+type ImportResult = 'running' | 'ok' | 'failed' | 'interrupted';
 
 /** Counts of the rows of an import. */
 export interface ImportCounts {
