@@ -54,7 +54,7 @@ function warnOfSettings(config: Config, logger: Logger): void {
       'KEY_ENCRYPTION_SECRET is not set: the keys that sign tokens are stored unencrypted, and anyone who can read the database or a backup can issue tokens; set it to the output of openssl rand -base64 32',
     );
   }
-  if (publicUrl.startsWith('https://') && config.TRUSTED_PROXIES.length === 0) {
+  if (publicUrl.startsWith('https://') && config.TLS_CERT_FILE === '' && config.TRUSTED_PROXIES.length === 0) {
     logger.warn(
       'TRUSTED_PROXIES is not set, but PUBLIC_URL is https, which requires a proxy: all clients behind the proxy count as one address, so failed attempts of one client can block the others; set it to the addresses of the proxy',
     );

@@ -9,22 +9,23 @@ import { UsageError } from './error.ts';
 export function requireSecureTransport({ publicUrl, ALLOW_HTTP }: Config): void {
   if (!isOpenHttp(publicUrl) || ALLOW_HTTP === 'true') return;
   throw new UsageError(
-    `Cannot serve under PUBLIC_URL: it must start with https:// for clients on other machines, as http sends tokens and secrets unencrypted (RFC 6749 section 10.9); use a proxy with TLS and set PUBLIC_URL to its URL, or set ALLOW_HTTP=true on a trusted network: current value is '${publicUrl}'`,
+    `Cannot serve under PUBLIC_URL: it must start with https:// for clients on other machines, as http sends tokens and secrets unencrypted (RFC 6749 section 10.9); set TLS_CERT_FILE, or use a proxy with TLS, and set PUBLIC_URL to the URL of clients, or set ALLOW_HTTP=true on a trusted network: current value is '${publicUrl}'`,
   );
 }
 
 /** Logs a warning for each listener that other machines can reach over plain http. */
-export function warnOfOpenTransport({ publicUrl, MANAGEMENT_HOST, MANAGEMENT_PORT }: Config, logger: Logger): void {
+export function warnOfOpenTransport(config: Config, logger: Logger): void {
+  const { publicUrl, MANAGEMENT_HOST, MANAGEMENT_PORT, MANAGEMENT_TLS_CERT_FILE } = config;
   if (isOpenHttp(publicUrl)) {
     logger.warn(
       { public_url: publicUrl },
-      'PUBLIC_URL is http: tokens and secrets are sent unencrypted (RFC 6749 section 10.9); use a proxy with TLS and set PUBLIC_URL to https',
+      'PUBLIC_URL is http: tokens and secrets are sent unencrypted (RFC 6749 section 10.9); set TLS_CERT_FILE, or use a proxy with TLS and set PUBLIC_URL to https',
     );
   }
-  if (MANAGEMENT_PORT > 0 && !isLoopbackHost(MANAGEMENT_HOST)) {
+  if (MANAGEMENT_PORT > 0 && MANAGEMENT_TLS_CERT_FILE === '' && !isLoopbackHost(MANAGEMENT_HOST)) {
     logger.warn(
       { management_host: MANAGEMENT_HOST },
-      'MANAGEMENT_HOST is reachable from other machines: the operator API is plain http, so tokens and records are sent unencrypted; restrict it to a trusted network, or use a proxy with TLS',
+      'MANAGEMENT_HOST is reachable from other machines: the operator API is plain http, so tokens and records are sent unencrypted; restrict it to a trusted network, set MANAGEMENT_TLS_CERT_FILE, or use a proxy with TLS',
     );
   }
 }

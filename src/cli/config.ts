@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import {
   anyScope,
   clientIdClaims,
@@ -13,6 +12,7 @@ import { apiPath } from '../contract/report-paths.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
+import { localUrl } from './local-url.ts';
 import { hidePassword, maskSecret } from './mask-secret.ts';
 import { readerVariables } from './reader/environment.ts';
 import { isFromFile, readSecretFiles } from './secret-files.ts';
@@ -29,6 +29,7 @@ import {
   wholeNumber,
   word,
 } from './setting.ts';
+import { schemeOf, tlsFaults, tlsSettings } from './tls-settings.ts';
 
 /**
  * All settings of the service, which are environment variables. No other file reads the
@@ -43,10 +44,11 @@ export const settings = {
     'Address of the operator API (docs/operator.md); clients must not be able to reach it',
   ),
   MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, 'Port of the operator API; 0 disables it'),
+  ...tlsSettings,
   PUBLIC_URL: url(
     ['https', 'http'],
     'https://reports.example.com',
-    'URL at which clients reach the service. Links start with it, and it is the issuer of tokens. If unset, http://HOST:PORT',
+    'URL at which clients reach the service. Links start with it, and it is the issuer of tokens. If unset, http://HOST:PORT, or https with TLS_CERT_FILE',
   ),
   ALLOW_HTTP: oneOf(
     ['true', 'false'],
@@ -304,7 +306,8 @@ export function readConfig(variables: NodeJS.ProcessEnv = process.env): Config {
       `Cannot use PAGE_SIZE_DEFAULT: it must be at most PAGE_SIZE_MAX, which is ${config.PAGE_SIZE_MAX}: current value is '${config.PAGE_SIZE_DEFAULT}'`,
     );
   }
-  const publicUrl = config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT);
+  const publicUrl = config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT, schemeOf(config, ''));
+  faults.push(...tlsFaults(config, publicUrl));
   faults.push(...externalFaults(config, publicUrl, environment));
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return {
@@ -387,11 +390,4 @@ function externalSettings(values: Values, publicUrl: string): ExternalSettings |
     algorithms: values.OIDC_ALGORITHMS,
     tokenSecondsMax: values.OIDC_TOKEN_SECONDS_MAX,
   };
-}
-
-/** The URL at which this machine reaches a listener of its own. */
-export function localUrl(host: string, port: number): string {
-  const everywhere = host === '0.0.0.0' || host === '::';
-  const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host;
-  return `http://${name}:${port}`;
 }

@@ -1,5 +1,7 @@
-import { type Config, localUrl } from './config.ts';
+import type { Config } from './config.ts';
 import { type DemoClient, demoFile } from './demo-client.ts';
+import { localUrl } from './local-url.ts';
+import { schemeOf } from './tls-settings.ts';
 
 /**
  * What `serve --demo` prints on a terminal: its URLs, the client, and commands to paste into
@@ -11,7 +13,8 @@ export function demoText(demo: DemoClient, config: Config): string {
   const labels = Object.entries({
     Console: CONSOLE === 'true' && `${publicUrl}/console`,
     'API reference': `${publicUrl}/docs`,
-    'Operator API': MANAGEMENT_PORT > 0 && `${localUrl(MANAGEMENT_HOST, MANAGEMENT_PORT)}/docs`,
+    'Operator API':
+      MANAGEMENT_PORT > 0 && `${localUrl(MANAGEMENT_HOST, MANAGEMENT_PORT, schemeOf(config, 'MANAGEMENT_'))}/docs`,
     'Base URL': base_url,
     'Token URL': token_url,
     'Client id': client_id,

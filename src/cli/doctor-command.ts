@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openStore } from '../storage/open-store.ts';
+import { checkCertificates } from './check-certificates.ts';
 import { checkKeys } from './check-keys.ts';
 import { readConfig } from './config.ts';
 import { checkLine, examineStore } from './examine-store.ts';
@@ -36,7 +37,8 @@ export function addDoctorCommand(program: Command, output: Output): void {
         const found = await examineStore(store, repair);
         // the keys of a store without its schema cannot be read
         const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
-        const checks = hasKeys ? [...found, await checkKeys(store, config.KEY_ROTATION_DAYS)] : found;
+        const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];
+        const checks = [...found, ...keys, ...checkCertificates(config)];
         const ok = checks.every((check) => check.ok);
         writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
         if (!ok) process.exitCode = 1;

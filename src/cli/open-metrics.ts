@@ -6,7 +6,9 @@ import type { MeasureResponse } from '../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
 import { memoryUse } from '../storage/memory-use.ts';
 import type { Store } from '../storage/store.ts';
+import type { Certificates } from './certificates.ts';
 import { lastCheck } from './check-store.ts';
+import type { Config } from './config.ts';
 import { droppedLogLines } from './log-destination.ts';
 import { nowSeconds } from './store-session.ts';
 
@@ -23,15 +25,15 @@ export interface OpenedMetrics {
 /** What is measured of a process that serves a store. */
 interface MeasuredService {
   readonly store: Store;
-  /** Days after which a key is rotated; 0 means never. */
-  readonly rotationDays: number;
+  readonly config: Pick<Config, 'KEY_ROTATION_DAYS'>;
   readonly isDraining: () => boolean;
   /** Requests that wait for their turn. */
   readonly waiting: () => number;
+  readonly certificates: Certificates;
 }
 
 /** Creates the metrics of a process that serves a store. */
-export function openMetrics({ store, rotationDays, isDraining, waiting }: MeasuredService): OpenedMetrics {
+export function openMetrics({ store, config, isDraining, waiting, certificates }: MeasuredService): OpenedMetrics {
   const withinScrape = () => store.within(performance.now() + storeMsMax);
   const metrics = createServiceMetrics({
     checkReady: async () => {
@@ -43,7 +45,13 @@ export function openMetrics({ store, rotationDays, isDraining, waiting }: Measur
     waiting,
     poolUse: () => store.poolUse?.(),
     observePoolWaits: (observe) => store.observePoolWaits?.(observe),
-    keyRotations: () => listRotations({ store: withinScrape(), rotationDays, now: nowSeconds }),
+    certificateExpiries: () =>
+      (['public', 'management'] as const).flatMap((listener) => {
+        const expiresAt = certificates[listener]?.expiresAt();
+        return expiresAt === undefined ? [] : [[listener, expiresAt] as const];
+      }),
+    keyRotations: () =>
+      listRotations({ store: withinScrape(), rotationDays: config.KEY_ROTATION_DAYS, now: nowSeconds }),
     droppedLogLines,
     lastCheck,
     memoryUse,

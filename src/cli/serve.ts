@@ -15,6 +15,7 @@ import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
+import { closeCertificates, openCertificates } from './certificates.ts';
 import type { Config } from './config.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { createProtection } from './create-protection.ts';
@@ -93,12 +94,14 @@ export async function serve(
   };
   // without the operator API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
+  const certificates = await openCertificates(config, logger);
   const protection = createProtection(config, requests, (reason) => opened?.metrics.refused(reason));
   const { isDraining } = shared;
   const waiting = (): number => protection.queue.waiting;
-  const opened = operator?.openMetrics({ store, rotationDays: config.KEY_ROTATION_DAYS, isDraining, waiting });
+  const opened = operator?.openMetrics({ store, config, isDraining, waiting, certificates });
   const app = await buildServer({
     ...shared,
+    tls: certificates.public,
     observe: opened?.observePublic,
     auth,
     resourceServer,
@@ -114,6 +117,7 @@ export async function serve(
   await spool.sweep();
   const management = await operator?.buildManagementServer({
     ...shared,
+    tls: certificates.management,
     store,
     spool,
     now: nowSeconds,
@@ -127,6 +131,7 @@ export async function serve(
     openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
   });
   management?.addHook('onClose', async () => opened?.metrics.close());
+  app.addHook('onClose', async () => closeCertificates(certificates));
   await listenOnBoth(app, management, config, reusePort);
   return {
     app,

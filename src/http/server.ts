@@ -23,7 +23,10 @@ import { addSubscriptionRoutes, type SubscriptionRoutes } from './report/subscri
 interface ServerOptions
   extends Readiness,
     SubscriptionRoutes,
-    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe'> {
+    Pick<
+      BaseServerOptions,
+      'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe' | 'tls'
+    > {
   readonly auth: AuthContext;
   readonly resourceServer: ResourceServer;
   readonly limiter: RateLimiter;

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
 import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
 import { addOverloadMetrics, type MeasuredQueue, type MeasureRefusals } from './overload-metrics.ts';
@@ -22,7 +23,7 @@ export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
 
 /** Creates the metrics of this process. */
 export function createServiceMetrics(
-  state: MeasuredState & MeasuredQueue & MeasuredPool & MeasuredKeys & HostState,
+  state: MeasuredState & MeasuredQueue & MeasuredPool & MeasuredKeys & MeasuredCertificates & HostState,
 ): ServiceMetrics {
   const registry = new Registry();
   const measureListener = addRequestMetrics(registry);
@@ -31,6 +32,7 @@ export function createServiceMetrics(
   addStateMetrics(registry, state);
   addPoolMetrics(registry, state);
   addKeyMetrics(registry, state);
+  addCertificateMetrics(registry, state);
   addHostMetrics(registry, state);
   const close = addProcessMetrics(registry);
   return {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -15,6 +16,7 @@ import { guardRequest, urlLengthMax } from './guard-request.ts';
 import { limitConnections } from './limit-connections.ts';
 import { addRequestDeadline } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
+import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
 
 /** What both listeners need. */
 export interface BaseServerOptions extends TransportPolicy {
@@ -35,6 +37,8 @@ export interface BaseServerOptions extends TransportPolicy {
   readonly requestMs: number;
   /** Measures each response. */
   readonly observe?: ResponseObserver | undefined;
+  /** The certificate of the listener; plain HTTP without one. */
+  readonly tls?: ListenerTls | undefined;
 }
 
 /**
@@ -42,6 +46,14 @@ export interface BaseServerOptions extends TransportPolicy {
  * requests on connections that are being closed; common load balancers close after 60 s.
  */
 const idleMs = { clients: 15_000, proxies: 72_000 };
+
+const httpLimits = {
+  headersTimeout: 5_000,
+  // with Node's default of 30 s, stalled connections stayed open for over a minute
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16_384,
+  requireHostHeader: false, // `guardRequest` says it in our shape
+};
 
 /** Builds an HTTP server without routes: limits, error responses, correlation id and access log. */
 export function buildBaseServer({
@@ -54,10 +66,11 @@ export function buildBaseServer({
   isHttps,
   requestMs,
   observe,
+  tls,
 }: BaseServerOptions): FastifyInstance {
   const headers = defaultHeaders({ isHttps });
   const handleClientError = createClientErrorHandler(logger, headers);
-  const app = fastify({
+  const app: FastifyInstance = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
@@ -75,14 +88,9 @@ export function buildBaseServer({
     routerOptions: { maxParamLength: urlLengthMax, querystringParser: () => ({}) },
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: trustedProxies.length > 0 ? idleMs.proxies : idleMs.clients,
-    http: {
-      headersTimeout: 5_000,
-      // with Node's default of 30 s, stalled connections stayed open for over a minute
-      connectionsCheckingInterval: 1_000,
-      maxHeaderSize: 16_384,
-      requireHostHeader: false, // `guardRequest` says it in our shape
-    },
+    ...(tls === undefined ? { http: httpLimits } : { https: { ...httpLimits, ...tlsOptions(tls) } }),
   });
+  if (tls !== undefined && app.server instanceof TlsServer) installTls(app.server, tls, logger);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(handleUnrouted);
   addRequestDeadline(app, requestMs);
@@ -100,12 +108,19 @@ export function buildBaseServer({
     max: connectionsPerAddressMax,
     exempt: trustedProxies,
     refuse: (socket) => {
+      // before the TLS handshake, no response can be read
+      if (tls !== undefined) return refuseSilently(socket, logger);
       handleClientError(Object.assign(new Error(), { code: 'TOO_MANY_CONNECTIONS' }), socket);
       socket.destroySoon(); // or a request that follows would be handled
     },
   });
   addAccessLog(app, observe);
   return app;
+}
+
+function refuseSilently(socket: Socket, logger: FastifyBaseLogger): void {
+  logger.info({ reason: 'TOO_MANY_CONNECTIONS', address: socket.remoteAddress ?? null }, 'connection refused');
+  socket.destroy();
 }
 
 const slashedReport = `${operations.listSubscriptions.path}/`;

@@ -23,7 +23,10 @@ interface ManagementOptions
   extends Readiness,
     LoadRoute,
     OperatorRoutes,
-    Pick<BaseServerOptions, 'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe'> {
+    Pick<
+      BaseServerOptions,
+      'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe' | 'tls'
+    > {
   readonly openApi: object;
   readonly keyRing: KeyRingOptions;
   /** Writes the metrics of all processes; `undefined` if they cannot be collected. */
@@ -33,7 +36,7 @@ interface ManagementOptions
 /** Builds the HTTP server of the management listener; it does not listen yet. */
 export async function buildManagementServer(options: ManagementOptions): Promise<FastifyInstance> {
   // a load takes as long as its client sends records
-  const app = buildBaseServer({ ...options, isHttps: false, handleUnrouted, requestTimeoutMs: 0 });
+  const app = buildBaseServer({ ...options, isHttps: options.tls !== undefined, handleUnrouted, requestTimeoutMs: 0 });
   app.decorateRequest('access', null);
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));

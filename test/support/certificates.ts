@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A certificate for 127.0.0.1 and its key, made by openssl; it is its own authority. */
+export interface TestCertificate {
+  readonly certificate: string;
+  readonly key: string;
+  readonly pem: string;
+}
+
+/** Makes a certificate in a folder. */
+function makeCertificate(folder: string, name: string, days: number): TestCertificate {
+  mkdirSync(folder, { recursive: true });
+  const [certificate, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+  const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const made = ['-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-days', String(days)];
+  execFileSync('openssl', ['req', ...made, ...names, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+  return { certificate, key, pem: readFileSync(certificate, 'utf8') };
+}
+
+/** A certificate behind links, as Kubernetes mounts it: a renewal replaces the link `..data`. */
+export interface LinkedCertificate extends TestCertificate {
+  /** Makes another certificate and links to it. */
+  readonly renew: (days?: number) => TestCertificate;
+  readonly remove: () => void;
+}
+
+/** Makes a certificate behind links in a new folder. */
+export function linkCertificate(): LinkedCertificate {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-tls-'));
+  let count = 0;
+  const renew = (days = 30): TestCertificate => {
+    count += 1;
+    const made = makeCertificate(join(folder, `..${count}`), `number ${count}`, days);
+    symlinkSync(`..${count}`, join(folder, '..next'));
+    renameSync(join(folder, '..next'), join(folder, '..data'));
+    return made;
+  };
+  const first = renew();
+  for (const file of ['tls.crt', 'tls.key']) symlinkSync(`..data/${file}`, join(folder, file));
+  return {
+    ...first,
+    certificate: join(folder, 'tls.crt'),
+    key: join(folder, 'tls.key'),
+    renew,
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
