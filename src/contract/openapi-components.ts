@@ -34,17 +34,18 @@ const named: Readonly<Record<string, object>> = {
  * other components.
  */
 export function usedComponents(paths: Json): Json {
+  const all = components();
   const used = new Set<string>();
   const follow = (json: unknown): void => {
     for (const [, kind = '', name = ''] of JSON.stringify(json).matchAll(reference)) {
       if (used.has(`${kind} ${name}`)) continue;
       used.add(`${kind} ${name}`);
-      follow(components()[kind]?.[name]);
+      follow(all[kind]?.[name]);
     }
   };
   follow(paths);
   return Object.fromEntries(
-    Object.entries(components()).map(([kind, members]) => [
+    Object.entries(all).map(([kind, members]) => [
       kind,
       Object.fromEntries(Object.entries(members).filter(([name]) => used.has(`${kind} ${name}`))),
     ]),
