@@ -1,7 +1,8 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import type { PageLimits } from './page-limits.ts';
 import { reportParameters } from './query.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
+import { Type } from './type.ts';
 
 /** A tombstone: the record of this id was removed. Records never have a member `removed`. */
 export const RemovedSubscription = Type.Object(

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from './type.ts';
 
 /**
  * A subscriber's email address or identifier: a filter only, never part of a response and never

@@ -1,5 +1,6 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { plainText, printableAscii } from './schema.ts';
+import { Type } from './type.ts';
 
 /** A query parameter that is `true` or `false`; absent means `false`. */
 const flag = (description: string) =>

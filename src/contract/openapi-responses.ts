@@ -1,8 +1,9 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { errorTable } from './error.ts';
 import { descriptionOf } from './schema.ts';
 import { Status } from './subscription.ts';
 import { summaryGroups } from './summary.ts';
+import { Type } from './type.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

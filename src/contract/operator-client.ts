@@ -1,10 +1,11 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { grantTypes, refreshTokenUses } from './grant.ts';
 import { wholeNumber } from './operator-count.ts';
 import { listOf, listParameters } from './operator-list.ts';
 import { nullableTime, time } from './operator-time.ts';
 import { plainText, printableAscii } from './schema.ts';
 import { scopes as knownScopes } from './scope.ts';
+import { Type } from './type.ts';
 
 const clientId = Type.String({
   minLength: 1,

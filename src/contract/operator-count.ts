@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from './type.ts';
 
 /** A number of things, from 0. */
 export const wholeNumber = (description: string, example: number) =>

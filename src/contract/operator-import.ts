@@ -1,8 +1,9 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { listOf, listParameters } from './operator-list.ts';
 import type { OperatorOperation } from './operator-operation.ts';
 import { nullableTime, time } from './operator-time.ts';
 import { plainText, printableAscii } from './schema.ts';
+import { Type } from './type.ts';
 
 /** How an import ended, or that it has not. */
 export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;

@@ -1,8 +1,9 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { listOf } from './operator-list.ts';
 import type { OperatorOperation } from './operator-operation.ts';
 import { nullableTime, time } from './operator-time.ts';
 import { printableAscii } from './schema.ts';
+import { Type } from './type.ts';
 
 const purposes = ['access', 'refresh'] as const;
 const modes = ['soon', 'now', 'compromised'] as const;

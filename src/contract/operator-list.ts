@@ -1,4 +1,5 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Type } from './type.ts';
 
 /** Most items of a page. */
 const limitMax = 100;

@@ -1,6 +1,7 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { importId } from './operator-import.ts';
 import { printableAscii } from './schema.ts';
+import { Type } from './type.ts';
 
 const identifier = (description: string, example: string): TSchema =>
   Type.String({

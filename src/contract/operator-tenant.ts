@@ -1,10 +1,11 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { wholeNumber } from './operator-count.ts';
 import { listOf, listParameters } from './operator-list.ts';
 import type { OperatorOperation } from './operator-operation.ts';
 import { nullableTime, time } from './operator-time.ts';
 import { plainText } from './schema.ts';
 import { SubscriptionId } from './subscription.ts';
+import { Type } from './type.ts';
 
 /** The name of a new tenant. */
 export const tenantName = Type.String({

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import { Type } from './type.ts';
 
 const options = {
   format: 'date-time',

@@ -1,9 +1,10 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { listOf, listParameters } from './operator-list.ts';
 import type { OperatorOperation } from './operator-operation.ts';
 import { nullableTime, time } from './operator-time.ts';
 import { plainText, printableAscii } from './schema.ts';
 import { operatorScopes } from './scope.ts';
+import { Type } from './type.ts';
 
 /** The name of an operator's token. */
 export const operatorName = Type.String({

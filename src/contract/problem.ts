@@ -1,7 +1,8 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { errorTable } from './error.ts';
 import type { ErrorCode } from './error-code.ts';
 import { printableAscii } from './schema.ts';
+import { Type } from './type.ts';
 
 /** An invalid parameter or header of a request: its name, its value and the rule that it breaks. */
 export const Fault = Type.Object(

@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { plainText } from './schema.ts';
+import { Type } from './type.ts';
 
 /**
  * Identifier of a product: an opaque string of 1 to 128 characters (`spec.md` "Product object").

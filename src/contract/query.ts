@@ -1,10 +1,11 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { durationDaysMax, durationPattern } from './duration.ts';
 import { Email } from './email.ts';
 import type { PageLimits } from './page-limits.ts';
 import { ProductId } from './product.ts';
 import { formatWords } from './report-format.ts';
 import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
+import { Type } from './type.ts';
 
 /** The largest page number that a request may contain; it does not limit the report. */
 const pageMax = 1_000_000_000;

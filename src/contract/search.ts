@@ -1,8 +1,9 @@
-import Type, { type TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import type { PageLimits } from './page-limits.ts';
 import { reportParameters } from './query.ts';
 import { descriptionOf } from './schema.ts';
 import { Status } from './subscription.ts';
+import { Type } from './type.ts';
 
 /**
  * The body of a search: the query parameters of the report as members of a JSON object. `size` and

@@ -1,6 +1,7 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { Product } from './product.ts';
 import { plainText } from './schema.ts';
+import { Type } from './type.ts';
 
 /** The known statuses, in life-cycle order. Clients must expect others: the set may grow. */
 export const knownStatuses = ['PENDING', 'ACTIVE', 'DEPLETED', 'EXPIRED'] as const;

@@ -1,7 +1,8 @@
-import Type, { type Static, type TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
 import { AutoRenew, Status } from './subscription.ts';
+import { Type } from './type.ts';
 
 /**
  * The dimensions of a summary: fields by the name of their filter, and the days or months (UTC) of

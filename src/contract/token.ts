@@ -1,7 +1,8 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { grantTypes } from './grant.ts';
 import { printableAscii } from './schema.ts';
 import { tokenErrorTable } from './token-error.ts';
+import { Type } from './type.ts';
 
 const secretText = (description: string) => Type.String({ maxLength: 4096, pattern: printableAscii, description });
 

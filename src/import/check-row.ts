@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { Email, normaliseEmail } from '../contract/email.ts';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
@@ -198,11 +198,12 @@ function findFaults(
 const errorsMax = 200;
 
 /** Every error of a record; the library's limit is global, and 8 by default. */
-function errorsOf(candidate: Record<string, unknown>): ReturnType<typeof validator.Errors> {
+function errorsOf(candidate: Record<string, unknown>): ReturnType<typeof validator.Errors>[1] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: errorsMax });
   try {
-    return validator.Errors(candidate);
+    const [, errors] = validator.Errors(candidate);
+    return errors;
   } finally {
     Settings.Set({ maxErrors });
   }
