@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../../tools/postgres-server.ts';
+import { useMemoryFolder } from '../support/memory-folder.ts';
 import { type History, makeHistory } from './history.ts';
 import { Random } from './random.ts';
 import { runHistory } from './run-history.ts';
@@ -27,6 +28,7 @@ const { values } = parseArgs({
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const endsAt = performance.now() + Number(values.minutes) * 60_000;
 const engines = values.engine === undefined ? (['sqlite', 'postgres'] as const) : [values.engine as History['engine']];
+useMemoryFolder();
 const server = await startPostgres();
 const tally = newTally();
 

@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/storage/open-store.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { compileCache } from './compile-cache.ts';
+import { useMemoryFolder } from './memory-folder.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -24,6 +25,7 @@ export const templateDatabase = 'subreport_template';
 
 /** Offers one PostgreSQL server to all suites of a project. It starts on the first request. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  useMemoryFolder();
   // for threads that stores start in the test processes
   Object.assign(process.env, compileCache);
   const isOldest = project.name === 'postgres 15';
