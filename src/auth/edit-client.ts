@@ -18,6 +18,8 @@ export interface ClientEdit {
   readonly scopes?: readonly Scope[];
   /** `null` for the service's default. */
   readonly refreshTokenUse?: RefreshTokenUse | null;
+  /** Requests per minute; 0 for no limit, `null` for the service's default. */
+  readonly rateLimit?: number | null;
   /**
    * Turns the client into an external one: only an external issuer issues its tokens, and it has no
    * grants and no secret.

@@ -12,6 +12,8 @@ import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from 
 export interface Access {
   readonly clientId: string;
   readonly tenant: TenantId;
+  /** Requests per minute of the client; 0 for no limit, `null` for the service's default. */
+  readonly rateLimit: number | null;
   /**
    * Until when, in UTC epoch seconds, this decision on the token may be cached while the store is
    * unchanged; 0 if it must not be cached.
@@ -70,7 +72,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
       }
       // only the store decides on our own tokens
       const expiresAt = claims.isOwn ? claims.expiresAt + clockToleranceSeconds : 0;
-      const access = { clientId: client.clientId, tenant: client.tenant, expiresAt };
+      const access = { clientId: client.clientId, tenant: client.tenant, rateLimit: client.rateLimit, expiresAt };
       if (claims.isOwn) decision.keep(access, claims.expiresAt);
       return access;
     },

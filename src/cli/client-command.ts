@@ -127,6 +127,7 @@ function addList(client: Command, output: Output): void {
         row.client_id,
         row.tenant,
         row.grants.join(',') || '-',
+        String(row.rate_limit_per_minute ?? '-'),
         row.created_at,
         row.last_used_at ?? '-',
         row.disabled_at ?? '-',
@@ -135,7 +136,7 @@ function addList(client: Command, output: Output): void {
         output,
         json,
         rows,
-        formatTable(['CLIENT', 'TENANT', 'GRANTS', 'CREATED', 'LAST USED', 'DISABLED'], cells),
+        formatTable(['CLIENT', 'TENANT', 'GRANTS', 'RATE LIMIT', 'CREATED', 'LAST USED', 'DISABLED'], cells),
       );
     });
 }

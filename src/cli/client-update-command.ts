@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ClientEdit } from '../auth/edit-client.ts';
 import { grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
 import { scopes as knownScopes } from '../contract/scope.ts';
@@ -9,7 +9,8 @@ import { UsageError } from './error.ts';
 import type { Output } from './output.ts';
 
 type UpdateOptions = ClientChoice &
-  Omit<ClientEdit, 'refreshTokenUse'> & {
+  Omit<ClientEdit, 'refreshTokenUse' | 'rateLimit'> & {
+    readonly rateLimit?: number | 'default';
     readonly refreshTokenUse?: RefreshTokenUse | 'default';
     readonly json?: boolean;
   };
@@ -36,6 +37,12 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
     )
     .addOption(
       new Option(
+        '--rate-limit <n>',
+        'maximum requests per minute, 0 for no limit; default: the value of RATE_LIMIT_PER_MINUTE',
+      ).argParser(readRateLimit),
+    )
+    .addOption(
+      new Option(
         '--external',
         'make it a client of the external issuer (OIDC_ISSUER); its secrets are deleted, its tokens of this service revoked',
       ).conflicts(['grants', 'refreshTokenUse']),
@@ -43,13 +50,13 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-portal --external\n\nA former external client has no secret: after --grants, generate one with subreport client rotate.',
+      '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-reporting --rate-limit 600\n  subreport client update --client-id acme-portal --external\n\nA former external client has no secret: after --grants, generate one with subreport client rotate.',
     )
     .action(async (options: UpdateOptions) => {
-      const { clientId, grants, scopes, refreshTokenUse: use, external } = options;
-      if (grants === undefined && scopes === undefined && use === undefined && external !== true) {
+      const { clientId, grants, scopes, refreshTokenUse: use, rateLimit, external } = options;
+      if ([grants, scopes, use, rateLimit].every((value) => value === undefined) && external !== true) {
         throw new UsageError(
-          'Cannot update the client: at least one of --grants, --scopes, --refresh-token-use and --external must be given',
+          'Cannot update the client: at least one of --grants, --scopes, --refresh-token-use, --rate-limit and --external must be given',
         );
       }
       const edited = await withOwnClient(options, (context) =>
@@ -57,9 +64,21 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
           ...(grants !== undefined && { grants }),
           ...(scopes !== undefined && { scopes }),
           ...(use !== undefined && { refreshTokenUse: use === 'default' ? null : use }),
+          ...(rateLimit !== undefined && { rateLimit: rateLimit === 'default' ? null : rateLimit }),
           ...(external !== undefined && { external }),
         }),
       );
       writeClient(output, options.json ?? false, edited);
     });
+}
+
+const rateLimitMax = 1_000_000;
+
+function readRateLimit(text: string): number | 'default' {
+  if (text === 'default') return text;
+  const limit = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  if (limit <= rateLimitMax) return limit;
+  throw new InvalidArgumentError(
+    `it must be an integer from 0 to ${rateLimitMax}, or default, such as 600: current value is '${text}'`,
+  );
 }

@@ -68,6 +68,12 @@ const nullableUse = Type.Union([refreshTokenUse, Type.Null()], {
   examples: ['rotate'],
 });
 
+const nullableLimit = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000, format: 'int32' }), Type.Null()], {
+  description: 'Requests per minute; 0 for no limit, null for the setting of the service',
+  'x-rule': 'an integer from 0 to 1000000, or null',
+  examples: [600],
+});
+
 const external = Type.Boolean({
   description: 'Whether only the external issuer issues its tokens',
   'x-rule': 'true or false',
@@ -87,6 +93,7 @@ const members = {
     description: 'The scopes that it may have',
   }),
   refresh_token_use: nullableUse,
+  rate_limit_per_minute: nullableLimit,
   created_at: time('When it was created'),
   disabled_at: nullableTime('When it was disabled; null if it is enabled'),
   last_used_at: nullableTime('When it last got a token, to the minute; null if never'),
@@ -169,6 +176,7 @@ export const ClientUpdate = Type.Object(
     grants: Type.Optional(grants),
     scopes: Type.Optional(scopes),
     refresh_token_use: Type.Optional(nullableUse),
+    rate_limit_per_minute: Type.Optional(nullableLimit),
     external: Type.Optional(external),
   },
   { additionalProperties: false, description: 'Changes to a client; absent members stay unchanged' },

@@ -31,6 +31,7 @@ const client: Client = {
   grants: ['client_credentials', 'refresh_token'],
   scopes: ['subscription:read'],
   refresh_token_use: null,
+  rate_limit_per_minute: null,
   created_at: '2026-05-01T08:00:00Z',
   disabled_at: null,
   last_used_at: '2026-05-02T09:30:00Z',

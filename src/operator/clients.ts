@@ -71,7 +71,7 @@ export const updateClient = (context: OperatorContext, clientId: string, edit: C
     if (Object.keys(edit).length === 0) {
       throw new OperatorError(
         'INVALID',
-        'Cannot update the client: at least one of grants, scopes, refresh token use and external must be given',
+        'Cannot update the client: at least one of grants, scopes, refresh token use, rate limit and external must be given',
       );
     }
     if (edit.external === true && (edit.grants !== undefined || edit.refreshTokenUse !== undefined)) {

@@ -13,6 +13,7 @@ export const describeClient = (client: ClientRow): Client => ({
   grants: [...client.grants],
   scopes: [...client.scopes],
   refresh_token_use: client.refreshTokenUse,
+  rate_limit_per_minute: client.rateLimit,
   created_at: formatInstant(client.createdAt),
   disabled_at: timeOf(client.disabledAt),
   last_used_at: timeOf(client.lastUsedAt),

@@ -17,7 +17,8 @@ create table client (
   disabled_at bigint,
   last_used_at bigint,
   tokens_revoked_at bigint,
-  refresh_token_use text
+  refresh_token_use text,
+  rate_limit_per_minute integer
 );
 
 create table client_secret (

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
+import { runHere } from '../support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 const page = '/v1/subscription?size=1';
@@ -113,6 +114,36 @@ describe('a service whose requests hang', () => {
     await expectTokenError(first, 'temporarily_unavailable');
     await blocker.query('rollback');
     expect((await Promise.all(held)).filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe.each(engines)('the quota of a client on $engine', ({ openTestStore }) => {
+  test('replaces RATE_LIMIT_PER_MINUTE from its next request on, also for a repeated request, and 0 means none', async () => {
+    const opened = await openTestStore();
+    const service = await startService(opened, { RATE_LIMIT_PER_MINUTE: '1000' });
+    const client = await service.createClient(await service.createTenant('acme'));
+    const token = await service.accessToken(client);
+    const policy = async () => (await service.get(page, token)).headers.get('ratelimit-policy');
+    const update = async (limit: string) => {
+      const command = ['client', 'update', '--client-id', client.client_id, '--rate-limit', limit, '--json'];
+      return JSON.parse((await runHere(command, opened.environment)).stdout).rate_limit_per_minute;
+    };
+    try {
+      for (let n = 0; n < 3; n += 1) expect(await policy()).toBe('"client";q=1000;w=60');
+      expect(await update('5')).toBe(5);
+      // a change by another process is noticed shortly after it
+      await expect.poll(policy).toBe('"client";q=5;w=60');
+      let last = await service.get(page, token);
+      while (last.status === 200) last = await service.get(page, token);
+      expect(last.headers.get('ratelimit')).toContain('r=0');
+      await expectProblem(last, 'TOO_MANY_REQUESTS');
+      expect(await update('0')).toBe(0);
+      await expect.poll(policy).toBeNull();
+      expect(await update('default')).toBeNull();
+      await expect.poll(policy).toBe('"client";q=1000;w=60');
+    } finally {
+      await service.close();
+    }
   });
 });
 

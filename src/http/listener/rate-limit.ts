@@ -45,7 +45,7 @@ export interface RateLimiter {
 export function createRateLimiter({ perMinute, requests, onRefused }: RateLimiterOptions): RateLimiter {
   return {
     async count(request, reply) {
-      const limit = perMinute;
+      const limit = request.access?.rateLimit ?? perMinute;
       if (limit === 0) return;
       const key = keyOf(request);
       const counted = requests.tryAdd(key, limit) ?? (await requests.add(key, limit));
@@ -62,7 +62,7 @@ export function createRateLimiter({ perMinute, requests, onRefused }: RateLimite
       throw tooMany(limit, counted);
     },
     countRepeated(access) {
-      const limit = perMinute;
+      const limit = access.rateLimit ?? perMinute;
       if (limit === 0) return [];
       const counted = requests.tryAdd(access.clientId, limit);
       if (counted === undefined || counted.count > limit) return undefined;

@@ -78,7 +78,8 @@ export function addOauthRoute<Checked>(
           throw error;
         });
         const { client } = identified;
-        request.access = { clientId: client.clientId, tenant: client.tenant, expiresAt: 0 };
+        const { clientId, tenant, rateLimit } = client;
+        request.access = { clientId, tenant, rateLimit, expiresAt: 0 };
         await limiter.count(request, reply);
         const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
         const body = await handle({ context: bounded, ...identified, audit });

@@ -31,11 +31,12 @@ export function addClientRoutes(add: AddRoute): void {
     }),
   );
   add('updateClient', async ({ context, params: { client_id: id = '' }, body }) => {
-    const { grants, scopes, refresh_token_use: use, external } = body;
+    const { grants, scopes, refresh_token_use: use, rate_limit_per_minute: rateLimit, external } = body;
     const updated = await updateClient(context, id, {
       ...(grants !== undefined && { grants }),
       ...(scopes !== undefined && { scopes }),
       ...(use !== undefined && { refreshTokenUse: use }),
+      ...(rateLimit !== undefined && { rateLimit }),
       ...(external !== undefined && { external }),
     });
     return describeDetails(updated);

@@ -9,7 +9,7 @@ function serviceOf(tenant: string): FastifyInstance {
   const app = fastify();
   app.decorateRequest('access', null);
   app.addHook('onRequest', async (request) => {
-    request.access = { clientId: 'client', tenant: tenant as TenantId, expiresAt: 0 };
+    request.access = { clientId: 'client', tenant: tenant as TenantId, rateLimit: null, expiresAt: 0 };
   });
   return app;
 }

@@ -19,6 +19,8 @@ export interface ClientRow {
   readonly tokensRevokedAt: number | null;
   /** What happens to a used refresh token; `null` for the service's default. */
   readonly refreshTokenUse: RefreshTokenUse | null;
+  /** Requests per minute; 0 for no limit, `null` for the service's default. */
+  readonly rateLimit: number | null;
 }
 
 /** Whether only the external issuer issues tokens for this client: it has none of our grants. */
@@ -28,7 +30,7 @@ export const isExternalClient = ({ grants }: Pick<ClientRow, 'grants'>): boolean
 export type RefreshTokenUse = 'rotate' | 'reuse';
 
 /** A client to be created. */
-type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse'> & {
+type NewClientRow = Omit<ClientRow, 'tokensRevokedAt' | 'refreshTokenUse' | 'rateLimit'> & {
   readonly refreshTokenUse?: RefreshTokenUse;
 };
 
@@ -70,7 +72,8 @@ export async function insertClient(
 /** The client with this id, even if disabled, or `undefined`. */
 export async function findClient(store: Store, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await store.readDirectory(
-    `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use
+    `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use,
+       rate_limit_per_minute
      from client where client_id = $1`,
     [clientId],
   );
@@ -89,7 +92,7 @@ export async function findClientOfToken(
 ): Promise<{ readonly client: ClientRow; readonly familyRevoked: boolean } | undefined> {
   const [row] = await store.readDirectory(
     `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
-       c.tokens_revoked_at, c.refresh_token_use, f.id as family, f.revoked_at
+       c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, f.id as family, f.revoked_at
      from client as c left join refresh_family as f on f.client_id = c.client_id and f.id = $2 where c.client_id = $1`,
     [clientId, family ?? null],
   );
@@ -114,7 +117,8 @@ export async function listClients(
   { afterTenant, afterId, limit } = allClients,
 ): Promise<readonly ClientRow[]> {
   const rows = await store.readDirectory(
-    `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use
+    `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use,
+       rate_limit_per_minute
      from client where (tenant_id = $1 or $1 is null) and (tenant_id, client_id) > ($2, $3)
      order by tenant_id, client_id limit $4`,
     [tenant ?? null, afterTenant, afterId, limit],
@@ -137,7 +141,7 @@ export async function findClientWithSecrets(
 ): Promise<{ readonly client: ClientRow; readonly secrets: readonly ClientSecretRow[] } | undefined> {
   const rows = await store.readDirectory(
     `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
-       c.tokens_revoked_at, c.refresh_token_use, s.hash, s.expires_at
+       c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, s.hash, s.expires_at
      from client as c left join client_secret as s on s.client_id = c.client_id and (s.expires_at is null or s.expires_at > $2)
      where c.client_id = $1 order by s.created_at desc`,
     [clientId, nowSeconds],
@@ -227,5 +231,6 @@ function toClient(row: Row): ClientRow {
     lastUsedAt: row.last_used_at === null ? null : Number(row.last_used_at),
     tokensRevokedAt: row.tokens_revoked_at === null ? null : Number(row.tokens_revoked_at),
     refreshTokenUse: row.refresh_token_use as RefreshTokenUse | null,
+    rateLimit: row.rate_limit_per_minute === null ? null : Number(row.rate_limit_per_minute),
   };
 }

@@ -7,6 +7,8 @@ interface ClientEdit {
   readonly scopes?: readonly string[];
   /** `null` for the service's default. */
   readonly refreshTokenUse?: RefreshTokenUse | null;
+  /** `null` for the service's default. */
+  readonly rateLimit?: number | null;
 }
 
 /**
@@ -35,17 +37,18 @@ export async function enableClient(store: Store, clientId: string): Promise<bool
   return enabled?.length === 1;
 }
 
-/** Changes the grants and scopes of a client. Tokens that exceed them are rejected from now on. */
+/** Changes a client. Tokens that exceed its grants and scopes are rejected from now on. */
 export async function updateClient(
   store: Store,
   clientId: string,
-  { grants, scopes, refreshTokenUse }: ClientEdit,
+  { grants, scopes, refreshTokenUse, rateLimit }: ClientEdit,
 ): Promise<void> {
   await store.writeDirectory(
     [
       directoryStatement(
         `update client set grants = coalesce($2, grants), scopes = coalesce($3, scopes),
-           refresh_token_use = case when $4 = 1 then $5 else refresh_token_use end
+           refresh_token_use = case when $4 = 1 then $5 else refresh_token_use end,
+           rate_limit_per_minute = case when $6 = 1 then $7 else rate_limit_per_minute end
          where client_id = $1`,
         [
           clientId,
@@ -53,6 +56,8 @@ export async function updateClient(
           scopes?.join(' ') ?? null,
           refreshTokenUse === undefined ? 0 : 1,
           refreshTokenUse ?? null,
+          rateLimit === undefined ? 0 : 1,
+          rateLimit ?? null,
         ],
       ),
     ],
