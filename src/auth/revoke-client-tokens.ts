@@ -8,7 +8,7 @@ import { unknownClient } from './manage-clients.ts';
  * The tokens that come from one token request of a client: a refresh family. Times are UTC epoch
  * seconds.
  */
-interface ClientSession {
+export interface ClientSession {
   readonly id: string;
   readonly scopes: readonly string[];
   /** `null` for a session from before this was stored. */

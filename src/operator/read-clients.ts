@@ -1,5 +1,5 @@
 import { type DescribedClient, describeClient } from '../auth/edit-client.ts';
-import { listClientSessions as listSessions } from '../auth/revoke-client-tokens.ts';
+import { type ClientSession, listClientSessions as listSessions } from '../auth/revoke-client-tokens.ts';
 import { type ClientPage, type ClientRow, listClients as readClients } from '../storage/tables/client.ts';
 import type { OperatorContext } from './perform.ts';
 import { requireTenant } from './tenant.ts';
@@ -19,5 +19,5 @@ export const showClient = ({ store, now }: ReadContext, clientId: string): Promi
   describeClient(store, now(), clientId);
 
 /** The sessions of a client that can be refreshed. Throws `ClientError` if there is no client. */
-export const listClientSessions = ({ store, now }: ReadContext, clientId: string) =>
+export const listClientSessions = ({ store, now }: ReadContext, clientId: string): Promise<readonly ClientSession[]> =>
   listSessions(store, now(), clientId);
