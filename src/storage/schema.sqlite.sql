@@ -1,3 +1,30 @@
+CREATE TRIGGER audit_entry_keep before update on audit_entry begin select raise(abort, 'Cannot change the audit log: entries are only added'); end;
+
+CREATE TRIGGER audit_entry_keep_id before insert on audit_entry when exists (select 1 from audit_entry where id = new.id) begin select raise(abort, 'Cannot replace an audit entry: entries are only added'); end;
+
+CREATE TRIGGER audit_entry_keep_young before delete on audit_entry when old.recorded_at >= unixepoch() - 2592000 begin select raise(abort, 'Cannot delete an audit entry: it must be older than 30 days'); end;
+
+CREATE TABLE audit_entry (
+  id integer not null primary key autoincrement,
+  -- UTC epoch seconds.
+  recorded_at integer not null,
+  actor_kind text not null,
+  actor_id text,
+  actor_name text,
+  address text,
+  action text not null,
+  tenant text,
+  client_id text,
+  outcome text not null,
+  -- Error code of an action that was refused or failed.
+  error text,
+  correlation_id text,
+  -- A JSON object.
+  details text not null check (length(details) <= 2000)
+) strict;
+
+CREATE INDEX audit_entry_recorded on audit_entry (recorded_at);
+
 CREATE TABLE auth_key (
   purpose text not null,
   sequence integer not null,

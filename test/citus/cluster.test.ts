@@ -55,7 +55,7 @@ describe.skipIf(!hasCluster)('a Citus cluster', () => {
     );
     const names = rows.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['tenant', 'subscription', 'subscription_span']));
-    for (const local of ['client', 'refresh_family', 'auth_key', 'operator_token', 'schema_migration'])
+    for (const local of ['client', 'refresh_family', 'auth_key', 'operator_token', 'audit_entry', 'schema_migration'])
       expect(names).not.toContain(local);
     expect(new Set(rows.map(({ partmethod }) => partmethod))).toEqual(new Set(['h']));
     expect(rows.filter(({ name, key }) => key !== (name === 'tenant' ? 'id' : 'tenant_id'))).toEqual([]);

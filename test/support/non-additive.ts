@@ -34,7 +34,9 @@ export function findNonAdditive({ name, oldestSchema, statements }: Migration): 
   if (statements.some((statement) => /^-- Contract: \S/m.test(statement))) return [];
   const made = new Set(texts.map((text) => /^create table (?:if not exists )?(\w+)/.exec(text)?.[1]));
   return texts.flatMap((text) => {
-    const table = /\b(?:alter table (?:only |if exists )*|truncate (?:table )?| on (?:only )?)(\w+)/.exec(text)?.[1];
+    const table = /\b(?:alter table (?:only |if exists )*|truncate (?:table )?(?!on )| on (?:only )?)(\w+)/.exec(
+      text,
+    )?.[1];
     if (table !== undefined && made.has(table)) return [];
     return breaking.filter(([, pattern]) => pattern.test(text)).map(([kind]) => `${kind}: ${text}`);
   });

@@ -42,8 +42,10 @@ async function fill(client: pg.Client, source: SqliteConnection, onCopied: OnCop
   await requireAlone(client);
   const tables = await describeTables(client, listTables(source));
   // remove the keys that a first start of the service has created
+  await client.query('alter table audit_entry disable trigger user');
   for (const { name, hasRowSecurity } of tables.toReversed())
     if (!hasRowSecurity) await client.query(`delete from ${name}`);
+  await client.query('alter table audit_entry enable trigger user');
   let bytes = 0;
   for (const table of tables) {
     for (const rows of rowsOf(source, table)) {
@@ -52,7 +54,11 @@ async function fill(client: pg.Client, source: SqliteConnection, onCopied: OnCop
       onCopied({ bytes });
     }
   }
+  await client.query(continueAuditIds);
 }
+
+/** The next entry of the audit log gets the id after the restored ones. */
+const continueAuditIds = `select setval(pg_get_serial_sequence('audit_entry', 'id'), coalesce(max(id), 0) + 1, false) from audit_entry`;
 
 async function requireEmpty(client: pg.Client): Promise<void> {
   const { rows } = await client.query('select id from tenant limit 1');
