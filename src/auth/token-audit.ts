@@ -4,15 +4,16 @@ import type { TokenResponse } from '../contract/token.ts';
 /** Longest client id that is logged whole. */
 const idLengthMax = 255;
 
-/** How a generated secret, an access token or a refresh token begins. */
-const secretLike = /^(?:[\w-]{43}$|eyJ|[\w-]{22}\.\d)/;
+/** How a generated secret, an access token, a refresh token or an operator's token begins. */
+const secretLike = /^(?:[\w-]{43}$|eyJ|[\w-]{22}\.\d|sro_)/;
 
 /**
  * Returns an unauthenticated client id for the audit log: truncated, and without what looks like a
- * secret or a token.
+ * secret, a token or an email address.
  */
 export function describeClaimedId(clientId: string | undefined): string | null {
   if (clientId === undefined) return null;
+  if (clientId.includes('@')) return '(omitted: it looks like an email address)';
   return secretLike.test(clientId) ? '(omitted: it looks like a secret)' : clientId.slice(0, idLengthMax);
 }
 

@@ -101,7 +101,10 @@ async function identify<Checked>(
   const form = readForm(request);
   const credentials = readCredentials(request, form);
   const claimedId = claimedClientId(credentials);
-  auditRequest(request, { claimed_client_id: describeClaimedId(claimedId) });
+  auditRequest(request, {
+    claimed_client_id: describeClaimedId(claimedId),
+    ...(isSignIn(request, form) && { sign_in: true }),
+  });
   const checked = checkForm(form);
   await waitForTurn(claimedId);
   return { form, checked, client: await authenticateClient(context, credentials) };
@@ -113,6 +116,10 @@ const readCredentials = ({ headers, ip }: FastifyRequest, form: ReadonlyMap<stri
   clientSecret: form.get('client_secret'),
   address: ip,
 });
+
+/** Whether a page of this service asks for the first token; browsers set the header, pages cannot. */
+const isSignIn = ({ headers }: FastifyRequest, form: ReadonlyMap<string, string>): boolean =>
+  headers['sec-fetch-site'] === 'same-origin' && form.get('grant_type') === 'client_credentials';
 
 /** Credentials in a URL end up in logs (RFC 6749 §2.3.1). */
 function refuseUrlParameters(request: FastifyRequest): void {

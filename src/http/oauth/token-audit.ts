@@ -9,6 +9,8 @@ export interface TokenAudit {
   readonly address: string;
   /** As the request claims it, before authentication. */
   readonly claimed_client_id: string | null;
+  /** Present if a page of this service, such as the console, signs a client in. */
+  readonly sign_in?: true;
   readonly outcome: 'accepted' | 'refused';
   readonly error?: TokenErrorCode;
   /** The refresh family that was used, created or revoked. */

@@ -1,0 +1,37 @@
+import type { AuditAction } from './audit-action.ts';
+
+/** Who caused an entry of the audit log. */
+export interface AuditActor {
+  /**
+   * `operator`: the holder of an operator's token. `command`: a user of the machine who ran a
+   * command. `client`: an authenticated client. `anonymous`: a caller that was not authenticated.
+   */
+  readonly kind: 'operator' | 'command' | 'client' | 'anonymous';
+  readonly id: string | null;
+  readonly name: string | null;
+}
+
+/**
+ * `started`: an action of several transactions began. `ok`: it succeeded. `refused`: a rule did not
+ * allow it. `failed`: the store or the service failed; it may be partly done.
+ */
+export const auditOutcomes = ['started', 'ok', 'refused', 'failed'] as const;
+export type AuditOutcome = (typeof auditOutcomes)[number];
+
+/** What the audit log records. */
+export interface AuditEvent {
+  readonly actor: AuditActor;
+  /** Source address of the request; `null` for a command. */
+  readonly address: string | null;
+  readonly action: AuditAction;
+  readonly tenant: string | null;
+  readonly clientId: string | null;
+  readonly outcome: AuditOutcome;
+  /** Error code, unless it succeeded. */
+  readonly error: string | null;
+  readonly correlationId: string | null;
+  /** The members that `docs/audit.md` lists. Never a secret, a token, an email or a record. */
+  readonly details: AuditDetails;
+}
+
+export type AuditDetails = Readonly<Record<string, string | number | boolean | readonly string[]>>;

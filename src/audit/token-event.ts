@@ -1,0 +1,57 @@
+import { operations } from '../contract/operations.ts';
+import { type TokenErrorCode, tokenErrorTable } from '../contract/token-error.ts';
+import type { AuditAction } from './audit-action.ts';
+import type { AuditEvent } from './audit-event.ts';
+
+/** A request with client credentials, after its response. */
+interface TokenOutcome {
+  readonly address: string;
+  /** As the request claims it, before authentication. */
+  readonly claimed_client_id: string | null;
+  readonly outcome: 'accepted' | 'refused';
+  readonly error?: TokenErrorCode;
+  readonly family?: string;
+  /** Whether a page of this service, such as the console, signs a client in. */
+  readonly sign_in?: boolean;
+}
+
+interface Client {
+  readonly clientId: string;
+  readonly tenant: string;
+}
+
+const actionOf: Readonly<Record<string, AuditAction>> = {
+  [operations.issueToken.path]: 'token.request',
+  [operations.revokeToken.path]: 'token.revoke',
+  [operations.introspectToken.path]: 'token.introspect',
+};
+
+/**
+ * Returns the event of a request with client credentials: a refusal, the reuse of a refresh token
+ * or a sign-in by a page of this service. Returns `undefined` if the audit log does not record it.
+ */
+export function tokenEvent(
+  route: string | null,
+  client: Client | null,
+  { address, claimed_client_id: claimed, outcome, error, family, sign_in: isSignIn = false }: TokenOutcome,
+): AuditEvent | undefined {
+  const action = actionOf[route ?? ''];
+  const isRefused = outcome === 'refused';
+  if (action === undefined || isOurFault(error)) return undefined;
+  if (!isRefused && !isSignIn) return undefined;
+  const isReuse = isRefused && family !== undefined;
+  return {
+    actor: { kind: client === null ? 'anonymous' : 'client', id: client?.clientId ?? null, name: null },
+    address,
+    action: isReuse ? 'token.reuse' : isSignIn ? 'console.sign-in' : action,
+    tenant: client?.tenant ?? null,
+    clientId: client?.clientId ?? claimed,
+    outcome: isRefused ? 'refused' : 'ok',
+    error: error ?? null,
+    correlationId: null,
+    details: isReuse ? { family } : {},
+  };
+}
+
+const isOurFault = (error: TokenErrorCode | undefined): boolean =>
+  error !== undefined && tokenErrorTable[error].status >= 500;
