@@ -12,7 +12,7 @@ interface TokenOutcome {
   readonly error?: TokenErrorCode;
   readonly family?: string;
   /** Whether a page of this service, such as the console, signs a client in. */
-  readonly sign_in?: boolean;
+  readonly purpose?: 'sign-in';
 }
 
 interface Client {
@@ -33,10 +33,11 @@ const actionOf: Readonly<Record<string, AuditAction>> = {
 export function tokenEvent(
   route: string | null,
   client: Client | null,
-  { address, claimed_client_id: claimed, outcome, error, family, sign_in: isSignIn = false }: TokenOutcome,
+  { address, claimed_client_id: claimed, outcome, error, family, purpose }: TokenOutcome,
 ): AuditEvent | undefined {
   const action = actionOf[route ?? ''];
   const isRefused = outcome === 'refused';
+  const isSignIn = purpose === 'sign-in';
   if (action === undefined || isOurFault(error)) return undefined;
   if (!isRefused && !isSignIn) return undefined;
   const isReuse = isRefused && family !== undefined;

@@ -199,6 +199,12 @@ export const settings = {
     90,
     'Days for which the history of imports is kept, with the first rejected rows of each; 0 keeps it forever',
   ),
+  AUDIT_RETENTION_DAYS: wholeNumber(
+    30,
+    36_500,
+    400,
+    'Days for which entries of the audit log are kept (docs/audit.md); the database refuses to delete younger ones than 30 days',
+  ),
   CONNECTIONS_PER_ADDRESS_MAX: wholeNumber(
     1,
     100_000,
@@ -224,7 +230,7 @@ export const settings = {
   AUDIT_FILE: text(
     '',
     'a file, such as /var/log/subreport/audit.log or /dev/stderr',
-    'File to which each command that changes something appends a line with user, arguments and result; if unset, audit.log in DATA_DIR',
+    'File to which commands append each of their entries of the audit log as a line of JSON, like the lines of the service (docs/audit.md); if unset, the entries are only in the database',
   ),
   OIDC_ISSUER: issuerUrl(
     'https://id.example.com/realms/acme',

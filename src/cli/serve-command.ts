@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { openKeyRing } from '../auth/key-ring.ts';
 import { sweepImports } from '../import/sweep-imports.ts';
 import type { Store } from '../storage/store.ts';
+import { sweepAuditEntries } from '../storage/tables/audit-entry.ts';
 import { deleteDeadFamilies } from '../storage/tables/refresh-family.ts';
 import { sweepTombstones } from '../storage/tables/tombstone.ts';
 import { announce } from './announce.ts';
@@ -20,6 +21,7 @@ import { onStopSignal, stopService } from './stop-service.ts';
 import { logStoreEvents, nowSeconds, openReadyStore } from './store-session.ts';
 
 const sweepEveryMs = 600_000;
+const daySeconds = 86_400;
 const workersMax = 64;
 
 interface ServeOptions {
@@ -127,11 +129,12 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
 
 /** Deletes expired data now and periodically. After an error, the next run tries again. */
 function sweepRegularly(store: Store, config: Config, logger: Logger): void {
-  const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays } = config;
+  const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays, AUDIT_RETENTION_DAYS: auditDays } = config;
   const attempt = (sweep: Promise<unknown>, left: string) =>
     sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
   const sweep = async () => {
     await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
+    await attempt(sweepAuditEntries(store, nowSeconds() - auditDays * daySeconds), 'expired audit entries');
     if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
     if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');
   };

@@ -23,6 +23,7 @@ import { keyRingOptions } from './key-ring-options.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openSpool } from './open-spool.ts';
 import { packageVersion } from './package-version.ts';
+import { openServiceAudit } from './service-audit.ts';
 import { nowSeconds } from './store-session.ts';
 
 /**
@@ -99,10 +100,11 @@ export async function serve(
   const { isDraining } = shared;
   const waiting = (): number => protection.queue.waiting;
   const opened = operator?.openMetrics({ store, config, isDraining, waiting, certificates });
+  const audit = openServiceAudit(store, logger, opened);
   const app = await buildServer({
     ...shared,
     tls: certificates.public,
-    observe: opened?.observePublic,
+    observe: audit.observe,
     auth,
     resourceServer,
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
@@ -113,6 +115,7 @@ export async function serve(
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
   });
+  app.addHook('onClose', () => audit.tally.close());
   const spool = openSpool(config);
   await spool.sweep();
   const management = await operator?.buildManagementServer({

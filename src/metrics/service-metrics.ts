@@ -1,5 +1,6 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
+import { addAuditMetrics, type MeasureAudit } from './audit-metrics.ts';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
 import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
 import { addOverloadMetrics, type MeasuredQueue, type MeasureRefusals } from './overload-metrics.ts';
@@ -15,6 +16,7 @@ export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
 /** The metrics of this process. */
 export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
   readonly measureListener: MeasureListener;
+  readonly audit: MeasureAudit;
   /** Writes all metrics in the text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly values: () => Promise<MetricValues>;
@@ -38,6 +40,7 @@ export function createServiceMetrics(
   return {
     ...work,
     ...refusals,
+    audit: addAuditMetrics(registry),
     measureListener,
     render: () => registry.metrics(),
     values: () => registry.getMetricsAsJSON(),

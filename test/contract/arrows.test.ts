@@ -38,6 +38,8 @@ const wrongImports: readonly (readonly [room: string, specifier: string])[] = [
   ['src/auth', '../import/check-row.ts'],
   ['src/auth', '../http/server.ts'],
   ['src/auth', 'pg'],
+  ['src/audit', '../auth/resource-server.ts'],
+  ['src/audit', 'pino'],
   ['src/report', '../auth/resource-server.ts'],
   ['src/report', '../import/check-row.ts'],
   ['src/report', 'node:sqlite'],

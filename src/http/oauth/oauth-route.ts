@@ -103,7 +103,7 @@ async function identify<Checked>(
   const claimedId = claimedClientId(credentials);
   auditRequest(request, {
     claimed_client_id: describeClaimedId(claimedId),
-    ...(isSignIn(request, form) && { sign_in: true }),
+    ...(isSignIn(request, form) && { purpose: 'sign-in' }),
   });
   const checked = checkForm(form);
   await waitForTurn(claimedId);

@@ -10,7 +10,7 @@ export interface TokenAudit {
   /** As the request claims it, before authentication. */
   readonly claimed_client_id: string | null;
   /** Present if a page of this service, such as the console, signs a client in. */
-  readonly sign_in?: true;
+  readonly purpose?: 'sign-in';
   readonly outcome: 'accepted' | 'refused';
   readonly error?: TokenErrorCode;
   /** The refresh family that was used, created or revoked. */
