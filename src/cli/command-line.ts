@@ -30,6 +30,7 @@ const operatorCommands: Commands = {
   migrate: async () => (await import('./migrate-command.ts')).addMigrateCommand,
   config: async () => (await import('./config-command.ts')).addConfigCommand,
   doctor: async () => (await import('./doctor-command.ts')).addDoctorCommand,
+  audit: async () => (await import('./audit-command.ts')).addAuditCommand,
   backup: async () => (await import('./backup-command.ts')).addBackupCommand,
   restore: async () => (await import('./restore-command.ts')).addRestoreCommand,
   tenant: async () => (await import('./tenant-command.ts')).addTenantCommand,

@@ -107,12 +107,12 @@ describe.each(engines)('the audit log on $engine', ({ engine, openTestStore }) =
       ['a', 'b', 'c'].map((action) => entry({ action })),
     );
     const forward = await list({}, { limit: 3 });
-    expect(forward.entries.map(({ action }) => action)).toEqual(['first', 'a', 'b']);
-    const rest = await list({}, { limit: 3, after: forward.next ?? 0 });
-    expect([rest.entries.map(({ action }) => action), rest.next]).toEqual([['c'], null]);
+    expect([forward.entries.map(({ action }) => action), forward.hasMore]).toEqual([['first', 'a', 'b'], true]);
+    const rest = await list({}, { limit: 3, after: forward.reached });
+    expect([rest.entries.map(({ action }) => action), rest.hasMore]).toEqual([['c'], false]);
     const back = await listAuditEntries(store, {}, { limit: 3 });
     expect(back.entries.map(({ action }) => action)).toEqual(['c', 'b', 'a']);
-    const older = await listAuditEntries(store, {}, { limit: 1, before: back.next ?? 0 });
+    const older = await listAuditEntries(store, {}, { limit: 1, before: back.reached });
     expect(older.entries.map(({ action }) => action)).toEqual(['first']);
   });
 

@@ -47,15 +47,17 @@ export interface AuditPage {
   readonly after?: number | undefined;
 }
 
-/** Entries of a page, and the id at which the next page begins; `null` after the last entry. */
+/** A page of entries. */
 export interface AuditEntries {
   readonly entries: readonly AuditEntryRow[];
-  readonly next: number | null;
+  /** The last id that was looked at; the next page begins after it. */
+  readonly reached: number;
+  readonly hasMore: boolean;
 }
 
 /** Ids that one statement looks at: some 10 ms, during which SQLite serves no other request. */
 const windowIds = 10_000;
-/** Statements per page: a filter that matches little returns a short page with a `next`. */
+/** Statements per page: a filter that matches little returns a short page. */
 const windowsMax = 50;
 
 /** Entries removed per transaction. */
@@ -80,7 +82,7 @@ export async function insertAuditEntries(store: Store, entries: readonly NewAudi
   return results.map(([row]) => Number(row?.id));
 }
 
-/** Lists entries, newest first, or oldest first after an id. */
+/** Lists entries, newest first, or oldest first after an id. A page may be short and yet have more. */
 export async function listAuditEntries(
   store: Store,
   filter: AuditFilter,
@@ -88,31 +90,26 @@ export async function listAuditEntries(
 ): Promise<AuditEntries> {
   const [bounds] = await store.readDirectory('select min(id) as oldest, max(id) as newest from audit_entry');
   const [oldest, newest] = [Number(bounds?.oldest ?? 1), Number(bounds?.newest ?? 0)];
-  const isForward = after !== undefined;
   const entries: AuditEntryRow[] = [];
-  let at = isForward ? Math.max(after + 1, oldest) : Math.min((before ?? newest + 1) - 1, newest);
-  for (let windows = 0; windows < windowsMax; windows += 1) {
-    if (isForward ? at > newest : at < oldest) return { entries, next: null };
-    const far = isForward ? at + windowIds - 1 : at - windowIds + 1;
-    const rows = await readWindow(store, filter, [Math.min(at, far), Math.max(at, far)], {
-      isForward,
-      limit: limit - entries.length,
-    });
+  const isForward = after !== undefined;
+  let reached = isForward ? Math.max(after, oldest - 1) : Math.min(before ?? newest + 1, newest + 1);
+  const hasMore = () => (isForward ? reached < newest : reached > oldest);
+  for (let windows = 0; windows < windowsMax && hasMore() && entries.length < limit; windows += 1) {
+    const ids = isForward
+      ? [reached + 1, Math.min(reached + windowIds, newest)]
+      : [Math.max(reached - windowIds, oldest), reached - 1];
+    const rows = await readWindow(store, filter, ids, { isForward, limit: limit - entries.length });
     entries.push(...rows);
-    const last = entries.at(-1);
-    if (entries.length === limit && last !== undefined) {
-      const isLast = isForward ? last.id >= newest : last.id <= oldest;
-      return { entries, next: isLast ? null : last.id };
-    }
-    at = isForward ? far + 1 : far - 1;
+    const isFull = entries.length === limit;
+    reached = Number(isFull ? entries.at(-1)?.id : isForward ? ids[1] : ids[0]);
   }
-  return { entries, next: isForward ? at - 1 : at + 1 };
+  return { entries, reached, hasMore: hasMore() };
 }
 
 async function readWindow(
   store: Store,
   filter: AuditFilter,
-  ids: readonly [first: number, last: number],
+  ids: readonly number[],
   { isForward, limit }: { readonly isForward: boolean; readonly limit: number },
 ): Promise<readonly AuditEntryRow[]> {
   const values: readonly SqlValue[] = [
