@@ -10,25 +10,43 @@ const perMinute = {
   others: 'true if there were too many callers to name each',
 };
 
+const operatorToken = { operator_id: "id of the operator's token" };
+
 /** Actions that change something, by the name that the audit log, the API and the commands use. */
 const operatorActions = {
   'tenant.create': { summary: 'A tenant is created' },
-  'tenant.delete': { summary: 'A tenant is deleted with its clients and records' },
+  'tenant.delete': {
+    summary: 'A tenant is deleted with its clients and records',
+    details: { clients: 'deleted clients', rows: 'deleted records, counts and tombstones' },
+  },
   'client.create': { summary: 'A client is created' },
   'client.update': { summary: 'The grants, the scopes or the token use of a client change' },
   'client.rotate': { summary: 'A client gets a new secret' },
   'client.disable': { summary: 'A client is disabled' },
   'client.enable': { summary: 'A client is enabled' },
   'client.delete': { summary: 'A client is deleted' },
-  'client.revoke-tokens': { summary: 'Tokens of a client are revoked' },
-  'keys.rotate': { summary: 'A new key is made for tokens' },
-  'subscription.erase': { summary: 'Records are deleted for good' },
-  'operator.create': { summary: "An operator's token is created" },
-  'operator.revoke': { summary: "An operator's token is revoked" },
+  'client.revoke-tokens': {
+    summary: 'Tokens of a client are revoked',
+    details: { session: 'the only session whose tokens are revoked; absent for all' },
+  },
+  'keys.rotate': {
+    summary: 'A new key is made for tokens',
+    details: { purpose: 'access or refresh', mode: 'soon, now or compromised', kid: 'id of the new key' },
+  },
+  'subscription.erase': {
+    summary: 'Records are deleted for good',
+    details: { asked: 'ids in the request', deleted: 'deleted records', missing: 'ids without a record' },
+  },
+  'operator.create': { summary: "An operator's token is created", details: operatorToken },
+  'operator.revoke': { summary: "An operator's token is revoked", details: operatorToken },
 } as const satisfies Readonly<Record<string, Described>>;
 
 /** What callers of the service do, counted per minute. */
 const callerActions = {
+  'operator.sign-in': {
+    summary: "An operator's token is used after an hour without use, or a token is refused",
+    details: perMinute,
+  },
   'console.sign-in': {
     summary: 'A page of the service, such as the console, signs in a client, or is refused',
     details: perMinute,

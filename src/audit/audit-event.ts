@@ -1,7 +1,7 @@
 import type { AuditAction } from './audit-action.ts';
 
 /** Who caused an entry of the audit log. */
-export interface AuditActor {
+interface AuditActor {
   /**
    * `operator`: the holder of an operator's token. `command`: a user of the machine who ran a
    * command. `client`: an authenticated client. `anonymous`: a caller that was not authenticated.
@@ -16,7 +16,7 @@ export interface AuditActor {
  * allow it. `failed`: the store or the service failed; it may be partly done.
  */
 export const auditOutcomes = ['started', 'ok', 'refused', 'failed'] as const;
-export type AuditOutcome = (typeof auditOutcomes)[number];
+type AuditOutcome = (typeof auditOutcomes)[number];
 
 /** What the audit log records. */
 export interface AuditEvent {

@@ -13,7 +13,7 @@ export interface AuditLog {
 }
 
 /** Receives the number of entries that were stored, or that the store did not accept. */
-export interface AuditMeasure {
+interface AuditMeasure {
   readonly recorded: (event: AuditEvent) => void;
   readonly writeFailed: (events: number) => void;
 }
@@ -29,6 +29,9 @@ interface AuditLogOptions {
 
 /** Longest JSON of the details, in characters; the table has the same limit. */
 const detailsLengthMax = 2_000;
+
+/** Longest name of a tenant or a client, in characters. */
+const nameLengthMax = 255;
 
 /** Creates the audit log of a store. */
 export function createAuditLog({ store, now, write, measure }: AuditLogOptions): AuditLog {
@@ -53,6 +56,8 @@ function toEntry(event: AuditEvent, recordedAt: number): NewAuditEntry {
   const details = JSON.stringify(all);
   return {
     ...others,
+    tenant: printable(event.tenant),
+    clientId: printable(event.clientId),
     recordedAt,
     actorKind: actor.kind,
     actorId: actor.id,
@@ -61,9 +66,16 @@ function toEntry(event: AuditEvent, recordedAt: number): NewAuditEntry {
   };
 }
 
+/**
+ * A name that was not checked may contain NUL, which PostgreSQL rejects, or control sequences of
+ * terminals.
+ */
+const printable = (name: string | null): string | null =>
+  name?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, nameLengthMax) ?? null;
+
 type WrittenEntry = ReturnType<typeof formatAuditEntry>;
 
-/** An entry as the API, the command and the log stream show it; `id` is null if it is not stored. */
+/** An entry as API, command and log stream show it; `id` is null if it is not stored. */
 export const formatAuditEntry = (entry: Omit<AuditEntryRow, 'id'> & { readonly id: number | null }) => ({
   id: entry.id,
   recorded_at: formatInstant(entry.recordedAt),

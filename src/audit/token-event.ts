@@ -40,15 +40,13 @@ export function tokenEvent(
   const isSignIn = purpose === 'sign-in';
   if (action === undefined || isOurFault(error)) return undefined;
   if (!isRefused && !isSignIn) return undefined;
-  // a claimed id may contain NUL, which PostgreSQL rejects, or control sequences of terminals
-  const claimedId = claimed?.replaceAll(/[^\x20-\x7e]/g, '?') ?? null;
   const isReuse = isRefused && family !== undefined;
   return {
     actor: { kind: client === null ? 'anonymous' : 'client', id: client?.clientId ?? null, name: null },
     address,
     action: isReuse ? 'token.reuse' : isSignIn ? 'console.sign-in' : action,
     tenant: client?.tenant ?? null,
-    clientId: client?.clientId ?? claimedId,
+    clientId: client?.clientId ?? claimed,
     outcome: isRefused ? 'refused' : 'ok',
     error: error ?? null,
     correlationId: null,

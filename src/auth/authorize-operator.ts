@@ -11,6 +11,8 @@ export interface OperatorAccess {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** When the token was last used before this request, in UTC epoch seconds; `null` if never. */
+  readonly lastUsedAt: number | null;
   /** The token itself, from which the key of stored responses is derived. Never log it. */
   readonly token: string;
 }
@@ -44,8 +46,9 @@ export function createOperatorGate({ store, failures, now }: OperatorGateOptions
         throw invalidToken();
       }
       await recordOperatorTokenUse(store, found, now());
-      if (!found.scopes.includes(scope)) throw insufficientScope(scope);
-      return { id: found.id, name: found.name, scopes: found.scopes, token };
+      if (!found.scopes.includes(scope)) throw insufficientScope(scope, found.id);
+      const { id, name, scopes, lastUsedAt } = found;
+      return { id, name, scopes, lastUsedAt, token };
     },
   };
 }
@@ -71,9 +74,11 @@ const invalidToken = () =>
     "Cannot accept the access token: it must be an operator's token that is neither expired nor revoked",
   );
 
-const insufficientScope = (scope: OperatorScope) =>
+const insufficientScope = (scope: OperatorScope, operatorId: string) =>
   new AccessError(
     'INSUFFICIENT_SCOPE',
     `Cannot use the access token for this operation: its scope must include '${scope}'`,
     scope,
+    undefined,
+    operatorId,
   );

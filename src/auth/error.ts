@@ -69,12 +69,15 @@ export class AccessError extends Error {
   readonly scope: string | undefined;
   /** The client of the token, if its signature is valid; for the log, never for the client. */
   readonly clientId: string | undefined;
+  /** The operator of the token, if it is valid; for the audit log. */
+  readonly operatorId: string | undefined;
 
-  constructor(code: AccessErrorCode, message: string, scope?: string, clientId?: string) {
+  constructor(code: AccessErrorCode, message: string, scope?: string, clientId?: string, operatorId?: string) {
     super(message);
     this.code = code;
     this.scope = scope;
     this.clientId = clientId;
+    this.operatorId = operatorId;
   }
 }
 

@@ -1,16 +1,18 @@
 import type { OperatorContext } from '../operator/perform.ts';
 import type { Store } from '../storage/store.ts';
+import { openCommandAudit } from './command-audit.ts';
 import type { Config } from './config.ts';
 import { osUser } from './os-user.ts';
 import { nowSeconds, withStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
-const commandContext = (store: Store): OperatorContext => ({
+const commandContext = (store: Store, config: Config): OperatorContext => ({
   store,
   now: nowSeconds,
   actor: { kind: 'command', user: osUser() },
+  audit: openCommandAudit(store, config),
 });
 
 /** Runs an operator's command with an open store, and always closes it. */
 export const withOperator = <T>(config: Config, work: (context: OperatorContext) => Promise<T>): Promise<T> =>
-  withStore(config, (store) => work(commandContext(store)));
+  withStore(config, (store) => work(commandContext(store, config)));

@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator/error.ts';
-import { CommandAudit } from './command-audit.ts';
 import { describeFailure } from './describe-failure.ts';
 import { InterruptedError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
@@ -111,17 +110,9 @@ function inheritSettings(command: Command): void {
  * fix, and the stack of any other.
  */
 export async function runCommandLine(argv: readonly string[], output: Output): Promise<number> {
-  const audit = new CommandAudit(output);
-  const { stdout, stderr } = output;
-  const noted = { stdout, stderr, onResult: (result: unknown) => audit.noteResult(result) };
-  const program = await buildProgram(noted, namesFor(argv));
-  program.hook('preAction', (_program, command) => {
-    loadEnvironment(program.opts<{ envFile?: string }>().envFile);
-    audit.begin(command);
-  });
-  const code = await runProgram(program, argv, output);
-  await audit.end(code === 0 ? Number(process.exitCode ?? 0) : code);
-  return code;
+  const program = await buildProgram(output, namesFor(argv));
+  program.hook('preAction', () => loadEnvironment(program.opts<{ envFile?: string }>().envFile));
+  return runProgram(program, argv, output);
 }
 
 async function runProgram(program: Command, argv: readonly string[], output: Output): Promise<number> {

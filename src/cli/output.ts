@@ -3,13 +3,10 @@ export interface Output {
   /** `write` returns false while the reader is slower; `columns` is the width of the terminal. */
   readonly stdout: { write(text: string | Uint8Array): unknown; readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
-  /** Called with the result of a command, in addition to writing it. */
-  readonly onResult?: (result: unknown) => void;
 }
 
 /** Writes the result of a command: one line of JSON, or text. */
 export function writeResult(output: Output, json: boolean, value: unknown, human: string): void {
-  output.onResult?.(value);
   output.stdout.write(json ? `${JSON.stringify(value)}\n` : `${human}\n`);
 }
 

@@ -13,6 +13,7 @@ import { apiPath } from '../contract/report-paths.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
 import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
+import { watchGate } from '../operator/watch-gate.ts';
 import { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import { closeCertificates, openCertificates } from './certificates.ts';
@@ -125,7 +126,8 @@ export async function serve(
     spool,
     now: nowSeconds,
     keyRing,
-    operatorGate: createOperatorGate({ store, failures, now: nowSeconds }),
+    audit: audit.log,
+    operatorGate: watchGate(createOperatorGate({ store, failures, now: nowSeconds }), audit.tally, nowSeconds),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     bodyStallMs,
     observe: opened?.observeManagement,

@@ -1,21 +1,19 @@
-/**
- * Every action that changes something, by the name that the audit log, the API and the commands
- * use.
- */
-export type ActionName =
-  | 'tenant.create'
-  | 'tenant.delete'
-  | 'client.create'
-  | 'client.update'
-  | 'client.rotate'
-  | 'client.disable'
-  | 'client.enable'
-  | 'client.delete'
-  | 'client.revoke-tokens'
-  | 'keys.rotate'
-  | 'subscription.erase'
-  | 'operator.create'
-  | 'operator.revoke';
+import type { OperatorAction } from '../audit/audit-action.ts';
+import type { AuditDetails } from '../audit/audit-event.ts';
+
+/** An action of the operator, and what it changes as far as that is known before it runs. */
+export interface Action<T> {
+  readonly name: OperatorAction;
+  readonly target: ActionTarget;
+  /** The rest of the target, known only after the action: an id may have been generated. */
+  readonly targetOf?: (result: T) => ActionTarget;
+  /** Details for the audit log, as `docs/audit.md` lists them. */
+  readonly details?: AuditDetails;
+  /** Details of what was done, known only after the action. */
+  readonly detailsOf?: (result: T) => AuditDetails;
+  /** Whether it takes several transactions; the audit log then also has its start. */
+  readonly inSteps?: boolean;
+}
 
 /** What an action changes. */
 export interface ActionTarget {
@@ -23,6 +21,4 @@ export interface ActionTarget {
   readonly clientId?: string;
   /** The operator's token that is created or revoked. */
   readonly operatorId?: string;
-  /** What else says what changes: the purpose of a key and how it is rotated, or a session. */
-  readonly detail?: string;
 }

@@ -15,7 +15,8 @@ import { revokeSession, revokeTokens } from '../auth/revoke-client-tokens.ts';
 import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
 import type { Scope } from '../contract/scope.ts';
 import { findClient } from '../storage/tables/client.ts';
-import type { ActionName } from './action.ts';
+import type { OperatorAction } from '../audit/audit-action.ts';
+import type { AuditDetails } from '../audit/audit-event.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
 import { requireTenant } from './tenant.ts';
@@ -127,20 +128,20 @@ export const revokeClientTokens = (context: OperatorContext, clientId: string, s
     clientId,
     ({ store, now }) =>
       session === undefined ? revokeTokens(store, now(), clientId) : revokeSession(store, now(), clientId, session),
-    session,
+    session === undefined ? undefined : { session },
   );
 
 /** Runs an action on one client; its tenant is part of the target. */
 async function performOn<T>(
   context: OperatorContext,
-  name: ActionName,
+  name: OperatorAction,
   clientId: string,
   work: (context: OperatorContext) => Promise<T>,
-  detail?: string,
+  details?: AuditDetails,
 ): Promise<T> {
   const tenant = (await findClient(context.store, clientId))?.tenant;
-  const target = { clientId, ...(tenant !== undefined && { tenant }), ...(detail !== undefined && { detail }) };
-  return perform(context, { name, target }, () => work(context));
+  const target = { clientId, ...(tenant !== undefined && { tenant }) };
+  return perform(context, { name, target, ...(details && { details }) }, () => work(context));
 }
 
 type Given<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };

@@ -7,8 +7,18 @@ import { requireTenant } from './tenant.ts';
  * an import into the tenant is running.
  */
 export function eraseSubscriptions(context: OperatorContext, name: string, ids: ReadonlySet<string>) {
-  return perform(context, { name: 'subscription.erase', target: { tenant: name } }, async () => {
+  const work = async () => {
     const summary = await eraseById(context.store, await requireTenant(context.store, name), ids);
     return { tenant: name, ...summary };
-  });
+  };
+  return perform(
+    context,
+    {
+      name: 'subscription.erase',
+      target: { tenant: name },
+      detailsOf: ({ asked, deleted, missing }) => ({ asked, deleted, missing }),
+      inSteps: true,
+    },
+    work,
+  );
 }

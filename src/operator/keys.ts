@@ -12,8 +12,10 @@ export const rotateKeys = (
   purpose: KeyInfo['purpose'],
   mode: RotationMode,
 ): Promise<KeyInfo> =>
-  perform(context, { name: 'keys.rotate', target: { detail: `${purpose} ${mode}` } }, () =>
-    rotate(ring, purpose, mode),
+  perform(
+    context,
+    { name: 'keys.rotate', target: {}, details: { purpose, mode }, detailsOf: ({ kid }: KeyInfo) => ({ kid }) },
+    () => rotate(ring, purpose, mode),
   );
 
 /** A key as the API and the commands show it. */

@@ -57,10 +57,20 @@ export const showTenant = async ({ store }: Pick<OperatorContext, 'store'>, name
  * Throws `ImportError` `BUSY` while an import into the tenant, or another deletion of it, runs.
  */
 export function deleteTenant(context: OperatorContext, name: string) {
-  return perform(context, { name: 'tenant.delete', target: { tenant: name } }, async () => {
+  const work = async () => {
     const { tenant } = await requireAnyTenant(context.store, name);
     return { tenant: name, deleted: true, ...(await deleteTenantData(context.store, tenant, context.now)) };
-  });
+  };
+  return perform(
+    context,
+    {
+      name: 'tenant.delete',
+      target: { tenant: name },
+      detailsOf: ({ clients, rows }) => ({ clients, rows }),
+      inSteps: true,
+    },
+    work,
+  );
 }
 
 const count = async (store: Store, tenant: Tenant): Promise<CountedTenant> => ({

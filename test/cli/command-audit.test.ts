@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 
 let folder: string;
@@ -12,41 +13,52 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const run = (args: readonly string[], more: Record<string, string> = {}, input = '') =>
-  runHere(args, { ...environment, ...more }, input);
-const linesOf = (file: string): Record<string, unknown>[] =>
-  readFileSync(file, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+const run = (args: readonly string[], more: Record<string, string> = {}) => runHere(args, { ...environment, ...more });
+const createOperator = (name: string, more = {}) => run(['operator', 'create', '--name', name], more);
+const listed = async (...args: string[]) => JSON.parse((await run(['audit', '--json', ...args])).stdout);
+const actor = { kind: 'command', id: userInfo().username, name: null };
 
-test('each changing command adds an audit line with its user and exit code, and no secret (16.3.3)', async () => {
-  await run(['tenant', 'create', 'acme']);
-  const secret = 'a secret that nobody but the client may know 0123456789';
-  const created = await run(['client', 'create', '--tenant', 'acme', '--secret-stdin', '--json'], {}, secret);
-  const { client_id } = JSON.parse(created.stdout) as { client_id: string };
-  await run(['client', 'disable', '--client-id', client_id]);
-  await run(['client', 'disable', '--client-id', 'nobody']);
-  await run(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], {}, '{"id":"x"}\n');
-  for (const reading of [['tenant', 'list'], ['config'], ['client', 'disable']]) await run(reading);
-  const file = join(folder, 'data', 'audit.log');
-  const by = { msg: 'command', os_user: userInfo().username, time: expect.any(String) };
-  expect(linesOf(file)).toMatchObject([
-    { ...by, command: 'tenant create', arguments: ['acme'], exit_code: 0 },
-    { ...by, command: 'client create', options: { tenant: 'acme', secretStdin: true }, client_id, exit_code: 0 },
-    { ...by, command: 'client disable', options: { clientId: client_id }, exit_code: 0 },
-    { ...by, command: 'client disable', options: { clientId: 'nobody' }, exit_code: 1 },
-    { ...by, command: 'import', options: { tenant: 'acme' }, exit_code: 1 },
+test('a command that changes something is listed with its user and its target, newest first', async () => {
+  const { stdout } = await createOperator('night-watch');
+  const id = /op-\w+/.exec(stdout)?.[0] ?? '';
+  await run(['operator', 'revoke', 'op-unknown']);
+  expect(await listed()).toMatchObject([
+    {
+      action: 'operator.revoke',
+      actor,
+      outcome: 'refused',
+      error: 'NOT_FOUND',
+      details: { operator_id: 'op-unknown' },
+    },
+    { action: 'operator.create', actor, outcome: 'ok', error: null, details: { operator_id: id } },
   ]);
-  expect(readFileSync(file, 'utf8')).not.toContain(secret);
-  expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+  expect(await listed('--outcome', 'ok', '--since', '1h')).toHaveLength(1);
+  expect(await listed('--until', '1h')).toEqual([]);
+  const table = (await run(['audit', '--limit', '1'])).stdout;
+  expect(table).toMatch(/^ID +TIME .*\n2 +.*operator\.revoke.* refused: NOT_FOUND .*operator_id=op-unknown\n$/);
 });
 
-test('AUDIT_FILE sets the audit file; a file that cannot be written is reported and fails no command (16.4.2)', async () => {
+test('with --ndjson, every entry after an id is one line, oldest first', async () => {
+  for (const name of ['first', 'second', 'third']) await createOperator(name);
+  const { stdout } = await run(['audit', '--ndjson', '--after', '1']);
+  const lines = stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual([2, 3]);
+  expect(await run(['audit', '--after', '1'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--ndjson') });
+});
+
+test('with AUDIT_FILE, each entry is also a line of JSON in a file of mode 0600 (16.4.2)', async () => {
   const AUDIT_FILE = join(folder, 'elsewhere', 'audit.log');
-  expect((await run(['tenant', 'create', 'acme'], { AUDIT_FILE })).stderr).toBe('');
-  expect(linesOf(AUDIT_FILE)).toHaveLength(1);
-  expect(existsSync(join(folder, 'data', 'audit.log'))).toBe(false);
-  const { code, stderr } = await run(['tenant', 'create', 'globex'], { AUDIT_FILE: folder });
+  await createOperator('night-watch', { AUDIT_FILE });
+  const line = JSON.parse(readFileSync(AUDIT_FILE, 'utf8'));
+  const [entry] = await listed();
+  expect(line).toEqual({ level: 'info', time: expect.any(String), service: 'subreport', msg: 'audit', ...entry });
+  expect((statSync(AUDIT_FILE).mode & 0o777).toString(8)).toBe('600');
+});
+
+test('a file that cannot be written is reported, fails no command, and the database has the entry', async () => {
+  const { code, stderr } = await runCommand(['operator', 'create', '--name', 'night-watch'], {
+    environment: { ...environment, AUDIT_FILE: folder },
+  });
   expect([code, stderr]).toEqual([0, expect.stringMatching(/^Cannot write the audit line: AUDIT_FILE must be .*\n$/)]);
+  expect(await listed()).toHaveLength(1);
 });

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
+import { type AuditTally, createAuditTally } from '../../src/audit/audit-tally.ts';
 import { createOperatorGate } from '../../src/auth/authorize-operator.ts';
 import { AccessError } from '../../src/auth/error.ts';
 import { createFailureBudget } from '../../src/auth/failure-budget.ts';
@@ -13,6 +15,7 @@ import { buildManagementServer } from '../../src/http/operator/management.ts';
 import { Spool } from '../../src/import/spool.ts';
 import { createOperator } from '../../src/operator/operators.ts';
 import type { OperatorContext } from '../../src/operator/perform.ts';
+import { watchGate } from '../../src/operator/watch-gate.ts';
 import type { TestStore } from './engines.ts';
 import { testKeyRing } from './key-ring.ts';
 
@@ -21,6 +24,8 @@ export interface TestManagement {
   readonly app: FastifyInstance;
   /** For the functions of `src/operator/`. */
   readonly context: OperatorContext;
+  /** Counts rejected tokens and sign-ins. */
+  readonly tally: AuditTally;
   /** The log as it was written. */
   logText(): string;
   /** Creates an operator's token. */
@@ -59,11 +64,17 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     },
   });
   const now = (): number => clock.seconds;
+  const logger = pino({ level: 'trace' }, sink);
+  const audit = createAuditLog({ store, now, write: (entry) => logger.info(entry, 'audit') });
+  const onFailure = (error: unknown) => logger.error({ err: error });
+  const tally = createAuditTally({ log: audit, now, onFailure });
+  const gate = createOperatorGate({ store, failures: createFailureBudget(3), now });
   const app = await buildManagementServer({
     store,
     now,
     keyRing: testKeyRing(store, now),
-    operatorGate: createOperatorGate({ store, failures: createFailureBudget(3), now }),
+    audit,
+    operatorGate: watchGate(gate, tally, now),
     openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
     renderMetrics: async () => undefined,
     spool: new Spool(join(folder, 'spool'), 1_000),
@@ -76,12 +87,13 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     checkReady: async () => undefined,
     isDraining: () => false,
     trustedProxies: [],
-    logger: pino({ level: 'trace' }, sink),
+    logger,
   });
-  const context: OperatorContext = { store, now, actor: { kind: 'command', user: 'tester' } };
+  const context: OperatorContext = { store, now, actor: { kind: 'command', user: 'tester' }, audit };
   return {
     app,
     context,
+    tally,
     logText: () => lines.join(''),
     operatorToken: async (...scopes) => (await createOperator(context, { name: 'test', scopes })).token,
     async send(method, path, { token, body, headers = {} } = {}) {
@@ -99,6 +111,7 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     },
     async close() {
       await app.close();
+      await tally.close();
       await close();
       rmSync(folder, { recursive: true });
     },

@@ -117,7 +117,7 @@ const readCredentials = ({ headers, ip }: FastifyRequest, form: ReadonlyMap<stri
   address: ip,
 });
 
-/** Whether a page of this service asks for the first token; browsers set the header, pages cannot. */
+/** Whether a page of this service asks for its first token: browsers set the header, not pages. */
 const isSignIn = ({ headers }: FastifyRequest, form: ReadonlyMap<string, string>): boolean =>
   headers['sec-fetch-site'] === 'same-origin' && form.get('grant_type') === 'client_credentials';
 

@@ -30,6 +30,7 @@ const app = await buildManagementServer({
   keyRing: testKeyRing(store, () => 0),
   operatorGate: createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0 }),
   now: () => 0,
+  audit: { record: async () => undefined },
   checkReady: async () => undefined,
   isDraining: () => false,
   trustedProxies: [],

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TObject } from 'typebox';
+import type { AuditLog } from '../../audit/audit-log.ts';
 import type { OperatorAccess, OperatorGate } from '../../auth/authorize-operator.ts';
 import type { OperatorOperation } from '../../contract/operator-operation.ts';
 import { type OperatorApiId, operatorApi } from '../../contract/operator-operations.ts';
@@ -18,6 +19,7 @@ export interface OperatorRoutes {
   readonly operatorGate: OperatorGate;
   /** UTC epoch seconds. */
   readonly now: () => number;
+  readonly audit: AuditLog;
 }
 
 type Table = typeof operatorApi;
@@ -86,8 +88,9 @@ export async function addOperatorRoutes(
   });
 }
 
-function readCall(operation: OperatorOperation, { store, now }: OperatorRoutes, request: FastifyRequest) {
-  const context = { store, now, actor: actorOf(operatorOf(request), request.ip) };
+function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
+  const actor = actorOf(operatorOf(request), request.ip);
+  const context = { store, now, actor, audit, correlationId: request.id };
   return {
     context: withinRequest(context, request),
     contextWithoutDeadline() {

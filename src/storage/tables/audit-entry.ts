@@ -39,7 +39,7 @@ export interface AuditFilter {
 }
 
 /** Where a page of entries begins, and in which direction it goes. */
-export interface AuditPage {
+interface AuditPage {
   readonly limit: number;
   /** Newest first, only ids below this one. */
   readonly before?: number | undefined;
@@ -48,7 +48,7 @@ export interface AuditPage {
 }
 
 /** A page of entries. */
-export interface AuditEntries {
+interface AuditEntries {
   readonly entries: readonly AuditEntryRow[];
   /** The last id that was looked at; the next page begins after it. */
   readonly reached: number;
@@ -82,7 +82,7 @@ export async function insertAuditEntries(store: Store, entries: readonly NewAudi
   return results.map(([row]) => Number(row?.id));
 }
 
-/** Lists entries, newest first, or oldest first after an id. A page may be short and yet have more. */
+/** Lists entries, newest first, or oldest first after an id. A short page may have more. */
 export async function listAuditEntries(
   store: Store,
   filter: AuditFilter,
