@@ -18,7 +18,7 @@ const [, walksText = ''] =
 const walks = new Map(
   walksText.split('\n### ').map((section) => {
     const [title = ''] = section.split('\n');
-    const files = [...section.matchAll(/`((?:auth|cli|http|import|metrics|report|storage)\/[\w/-]+)`/g)];
+    const files = [...section.matchAll(/`((?:audit|auth|cli|http|import|metrics|report|storage)\/[\w/-]+)`/g)];
     return [title, [...new Set(files.map(([, file = '']) => file))]] as const;
   }),
 );
