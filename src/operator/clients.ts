@@ -1,3 +1,5 @@
+import type { OperatorAction } from '../audit/audit-action.ts';
+import type { AuditDetails } from '../audit/audit-event.ts';
 import {
   type ClientEdit,
   deleteClientById,
@@ -15,8 +17,6 @@ import { revokeSession, revokeTokens } from '../auth/revoke-client-tokens.ts';
 import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
 import type { Scope } from '../contract/scope.ts';
 import { findClient } from '../storage/tables/client.ts';
-import type { OperatorAction } from '../audit/audit-action.ts';
-import type { AuditDetails } from '../audit/audit-event.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
 import { requireTenant } from './tenant.ts';
