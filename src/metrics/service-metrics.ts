@@ -1,6 +1,6 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
-import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
 import { addAuditMetrics, type MeasureAudit } from './audit-metrics.ts';
+import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
 import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
 import { addOverloadMetrics, type MeasuredQueue, type MeasureRefusals } from './overload-metrics.ts';
