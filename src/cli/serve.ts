@@ -3,8 +3,10 @@ import type { Logger } from 'pino';
 import type { AuthContext } from '../auth/auth-context.ts';
 import { createOperatorGate } from '../auth/authorize-operator.ts';
 import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
+import type { FailureBudget } from '../auth/failure-budget.ts';
 import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
+import type { KeyRingOptions } from '../auth/key-ring-options.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
 import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
@@ -69,14 +71,7 @@ export async function serve(
   const { publicUrl, limits } = config;
   store.watch();
   const keyRing = keyRingOptions(config, store, logger);
-  const auth: AuthContext = {
-    store,
-    keys: await openKeyRing(keyRing),
-    families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
-    failures,
-    now: nowSeconds,
-    settings: authSettings(config),
-  };
+  const auth = await openAuth(config, keyRing, failures);
   const resourceServer = createResourceServer(auth, openExternalIssuer(config, logger));
   let draining = false;
   const shared = {
@@ -147,6 +142,15 @@ export async function serve(
     metrics: opened?.metrics,
   };
 }
+
+const openAuth = async (config: Config, ring: KeyRingOptions, failures: FailureBudget): Promise<AuthContext> => ({
+  store: ring.store,
+  keys: await openKeyRing(ring),
+  families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
+  failures,
+  now: nowSeconds,
+  settings: authSettings(config),
+});
 
 const authSettings = (config: Config): AuthContext['settings'] => ({
   issuer: config.publicUrl,
