@@ -1,17 +1,24 @@
 import { referring } from './openapi-components.ts';
 import { createResponses, type Json, queryParameterObjects, requestHeaders } from './openapi-responses.ts';
 import type { OperatorOperation } from './operator-operation.ts';
-import { pathParameters } from './operator-parameters.ts';
+import { idempotencyKey, pathParameters } from './operator-parameters.ts';
 import type { SampleRequest } from './sample-request.ts';
 import { descriptionOf, exampleOf } from './schema.ts';
 
 const { response, problems } = createResponses(['X-Correlation-ID']);
 
 /** Describes an operation of the operator's API. */
-export function describeApiOperation({ path, query, body, response: success, errors = [] }: OperatorOperation): Json {
+export function describeApiOperation(operation: OperatorOperation): Json {
+  const { method, path, query, body, response: success, errors = [] } = operation;
+  const isPost = method === 'POST';
   return {
     security: [{ operatorToken: [] }],
-    parameters: [...namesIn(path).map(pathParameter), ...queryParameterObjects(query ?? {}), ...requestHeaders],
+    parameters: [
+      ...namesIn(path).map(pathParameter),
+      ...queryParameterObjects(query ?? {}),
+      ...(isPost ? [keyHeader] : []),
+      ...requestHeaders,
+    ],
     ...(body !== undefined && {
       requestBody: {
         required: (body.required ?? []).length > 0,
@@ -23,14 +30,22 @@ export function describeApiOperation({ path, query, body, response: success, err
       [success.status]: response(
         success.description,
         referring(success.schema) as Json,
-        [],
+        isPost ? ['Idempotency-Replayed'] : [],
         success.example,
         success.mediaType,
       ),
-      ...problems(400, 401, 403, ...bodyErrors(body), 429, 431, 500, 503, ...errors),
+      ...problems(400, 401, 403, ...bodyErrors(body), ...(isPost ? [409, 422] : []), 429, 431, 500, 503, ...errors),
     },
   };
 }
+
+const keyHeader: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: descriptionOf(idempotencyKey),
+  schema: idempotencyKey,
+};
 
 const bodyErrors = (body: OperatorOperation['body']): number[] => (body === undefined ? [] : [413, 415]);
 

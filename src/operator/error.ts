@@ -4,8 +4,9 @@
  * - `FORBIDDEN`: the actor may not do it.
  * - `NOT_FOUND`: its target does not exist.
  * - `CONFLICT`: the present state of its target does not allow it.
+ * - `KEY_REUSED`: its idempotency key belongs to another request.
  */
-export type OperatorErrorCode = 'INVALID' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT';
+export type OperatorErrorCode = 'INVALID' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'KEY_REUSED';
 
 /** An action of the operator that is rejected. The message states the violated rule. */
 export class OperatorError extends Error {

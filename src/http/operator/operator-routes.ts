@@ -5,11 +5,13 @@ import type { OperatorAccess, OperatorGate } from '../../auth/authorize-operator
 import type { OperatorOperation } from '../../contract/operator-operation.ts';
 import { type OperatorApiId, operatorApi } from '../../contract/operator-operations.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
+import { type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Store } from '../../storage/store.ts';
 import { queryOf } from '../listener/query-of.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { actorOf } from './actor-of.ts';
+import { keyedRequestOf } from './idempotency.ts';
 import { readJsonBody, readQuery } from './read-request.ts';
 import { rejectAction } from './reject-action.ts';
 
@@ -80,7 +82,14 @@ export async function addOperatorRoutes(
         },
         handler: async (request, reply) => {
           const call = readCall(operation, options, request) as OperatorCall<typeof id>;
-          return send(reply, operation, await handle(call).catch(rejectAction));
+          const run = async (): Promise<KeyedResponse> => {
+            const result = await handle(call).catch(rejectAction);
+            const body = typeof result === 'string' ? result : JSON.stringify(result);
+            return { status: operation.response.status, body };
+          };
+          const keyed = operation.method === 'POST' ? keyedRequestOf(request, id, operatorOf(request)) : undefined;
+          const response = keyed === undefined ? await run() : await runOnce(options, request, keyed, run);
+          return send(reply, operation, response);
         },
       });
     };
@@ -109,7 +118,29 @@ function operatorOf({ operator }: FastifyRequest): OperatorAccess {
   return operator;
 }
 
-function send(reply: FastifyReply, { response }: OperatorOperation, body: object | string): FastifyReply {
-  const { status, mediaType = 'application/json; charset=utf-8' } = response;
-  return reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': mediaType }).send(body);
+/** Runs a request with a key, or repeats the response of the first request with it. */
+const runOnce = (
+  { store, now }: OperatorRoutes,
+  request: FastifyRequest,
+  keyed: KeyedRequest,
+  run: () => Promise<KeyedResponse>,
+) =>
+  performOnce(
+    {
+      store,
+      now,
+      onFault: (error) => request.log.error({ err: error }, 'the response to an Idempotency-Key could not be stored'),
+    },
+    keyed,
+    run,
+  ).catch(rejectAction);
+
+function send(
+  reply: FastifyReply,
+  { response }: OperatorOperation,
+  { status, body, isReplayed = false }: KeyedResponse & { readonly isReplayed?: boolean },
+): FastifyReply {
+  const contentType = response.mediaType ?? 'application/json; charset=utf-8';
+  if (isReplayed) reply.header('idempotency-replayed', 'true');
+  return reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': contentType }).send(body);
 }

@@ -10,6 +10,7 @@ const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
   FORBIDDEN: 'ACCESS_DENIED',
   NOT_FOUND: 'NOT_FOUND',
   CONFLICT: 'CONFLICT',
+  KEY_REUSED: 'IDEMPOTENCY_KEY_REUSED',
 };
 
 const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {

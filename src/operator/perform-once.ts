@@ -1,0 +1,75 @@
+import { openResponse, sealResponse } from '../auth/sealed-response.ts';
+import type { Store } from '../storage/store.ts';
+import {
+  freeIdempotencyKey,
+  type IdempotencyKey,
+  storeKeyedResponse,
+  takeIdempotencyKey,
+} from '../storage/tables/idempotency-key.ts';
+import { OperatorError } from './error.ts';
+
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest extends IdempotencyKey {
+  /** Hash of all that the response depends on. */
+  readonly fingerprint: string;
+  /** The caller's token, with which the stored response is encrypted. */
+  readonly token: string;
+}
+
+/** A response: its status and its JSON body. */
+export interface KeyedResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** How long a response is stored, in seconds. */
+const retentionSeconds = 86_400;
+
+/** After so many seconds without a response, its process must have ended, and the key is free. */
+const abandonedSeconds = 600;
+
+/**
+ * Runs a request once for each key, and repeats its response to later requests with the same key
+ * (draft-ietf-httpapi-idempotency-key-header). A request that fails frees its key. Throws
+ * `OperatorError` `CONFLICT` while the first request runs, `KEY_REUSED` for another request.
+ */
+export async function performOnce(
+  { store, now, onFault }: { store: Store; now: () => number; onFault: (error: unknown) => void },
+  request: KeyedRequest,
+  work: () => Promise<KeyedResponse>,
+): Promise<KeyedResponse & { readonly isReplayed: boolean }> {
+  const { fingerprint, token } = request;
+  const createdAt = now();
+  const first = await takeIdempotencyKey(
+    store,
+    request,
+    { fingerprint, createdAt },
+    { expiredBefore: createdAt - retentionSeconds, abandonedBefore: createdAt - abandonedSeconds },
+  );
+  if (first !== undefined) {
+    if (first.fingerprint !== fingerprint) throw keyReused();
+    if (first.response === null) throw stillRunning();
+    const { status, body } = first.response;
+    return { status, body: openResponse(token, body), isReplayed: true };
+  }
+  const response = await work().catch(async (error: unknown) => {
+    await freeIdempotencyKey(store, request).catch(onFault);
+    throw error;
+  });
+  const sealed = { status: response.status, body: sealResponse(token, response.body) };
+  // the action itself has succeeded
+  await storeKeyedResponse(store, request, sealed).catch(onFault);
+  return { ...response, isReplayed: false };
+}
+
+const keyReused = () =>
+  new OperatorError(
+    'KEY_REUSED',
+    'Cannot repeat the request: its Idempotency-Key must not have been used for a request with another path or body',
+  );
+
+const stillRunning = () =>
+  new OperatorError(
+    'CONFLICT',
+    'Cannot repeat the request: the first one with this Idempotency-Key must have ended; try again shortly',
+  );
