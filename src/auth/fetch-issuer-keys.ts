@@ -1,4 +1,5 @@
 import type { JSONWebKeySet } from 'jose';
+import { inRequestSpan } from '../tracing/request-span.ts';
 import { IssuerError } from './error.ts';
 import { isKeysUrlOf } from './secure-url.ts';
 
@@ -67,7 +68,9 @@ async function fetchJson(
   redirects = 0,
 ): Promise<{ body: Record<string, unknown>; headers: Headers }> {
   try {
-    const response = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'manual', signal });
+    const response = await inRequestSpan(url, (headers) =>
+      fetch(url, { headers: { accept: 'application/json', ...headers }, redirect: 'manual', signal }),
+    );
     const location = response.headers.get('location');
     if (response.status === 200) return { body: await readObject(response, url), headers: response.headers };
     await response.body?.cancel();

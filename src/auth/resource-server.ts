@@ -1,5 +1,6 @@
 import type { Scope } from '../contract/scope.ts';
 import type { TenantId } from '../storage/store.ts';
+import { inSpan } from '../tracing/span.ts';
 import { createActiveCheck, type FindTokenClient } from './active-token.ts';
 import type { AuthContext } from './auth-context.ts';
 import { createDecisionCache } from './decision-cache.ts';
@@ -47,34 +48,36 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
   return {
     verifyToken,
     findTokenClient,
-    async authorize(header, scope) {
-      const token = readBearer(header);
-      const decision = decide(`${scope} ${token}`);
-      if (decision.known !== undefined) return decision.known;
-      const claims = await verifyAny(token);
-      const client = await findTokenClient(claims);
-      if (client === undefined) {
-        throw new AccessError(
-          'INVALID_TOKEN',
-          'Cannot accept the access token: its client must be active and belong to its issuer, and it must not have been revoked',
-          undefined,
-          claims.clientId,
-        );
-      }
-      if (!claims.scopes.includes(scope) || !client.scopes.includes(scope)) {
-        const { scopeName = scope } = claims;
-        throw new AccessError(
-          'INSUFFICIENT_SCOPE',
-          `Cannot use the access token for this operation: its scope must include '${scopeName}'`,
-          scopeName,
-          client.clientId,
-        );
-      }
-      // only the store decides on our own tokens
-      const expiresAt = claims.isOwn ? claims.expiresAt + clockToleranceSeconds : 0;
-      const access = { clientId: client.clientId, tenant: client.tenant, rateLimit: client.rateLimit, expiresAt };
-      if (claims.isOwn) decision.keep(access, claims.expiresAt);
-      return access;
-    },
+    authorize: (header, scope) => inSpan('check token', () => authorize(header, scope)),
   };
+
+  async function authorize(header: string | undefined, scope: Scope): Promise<Access> {
+    const token = readBearer(header);
+    const decision = decide(`${scope} ${token}`);
+    if (decision.known !== undefined) return decision.known;
+    const claims = await verifyAny(token);
+    const client = await findTokenClient(claims);
+    if (client === undefined) {
+      throw new AccessError(
+        'INVALID_TOKEN',
+        'Cannot accept the access token: its client must be active and belong to its issuer, and it must not have been revoked',
+        undefined,
+        claims.clientId,
+      );
+    }
+    if (!claims.scopes.includes(scope) || !client.scopes.includes(scope)) {
+      const { scopeName = scope } = claims;
+      throw new AccessError(
+        'INSUFFICIENT_SCOPE',
+        `Cannot use the access token for this operation: its scope must include '${scopeName}'`,
+        scopeName,
+        client.clientId,
+      );
+    }
+    // only the store decides on our own tokens
+    const expiresAt = claims.isOwn ? claims.expiresAt + clockToleranceSeconds : 0;
+    const access = { clientId: client.clientId, tenant: client.tenant, rateLimit: client.rateLimit, expiresAt };
+    if (claims.isOwn) decision.keep(access, claims.expiresAt);
+    return access;
+  }
 }

@@ -30,6 +30,7 @@ import {
   word,
 } from './setting.ts';
 import { schemeOf, tlsFaults, tlsSettings } from './tls-settings.ts';
+import { tracingSettings } from './tracing-settings.ts';
 
 /**
  * All settings of the service, which are environment variables. No other file reads the
@@ -232,6 +233,7 @@ export const settings = {
     'a file, such as /var/log/subreport/audit.log or /dev/stderr',
     'File to which commands append each of their entries of the audit log as a line of JSON, like the lines of the service (docs/audit.md); if unset, the entries are only in the database',
   ),
+  ...tracingSettings,
   OIDC_ISSUER: issuerUrl(
     'https://id.example.com/realms/acme',
     'External identity provider whose access tokens are accepted in addition to those of this service (docs/identity-providers.md); must equal the iss of its tokens exactly',
@@ -343,7 +345,8 @@ export function showConfig(config: Config, environment: NodeJS.ProcessEnv = proc
     const value = name === 'PUBLIC_URL' ? config.publicUrl : config[name];
     return {
       name,
-      value: 'secret' in setting && value !== undefined ? maskSecret(String(value)) : String(value ?? ''),
+      value:
+        'secret' in setting && value !== undefined && value !== '' ? maskSecret(String(value)) : String(value ?? ''),
       origin: originOf(name, environment),
       description: describeSetting(name),
     };

@@ -25,6 +25,7 @@ import { createProtection } from './create-protection.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openSpool } from './open-spool.ts';
+import { openTracing } from './open-tracing.ts';
 import { packageVersion } from './package-version.ts';
 import { openServiceAudit } from './service-audit.ts';
 import { nowSeconds } from './store-session.ts';
@@ -69,6 +70,8 @@ export async function serve(
   },
 ): Promise<RunningService> {
   const { publicUrl, limits } = config;
+  // before the servers, which then record their requests
+  const stopTracing = await openTracing(config, logger);
   store.watch();
   const keyRing = keyRingOptions(config, store, logger);
   const auth = await openAuth(config, keyRing, failures);
@@ -132,6 +135,7 @@ export async function serve(
   });
   management?.addHook('onClose', async () => opened?.metrics.close());
   app.addHook('onClose', async () => closeCertificates(certificates));
+  app.addHook('onClose', stopTracing);
   await listenOnBoth(app, management, config, reusePort);
   return {
     app,

@@ -14,6 +14,7 @@ import { handleUnrouted } from './listener/method-not-allowed.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { createRepeatedRequests, installRepeatedRequests } from './listener/repeated-requests.ts';
 import { addTurns } from './listener/take-turn.ts';
+import { traceRequests } from './listener/tracing.ts';
 import { addMetadataRoutes } from './oauth/metadata.ts';
 import { addTokenRoute } from './oauth/token.ts';
 import { addTokenManagementRoutes } from './oauth/token-management.ts';
@@ -54,6 +55,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const { store, now } = report;
   const repeated = createRepeatedRequests({ store, logger, now, isDraining, limiter, observe });
   installRepeatedRequests(app.server, repeated);
+  traceRequests(app.server, isHttps ? 'https' : 'http');
   addSubscriptionRoutes(app, options, repeated);
   addTokenRoute(app, { auth, limiter, queue });
   addTokenManagementRoutes(app, { auth, limiter, queue }, options.resourceServer);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import { inSpan } from '../tracing/span.ts';
 import { requireHeld } from './import-lock.ts';
 import type { ValidRow } from './read-valid-rows.ts';
 
@@ -81,7 +82,11 @@ export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: Lo
   let pendingBatch: Promise<void> = Promise.resolve();
   const loadOne = async (rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
-    const loaded = await retryBusy(() => store.loadSubscriptions(tenant, rows, pointAfter(counts)));
+    const loaded = await inSpan(
+      'load batch',
+      () => retryBusy(() => store.loadSubscriptions(tenant, rows, pointAfter(counts))),
+      () => ({ 'subreport.rows': rows.length }),
+    );
     Object.assign(counts, sum(counts, loaded));
   };
   return {

@@ -1,5 +1,6 @@
 import type { Replacement, Store, TenantId } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import { inSpan } from '../tracing/span.ts';
 import { ImportError } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
@@ -45,7 +46,7 @@ export async function replaceRecords(
         return { ...summaryOf(tally, nothingLoaded), removed: 0, refused };
       }
       requireHeld(lock, 'nothing was changed');
-      const { removed, ...counts } = await replacement.finish(options.dryRun);
+      const { removed, ...counts } = await inSpan('replace records', () => replacement.finish(options.dryRun));
       return { ...summaryOf(tally, counts), removed };
     } finally {
       options.onCounts?.({ ...tally, ...nothingLoaded });
@@ -65,7 +66,12 @@ async function addRows(
   let pendingBatch: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await pendingBatch;
-    pendingBatch = replacement.add([...batch.values()]);
+    const rows = [...batch.values()];
+    pendingBatch = inSpan(
+      'add batch',
+      () => replacement.add(rows),
+      () => ({ 'subreport.rows': rows.length }),
+    );
     pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     batch = new Map();
     options.onProgress?.(tally.read);

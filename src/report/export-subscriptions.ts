@@ -1,6 +1,7 @@
 import type { ReportFormat } from '../contract/report-format.ts';
 import { countMatching, streamRecords } from '../storage/read/records.ts';
 import type { TenantId } from '../storage/store.ts';
+import { inSpan } from '../tracing/span.ts';
 import { describeFilters } from './applied-filters.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext } from './report-context.ts';
@@ -45,10 +46,10 @@ export async function exportSubscriptions(
 ): Promise<ReportExport> {
   const { format } = query;
   if (format === 'json') throw new TypeError('Cannot stream a report as JSON: the parser must have refused it');
-  const { filter, order } = planReport(query, limits.firstPage);
-  const snapshot = await store.openSnapshot(tenant, pauseMsMax);
+  const { filter, order } = inSpan('plan', () => planReport(query, limits.firstPage));
+  const snapshot = await inSpan('open snapshot', () => store.openSnapshot(tenant, pauseMsMax));
   try {
-    const total = await countMatching(snapshot, filter);
+    const total = await inSpan('count', () => countMatching(snapshot, filter));
     return {
       format,
       headers: {

@@ -4,7 +4,7 @@ import { readRevision } from '../storage/tables/tenant.ts';
 import { formatSummary } from './format-summary.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { planSummary } from './plan-summary.ts';
-import { startStages } from './stage-timer.ts';
+import { createStages } from './stage-timer.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
 /** The cache key of a summary, apart from the tenant and its revision. */
@@ -21,15 +21,14 @@ export async function getSubscriptionSummary(
   tenant: TenantId,
   query: SummaryQuery,
 ): Promise<TimedReport> {
-  const stages = startStages();
-  const plan = planSummary(query);
-  stages.end('plan');
-  const { revision, counts } = await store.readTenant(tenant, async (reader) => ({
-    revision: await readRevision(reader),
-    counts: await summarise(reader, plan),
-  }));
-  stages.end('run');
-  const summary = formatSummary(query, counts);
-  stages.end('format');
+  const stages = createStages();
+  const plan = stages.run('plan', () => planSummary(query));
+  const { revision, counts } = await stages.run('run', () =>
+    store.readTenant(tenant, async (reader) => ({
+      revision: await readRevision(reader),
+      counts: await summarise(reader, plan),
+    })),
+  );
+  const summary = stages.run('format', () => formatSummary(query, counts));
   return { ...summary, revision, timings: stages.timings };
 }

@@ -3,6 +3,7 @@ import { SubscriptionId } from '../contract/subscription.ts';
 import { readRecord } from '../storage/read/records.ts';
 import type { TenantId } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant.ts';
+import { inSpan } from '../tracing/span.ts';
 import { ReportError } from './error.ts';
 import type { ReportContext } from './report-context.ts';
 
@@ -23,9 +24,11 @@ export async function getSubscription(
   id: string,
 ): Promise<OneSubscription> {
   const [record, revision] = fitsText(SubscriptionId, id)
-    ? await store.readTenant(tenant, (reader) => Promise.all([readRecord(reader, id), readRevision(reader)]), {
-        isBounded: true,
-      })
+    ? await inSpan('run', () =>
+        store.readTenant(tenant, (reader) => Promise.all([readRecord(reader, id), readRevision(reader)]), {
+          isBounded: true,
+        }),
+      )
     : [undefined, 0];
   if (record === undefined) {
     throw new ReportError('NOT_FOUND', [

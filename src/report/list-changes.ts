@@ -14,7 +14,7 @@ import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
 import { formatChanges } from './format-changes.ts';
 import type { ReportContext } from './report-context.ts';
-import { startStages, type Timings } from './stage-timer.ts';
+import { createStages, type Timings } from './stage-timer.ts';
 
 /** Formatted changes, with the duration of each stage after parsing. */
 interface TimedChanges extends FormattedReport {
@@ -38,22 +38,22 @@ export async function listChanges(
   tenant: TenantId,
   query: ChangesQuery,
 ): Promise<TimedChanges> {
-  const stages = startStages();
+  const stages = createStages();
   const from = query.since?.key ?? firstChangeKey;
-  const [history, read] = await store.readTenant(
-    tenant,
-    (reader) => Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),
-    { isBounded: true },
+  const [history, read] = await stages.run('run', () =>
+    store.readTenant(
+      tenant,
+      (reader) => Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),
+      { isBounded: true },
+    ),
   );
-  stages.end('run');
   if (query.since !== undefined) requireOwnToken(query.since, tenant, history);
   const hasMore = read.length > query.size;
   const changes = read.slice(0, query.size);
   const { revision, id } = changes.at(-1) ?? from;
   const key = hasMore ? { revision, id } : keyBehind(history.revision);
   const next = writeToken(tenant, history, key, query.since);
-  const report = formatChanges(query, { changes, next, hasMore }, reportUrl);
-  stages.end('format');
+  const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore }, reportUrl));
   return { ...report, revision: history.revision, timings: stages.timings };
 }
 

@@ -4,7 +4,7 @@ import { planReport } from './plan.ts';
 import type { ReportContext } from './report-context.ts';
 import type { ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
-import { startStages, type Timings } from './stage-timer.ts';
+import { createStages, type Timings } from './stage-timer.ts';
 
 /** A report page, with the duration of each stage after parsing. */
 export interface TimedReport extends FormattedReport {
@@ -30,12 +30,9 @@ export async function listSubscriptions(
   query: ReportQuery,
 ): Promise<TimedReport> {
   const { limits, reportUrl } = context;
-  const stages = startStages();
-  const plan = planReport(query, limits.firstPage);
-  stages.end('plan');
-  const page = await runReport(context, tenant, plan);
-  stages.end('run');
-  const report = formatReport(query, page, reportUrl, limits);
-  stages.end('format');
+  const stages = createStages();
+  const plan = stages.run('plan', () => planReport(query, limits.firstPage));
+  const page = await stages.run('run', () => runReport(context, tenant, plan));
+  const report = stages.run('format', () => formatReport(query, page, reportUrl, limits));
   return { ...report, revision: page.revision, timings: stages.timings };
 }

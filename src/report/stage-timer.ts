@@ -1,21 +1,28 @@
+import { inSpan } from '../tracing/span.ts';
+
 /** Milliseconds by stage, in their order. */
 export type Timings = Readonly<Record<string, number>>;
 
-/** Measures the stages of an operation, each from the end of the one before it. */
+/** Runs the stages of an operation, and measures each. */
 interface StageTimer {
-  end(stage: string): void;
+  /** Runs a stage; it ends with its result or, if that is a promise, when it settles. */
+  run<T>(stage: string, work: () => T): T;
   readonly timings: Timings;
 }
 
-/** Starts measuring the first stage. */
-export function startStages(): StageTimer {
+/** Makes a timer; each stage is also a span of the request's trace. */
+export function createStages(): StageTimer {
   const timings: Record<string, number> = {};
-  let began = performance.now();
   return {
-    end(stage) {
-      const now = performance.now();
-      timings[stage] = now - began;
-      began = now;
+    run(stage, work) {
+      const began = performance.now();
+      const end = (): void => {
+        timings[stage] = performance.now() - began;
+      };
+      const result = inSpan(stage, work);
+      if (result instanceof Promise) result.then(end, end);
+      else end();
+      return result;
     },
     timings,
   };

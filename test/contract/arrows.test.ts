@@ -12,6 +12,8 @@ const wrongImports: readonly (readonly [room: string, specifier: string])[] = [
   ['src/contract', '../storage/store.ts'],
   ['src/contract', 'node:fs'],
   ['src/contract', 'fastify'],
+  ['src/tracing', '../storage/store.ts'],
+  ['src/tracing', '../contract/problem.ts'],
   ['src/storage', '../contract/problem.ts'],
   ['src/storage', 'fastify'],
   ['src/storage', './counts/span.ts'],

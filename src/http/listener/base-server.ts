@@ -17,6 +17,7 @@ import { limitConnections } from './limit-connections.ts';
 import { addRequestDeadline } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
+import { addTracing, describeTrace, traceHeader } from './tracing.ts';
 
 /** What both listeners need. */
 export interface BaseServerOptions extends TransportPolicy {
@@ -74,6 +75,8 @@ export function buildBaseServer({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
+    childLoggerFactory: (parent, bindings, options, request) =>
+      parent.child({ ...bindings, ...describeTrace(request) }, options),
     // requests in progress, or on open connections, still get their response
     return503OnClosing: false,
     bodyLimit: 65_536,
@@ -95,7 +98,7 @@ export function buildBaseServer({
   app.setNotFoundHandler(handleUnrouted);
   addRequestDeadline(app, requestMs);
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...headers, [correlationHeader]: request.id });
+    reply.headers({ ...headers, [correlationHeader]: request.id, ...traceHeader(request.raw) });
     if (isDraining()) reply.header('connection', 'close');
   });
   app.addHook('onRequest', guardRequest);
@@ -115,6 +118,7 @@ export function buildBaseServer({
     },
   });
   addAccessLog(app, observe);
+  addTracing(app);
   return app;
 }
 

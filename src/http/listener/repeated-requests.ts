@@ -5,9 +5,11 @@ import type { Access } from '../../auth/resource-server.ts';
 import { estimateBytes } from '../../storage/estimate-bytes.ts';
 import { FreshMap } from '../../storage/fresh-map.ts';
 import type { Store } from '../../storage/store.ts';
+import { spanRecorder } from '../../tracing/span.ts';
 import { logAccess, type ResponseObserver } from './access-log.ts';
 import { correlationHeader, correlationIdOf } from './correlation.ts';
 import { quotaHeaders, type RateLimiter } from './rate-limit.ts';
+import { describeTrace, traceHeader, traceHeaderName } from './tracing.ts';
 
 /** A response that can be sent again. */
 export interface RepeatableResponse {
@@ -54,7 +56,13 @@ const requestLengthMax = 4_096;
 const timing = ['server-timing', 'cache;desc="repeated"'] as const;
 
 /** Headers that differ between responses. */
-const ownHeaders = new Set([correlationHeader.toLowerCase(), 'server-timing', 'content-length', ...quotaHeaders]);
+const ownHeaders = new Set([
+  correlationHeader.toLowerCase(),
+  traceHeaderName,
+  'server-timing',
+  'content-length',
+  ...quotaHeaders,
+]);
 
 /** The cache key of a request, and the store's change mark when it arrived. */
 interface Arrival {
@@ -102,12 +110,14 @@ export function createRepeatedRequests({
       if (quota === undefined) return false;
       const id = correlationIdOf(request);
       const own = known.status === 200 ? ['content-length', String(body.length), ...timing] : [];
-      response.writeHead(known.status, [...known.headers, ...own, ...quota, correlationHeader, id]);
+      const trace = Object.entries(traceHeader(request)).flat();
+      response.writeHead(known.status, [...known.headers, ...own, ...quota, correlationHeader, id, ...trace]);
       response.end(body);
       const { route, status, access } = known;
+      if (route !== null) spanRecorder()?.setRoute(request, route);
       const line = { method: 'GET', route, status, durationMs: performance.now() - started, access };
       observe?.(line);
-      logAccess(logger, line, { correlation_id: id });
+      logAccess(logger, line, { correlation_id: id, ...describeTrace(request) });
       return true;
     },
     keep(request, reply, response) {
@@ -134,8 +144,8 @@ export function installRepeatedRequests(server: Server, repeated: RepeatedReques
 }
 
 /**
- * Returns what identifies a request: everything except the correlation id, which does not affect
- * the response. `undefined` for a request that is too long, has a body, or expects more than a
+ * Returns what identifies a request: everything except its correlation id and its trace, which do
+ * not affect the response. `undefined` for a request that is too long, has a body, or expects more than a
  * response.
  */
 function identityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
@@ -144,7 +154,7 @@ function identityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): str
     const name = rawHeaders[index] ?? '';
     if (specialLengths.has(name.length)) {
       const lowerCase = name.toLowerCase();
-      if (lowerCase === correlationName) continue;
+      if (ignoredHeaders.has(lowerCase)) continue;
       if (bodyHeaders.has(lowerCase)) return undefined;
     }
     identity += `\n${name}:${rawHeaders[index + 1]}`;
@@ -152,10 +162,11 @@ function identityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): str
   return identity.length > requestLengthMax ? undefined : identity;
 }
 
-const correlationName = correlationHeader.toLowerCase();
+/** Request headers that name a request, and do not affect its response. */
+const ignoredHeaders = new Set([correlationHeader.toLowerCase(), 'traceparent', 'tracestate']);
 
 /** Request headers that announce a body, or expect more than a response. */
 const bodyHeaders = new Set(['content-length', 'transfer-encoding', 'expect', 'upgrade']);
 
 /** Only names of these lengths are converted to lower case. */
-const specialLengths = new Set([correlationName, ...bodyHeaders].map(({ length }) => length));
+const specialLengths = new Set([...ignoredHeaders, ...bodyHeaders].map(({ length }) => length));

@@ -10,6 +10,7 @@ import {
 import { TokenError } from '../../auth/error.ts';
 import { describeClaimedId } from '../../auth/token-audit.ts';
 import { parseForm, repeatedNames } from '../../contract/form.ts';
+import { inSpan } from '../../tracing/span.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
@@ -39,6 +40,8 @@ export interface OauthServing {
 /** An endpoint to which an OAuth client posts a form. */
 interface OauthRoute<Checked> {
   readonly path: string;
+  /** Of the span around `handle`. */
+  readonly spanName: string;
   /** Checks the form before the client is authenticated. */
   readonly checkForm: (form: ReadonlyMap<string, string>) => Checked;
   /** Returns the response body, or throws `TokenError`. */
@@ -52,7 +55,7 @@ interface OauthRoute<Checked> {
 export function addOauthRoute<Checked>(
   app: FastifyInstance,
   { auth, limiter, queue }: OauthServing,
-  { path, checkForm, handle }: OauthRoute<Checked>,
+  { path, spanName, checkForm, handle }: OauthRoute<Checked>,
 ): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -69,9 +72,11 @@ export function addOauthRoute<Checked>(
       handler: async (request, reply) => {
         forbidStoring(reply);
         const bounded = withinRequest(auth, request);
-        const identified = await identify(bounded, request, checkForm, (claimedId) =>
-          // with the network, so that nobody else can use up the turns of a client
-          takeTurn(queue, `oauth ${networkOf(request.ip)} ${claimedId}`, request, reply),
+        const identified = await inSpan('authenticate client', () =>
+          identify(bounded, request, checkForm, (claimedId) =>
+            // with the network, so that nobody else can use up the turns of a client
+            takeTurn(queue, `oauth ${networkOf(request.ip)} ${claimedId}`, request, reply),
+          ),
         ).catch(async (error: unknown) => {
           // counts for the address, as the client is unknown
           if (error instanceof TokenError) await limiter.count(request, reply);
@@ -82,7 +87,7 @@ export function addOauthRoute<Checked>(
         request.access = { clientId, tenant, rateLimit, expiresAt: 0 };
         await limiter.count(request, reply);
         const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
-        const body = await handle({ context: bounded, ...identified, audit });
+        const body = await inSpan(spanName, () => handle({ context: bounded, ...identified, audit }));
         audit({ outcome: 'accepted' });
         return body ?? reply.type('application/json').send('');
       },

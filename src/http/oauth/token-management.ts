@@ -9,6 +9,7 @@ import { addOauthRoute, type OauthServing } from './oauth-route.ts';
 export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthServing, server: ResourceServer): void {
   addOauthRoute(app, serving, {
     path: operations.revokeToken.path,
+    spanName: 'revoke token',
     checkForm: () => undefined,
     handle: async ({ context: bounded, client, form }) => {
       await revokeToken(bounded, server, client, form.get('token'));
@@ -17,6 +18,7 @@ export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthSer
   });
   addOauthRoute(app, serving, {
     path: operations.introspectToken.path,
+    spanName: 'introspect token',
     checkForm: () => undefined,
     handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),
   });

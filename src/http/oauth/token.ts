@@ -8,6 +8,7 @@ import { addOauthRoute, type OauthServing } from './oauth-route.ts';
 export function addTokenRoute(app: FastifyInstance, serving: OauthServing): void {
   addOauthRoute(app, serving, {
     path: operations.issueToken.path,
+    spanName: 'issue token',
     checkForm: chooseGrant,
     handle: async ({ context: bounded, client, form, checked: grant, audit }) => {
       const tokens = await requestToken(bounded, client, grant, form);

@@ -9,6 +9,7 @@ import { addHomeRoute } from '../listener/home.ts';
 import { operatorLinks } from '../listener/home-links.ts';
 import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
+import { traceRequests } from '../listener/tracing.ts';
 import { addClientRoutes } from './clients.ts';
 import { addImportRoutes } from './imports.ts';
 import { keyRoutes } from './keys.ts';
@@ -37,6 +38,7 @@ interface ManagementOptions
 export async function buildManagementServer(options: ManagementOptions): Promise<FastifyInstance> {
   // a load takes as long as its client sends records
   const app = buildBaseServer({ ...options, isHttps: options.tls !== undefined, handleUnrouted, requestTimeoutMs: 0 });
+  traceRequests(app.server, options.tls === undefined ? 'http' : 'https');
   app.decorateRequest('access', null);
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));

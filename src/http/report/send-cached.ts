@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { startStages, type Timings } from '../../report/stage-timer.ts';
+import { createStages, type Timings } from '../../report/stage-timer.ts';
 import type { TenantId } from '../../storage/store.ts';
+import { inSpan } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access.ts';
 import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
@@ -67,7 +68,11 @@ export function createCachedSender(
       etag: codedTag(page.headers.etag ?? '', coding),
       'content-encoding': coding,
     };
-    const coded = { body: await compress(coding, page.body), headers, revision: page.revision };
+    const coded = {
+      body: await inSpan('compress', () => compress(coding, page.body)),
+      headers,
+      revision: page.revision,
+    };
     cache.set(codedKey(key, coding), coded);
     return coded;
   }
@@ -82,7 +87,7 @@ export function createCachedSender(
   };
 
   return async (request, reply, response) => {
-    const stages = startStages();
+    const stages = createStages();
     const { tenant } = accessOf(request);
     const key = JSON.stringify([tenant, ...response.key]);
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
@@ -94,7 +99,7 @@ export function createCachedSender(
     };
     let page = cache.get(key);
     if (page !== undefined || ifNoneMatch !== undefined) {
-      const revision = await revisionOf(tenant);
+      const revision = await stages.run('cache', () => revisionOf(tenant));
       if (page?.revision !== revision) page = undefined;
       const tag = page?.headers.etag ?? entityTag([revision, key]);
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag);
@@ -105,7 +110,7 @@ export function createCachedSender(
       const loaded = await response.load();
       timings = loaded.timings ?? {};
       page = finish(key, loaded);
-    } else stages.end('cache');
+    }
     const { etag = '' } = page.headers;
     if (matchesAny(ifNoneMatch) || matchesTag(ifNoneMatch, etag)) return notModified(etag);
     const coding = preferredCoding(request.headers['accept-encoding']);

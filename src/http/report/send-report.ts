@@ -4,7 +4,7 @@ import { exportSubscriptions } from '../../report/export-subscriptions.ts';
 import { listSubscriptions, pageKey } from '../../report/list-subscriptions.ts';
 import type { ReportContext } from '../../report/report-context.ts';
 import type { ReportQuery } from '../../report/report-query.ts';
-import { startStages, type Timings } from '../../report/stage-timer.ts';
+import { createStages, type Timings } from '../../report/stage-timer.ts';
 import { accessOf } from '../listener/access.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
@@ -59,9 +59,8 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   };
 
   return async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
-    const stages = startStages();
-    const query = parse();
-    stages.end('parse');
+    const stages = createStages();
+    const query = stages.run('parse', parse);
     return query.all ? sendAll(request, reply, query) : sendPage(request, reply, query, stages.timings);
   };
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
-import { startStages } from '../../report/stage-timer.ts';
+import { createStages } from '../../report/stage-timer.ts';
 import type { SummaryQuery } from '../../report/summary-query.ts';
 import { accessOf } from '../listener/access.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
@@ -9,9 +9,8 @@ import type { ReportSending } from './send-report.ts';
 /** Makes the function that sends a summary for the query that `parse` returns. */
 export function createSummarySender({ report, sendCached }: Omit<ReportSending, 'exports'>) {
   return (request: FastifyRequest, reply: FastifyReply, parse: () => SummaryQuery) => {
-    const stages = startStages();
-    const query = parse();
-    stages.end('parse');
+    const stages = createStages();
+    const query = stages.run('parse', parse);
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: summaryKey(query),

@@ -1,9 +1,11 @@
+import { inStatement, streamStatement } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
 import { close, closeAtOnce, connect, createDedicatedClient } from './connect.ts';
 import { toStorageError } from './error.ts';
 import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
+import { describeDatabase } from './traced-database.ts';
 
 /**
  * Timeout of one statement of a snapshot in milliseconds: the first batch may have to sort a whole
@@ -48,19 +50,21 @@ export async function openPostgresSnapshot(
     closeAtOnce(client);
     throw toStorageError(error);
   });
+  const traced = describeDatabase(url);
+  async function* batches(sql: string, values: readonly SqlValue[], batchRows: number) {
+    await queryInTime(`declare batches no scroll cursor for ${sql}`, [tenant, ...values]);
+    const fetch = () => query(`fetch forward ${batchRows} from batches`);
+    let next = fetch();
+    for (let rows = await next; rows.length > 0; rows = await next) {
+      next = fetch(); // the next batch is fetched while these rows are written
+      next.catch(() => undefined); // a failure is reported where it is awaited, if it is
+      yield rows;
+    }
+    await queryInTime('close batches');
+  }
   return {
-    all: (sql, values = []) => inTime(queryInTime(sql, [tenant, ...values])),
-    async *stream(sql, values, batchRows) {
-      await queryInTime(`declare batches no scroll cursor for ${sql}`, [tenant, ...values]);
-      const fetch = () => query(`fetch forward ${batchRows} from batches`);
-      let next = fetch();
-      for (let rows = await next; rows.length > 0; rows = await next) {
-        next = fetch(); // the next batch is fetched while these rows are written
-        next.catch(() => undefined); // a failure is reported where it is awaited, if it is
-        yield rows;
-      }
-      await queryInTime('close batches');
-    },
+    all: (sql, values = []) => inStatement(traced, sql, () => inTime(queryInTime(sql, [tenant, ...values]))),
+    stream: (sql, values, batchRows) => streamStatement(traced, sql, batches(sql, values, batchRows)),
     close: () => close(client), // closes at once if a query is running
   };
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
 import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
@@ -50,6 +51,7 @@ import { countOnPostgres } from './run-count.ts';
 import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { createStatementNames } from './statement-names.ts';
+import { describeDatabase } from './traced-database.ts';
 import { inOneWrite, inTransaction } from './transaction.ts';
 
 /**
@@ -60,8 +62,9 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
+  const traced = describeDatabase(url);
   return new PostgresStore(
-    { url, connections, listener, nameOf: createStatementNames(), stepDown: undefined },
+    { url, traced, connections, listener, nameOf: createStatementNames(), stepDown: undefined },
     undefined,
   );
 }
@@ -79,6 +82,7 @@ interface Changed<T> {
 /** State shared by all views of a store (`within`). */
 interface SharedParts {
   readonly url: string;
+  readonly traced: TracedDatabase;
   readonly connections: PostgresConnections;
   readonly listener: PostgresListener;
   readonly nameOf: (text: string) => string;
@@ -136,7 +140,7 @@ class PostgresStore implements Store {
         this.#prepared(text, values),
       );
       const prepared = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
-      const results = await runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
+      const results = await this.#runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
       return results.slice(opening.length, -1);
     };
     return this.#use(read, { tenant, reads: true });
@@ -299,9 +303,9 @@ class PostgresStore implements Store {
   ): Promise<readonly (readonly Row[])[]> {
     const written = await this.#use(async (client) => {
       const prepared = statements.map(({ sql, values }) => this.#prepared(sql, values));
-      if (prepared.length === 1 && !announce) return runBatch(client, prepared);
+      if (prepared.length === 1 && !announce) return this.#runBatch(client, prepared);
       const opening = ['begin', ...(announce ? [announceChange] : [])].map((text) => this.#prepared(text));
-      const results = await runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
+      const results = await this.#runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
       return results.slice(opening.length, -1);
     });
     if (announce) this.#shared.listener.noteOwnChange();
@@ -389,8 +393,15 @@ class PostgresStore implements Store {
 
   async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
     const name = this.#shared.nameOf(text);
-    const { rows } = await client.query({ ...(name !== '' && { name }), text, values: [...values] });
+    const { rows } = await inStatement(this.#shared.traced, text, () =>
+      client.query({ ...(name !== '' && { name }), text, values: [...values] }),
+    );
     return rows;
+  }
+
+  #runBatch(client: Client, statements: readonly BatchStatement[]): Promise<readonly (readonly Row[])[]> {
+    const texts = statements.map(({ text }) => text);
+    return inStatement(this.#shared.traced, texts, () => runBatch(client, statements));
   }
 
   #prepared(text: string, values: readonly SqlValue[] = []): BatchStatement {

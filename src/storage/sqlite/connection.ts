@@ -1,7 +1,9 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { inStatement } from '../../tracing/statement-span.ts';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue } from '../store.ts';
 import { translated } from './error.ts';
+import { tracedSqlite } from './traced-sqlite.ts';
 
 /**
  * Maximum prepared statements per connection. Beyond it, all are discarded; no real mix of queries
@@ -40,7 +42,8 @@ export class SqliteConnection {
 
   /** Returns the rows of a statement; `$1`, `$2` … are bound by number. */
   all(sql: string, values: readonly SqlValue[]): readonly Row[] {
-    return this.#translated(() => this.#prepare(sql).all(...values)) as readonly Row[];
+    const read = () => this.#translated(() => this.#prepare(sql).all(...values)) as readonly Row[];
+    return sql.startsWith('pragma') ? read() : inStatement(tracedSqlite, sql, read);
   }
 
   /** Yields the rows of a statement in batches, each read on demand. */
@@ -69,7 +72,8 @@ export class SqliteConnection {
 
   /** Runs a writing statement and returns the number of rows it changed. */
   change(sql: string, values: readonly SqlValue[]): number {
-    return Number(this.#translated(() => this.#prepare(sql).run(...values)).changes);
+    const { changes } = inStatement(tracedSqlite, sql, () => this.#translated(() => this.#prepare(sql).run(...values)));
+    return Number(changes);
   }
 
   /**

@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os';
+import { inStatement, streamStatement } from '../../tracing/statement-span.ts';
 import { StorageError } from '../error.ts';
-import type { Row, TenantId, TenantReader, TenantSnapshot, TenantStatement } from '../store.ts';
+import type { Row, SqlValue, TenantId, TenantReader, TenantSnapshot, TenantStatement } from '../store.ts';
 import type { ReaderStart, ReadRequest } from './read-request.ts';
 import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
 import { SqliteThread } from './thread.ts';
+import { tracedSqlite } from './traced-sqlite.ts';
 
 /**
  * Reader threads of a process: at least two, because one tenant may hold all but one. Each is
@@ -41,7 +43,7 @@ export class SqliteReaders {
     statements: readonly TenantStatement[],
     deadline?: number,
   ): Promise<readonly (readonly Row[])[]> {
-    return this.#runBefore(tenant, (thread) => thread.request({ kind: 'once', statements }), deadline);
+    return this.#runBefore(tenant, (thread) => requestOnce(thread, statements), deadline);
   }
 
   read<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>, deadline?: number): Promise<T> {
@@ -50,7 +52,10 @@ export class SqliteReaders {
       await thread.request({ kind: 'begin', session });
       try {
         return await work({
-          all: (sql, values = []) => thread.request({ kind: 'all', session, sql, values: [tenant, ...values] }),
+          all: (sql, values = []) =>
+            inStatement(tracedSqlite, sql, () =>
+              thread.request({ kind: 'all', session, sql, values: [tenant, ...values] }),
+            ),
         });
       } finally {
         thread.endSession(session);
@@ -87,18 +92,20 @@ export class SqliteReaders {
         },
         { pinned, signal: closing.signal },
       );
+    async function* batches(sql: string, values: readonly SqlValue[], batchRows: number) {
+      clearTimeout(timer);
+      let next = send<readonly Row[]>({ kind: 'stream', session, sql, values: [tenant, ...values], batchRows });
+      for (let rows = await next; rows.length > 0; rows = await next) {
+        // the next batch is read while these rows are written
+        next = send({ kind: 'next', session });
+        next.catch(() => undefined); // a failure is reported where it is awaited, if it is
+        yield rows;
+      }
+    }
     return {
-      all: (sql, values = []) => send({ kind: 'all', session, sql, values: [tenant, ...values] }),
-      async *stream(sql, values, batchRows) {
-        clearTimeout(timer);
-        let next = send<readonly Row[]>({ kind: 'stream', session, sql, values: [tenant, ...values], batchRows });
-        for (let rows = await next; rows.length > 0; rows = await next) {
-          // the next batch is read while these rows are written
-          next = send({ kind: 'next', session });
-          next.catch(() => undefined); // a failure is reported where it is awaited, if it is
-          yield rows;
-        }
-      },
+      all: (sql, values = []) =>
+        inStatement(tracedSqlite, sql, () => send({ kind: 'all', session, sql, values: [tenant, ...values] })),
+      stream: (sql, values, batchRows) => streamStatement(tracedSqlite, sql, batches(sql, values, batchRows)),
       close: async () => {
         clearTimeout(timer);
         endWith(closedSnapshot());
@@ -167,6 +174,16 @@ class ReaderThread implements ReaderSlot {
     await this.#thread?.end();
   }
 }
+
+const requestOnce = (
+  thread: ReaderThread,
+  statements: readonly TenantStatement[],
+): Promise<readonly (readonly Row[])[]> =>
+  inStatement(
+    tracedSqlite,
+    statements.map(({ sql }) => sql),
+    () => thread.request({ kind: 'once', statements }),
+  );
 
 const msUntil = (deadline: number): number => Math.max(0, deadline - performance.now());
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inSpan } from '../../tracing/span.ts';
 import type { SqliteConnection } from './connection.ts';
 import { SqliteThread } from './thread.ts';
 import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
@@ -51,7 +52,11 @@ export class SqliteWriter {
    * promise resolves. The caller knows the type of the result.
    */
   change<T>(change: TenantChange, deadline: number): Promise<T> {
-    return this.#inTurn(() => this.#request({ ...change, waitMs: Math.max(0, deadline - performance.now()) }));
+    return this.#inTurn(() =>
+      inSpan(`writer ${change.kind}`, () =>
+        this.#request({ ...change, waitMs: Math.max(0, deadline - performance.now()) }),
+      ),
+    );
   }
 
   /** Closes after pending writes have finished. */
