@@ -17,6 +17,7 @@ export async function startOurs(
   { store, environment }: BenchStore,
   tenants: readonly TenantId[],
   more: Readonly<Record<string, string>> = {},
+  program = 'src/cli/main.ts',
 ): Promise<OurService> {
   const settings = {
     LOG_LEVEL: 'warn',
@@ -25,7 +26,7 @@ export async function startOurs(
     ...environment,
     ...more,
   };
-  const server = await startServer('src/cli/main.ts', ['serve'], settings);
+  const server = await startServer(program, ['serve'], settings);
   const tokens = new Map<TenantId, string>();
   for (const tenant of tenants) {
     const credentials = await createClient(store, until, { tenant });

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/free-port.ts';
@@ -16,8 +17,8 @@ export interface ServerProcess {
 }
 
 /**
- * Starts a program of this repository with `PORT` and other settings, and waits until it responds.
- * Its log is discarded.
+ * Starts a program of this repository, or of another checkout by its absolute path, with `PORT` and
+ * other settings, and waits until it responds. Its log is discarded.
  */
 export async function startServer(
   program: string,
@@ -25,7 +26,7 @@ export async function startServer(
   environment: Readonly<Record<string, string>>,
 ): Promise<ServerProcess> {
   const port = await freePort();
-  const file = fileURLToPath(new URL(`../../${program}`, import.meta.url));
+  const file = resolve(fileURLToPath(new URL('../..', import.meta.url)), program);
   const { PATH = '', NODE_OPTIONS = '' } = process.env; // NODE_OPTIONS may ask for a profile
   const child = spawn(process.execPath, [file, ...args], {
     env: { PATH, NODE_OPTIONS, PORT: String(port), ...environment },

@@ -43,13 +43,22 @@ export function formatLogText(json: string, hasColors: boolean): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A request as a sentence. Its correlation id is shown only if the request failed. */
+/** A request as a sentence. Its correlation id and its trace are shown only if it failed. */
 function describeRequest(members: Readonly<Record<string, unknown>>) {
-  const { method, route, status, duration_ms: ms, correlation_id: id, ...rest } = members;
+  const {
+    method,
+    route,
+    status,
+    duration_ms: ms,
+    correlation_id: id,
+    trace_id: trace,
+    span_id: _span,
+    ...rest
+  } = members;
   const hasFailed = Number(status) >= 400;
   return {
     message: `${method} ${route ?? '(unknown path)'} ${status} in ${Number(ms).toFixed(1)} ms`,
-    members: { ...rest, ...(hasFailed && { correlation_id: id }) },
+    members: { ...rest, ...(hasFailed && { correlation_id: id, trace_id: trace ?? null }) },
   };
 }
 

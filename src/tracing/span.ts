@@ -13,7 +13,7 @@ export interface SpanDescription {
 }
 
 /** A request that this service received. */
-export interface ServedRequest {
+interface ServedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly scheme: 'http' | 'https';

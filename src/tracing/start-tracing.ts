@@ -17,7 +17,7 @@ import type { SamplerName } from './sampler-name.ts';
 import { recordSpans } from './span.ts';
 
 /** Where spans are sent, and which. */
-export interface TracingOptions {
+interface TracingOptions {
   /** Base URL of an OTLP/HTTP receiver, without `/v1/traces`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;

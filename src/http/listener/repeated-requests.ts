@@ -145,8 +145,8 @@ export function installRepeatedRequests(server: Server, repeated: RepeatedReques
 
 /**
  * Returns what identifies a request: everything except its correlation id and its trace, which do
- * not affect the response. `undefined` for a request that is too long, has a body, or expects more than a
- * response.
+ * not affect the response. `undefined` for a request that is too long, has a body, or expects more
+ * than a response.
  */
 function identityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
   let identity = `${httpVersion} ${url}`;
