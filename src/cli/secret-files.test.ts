@@ -20,6 +20,7 @@ const values: Record<string, string> = {
   DATABASE_URL: 'postgres://subreport:hidden@db.example.com/subreport',
   KEY_ENCRYPTION_SECRET: Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString('base64'),
   KEY_ENCRYPTION_SECRET_BEFORE: 'a previous secret of at least 32 characters ',
+  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20hidden',
 };
 const secretNames = Object.entries(settings).flatMap(([name, setting]) => ('secret' in setting ? [name] : []));
 
