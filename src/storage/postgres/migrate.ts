@@ -12,7 +12,7 @@ import {
 import type { MigrationResult } from '../store.ts';
 import { hasCitus, missingOnWorkers, requireCoordinator } from './citus.ts';
 import { toStorageError } from './error.ts';
-import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants } from './role.ts';
+import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants, sessionRole } from './role.ts';
 import { noTimeLimit } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -38,6 +38,7 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
     try {
       return await underLock(client, () => migrateOnce(client, distributed));
     } catch (error) {
+      if ((error as { code?: unknown }).code === insufficientPrivilege) throw await requireOwner(client, error);
       if (!isBusy(error)) throw error;
       await client.query('rollback');
       if (performance.now() > deadline)
@@ -60,6 +61,18 @@ const underLock = <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T>
     await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
     return work();
   });
+
+/** SQLSTATE of a statement that the role may not run. */
+const insufficientPrivilege = '42501';
+
+async function requireOwner(client: pg.ClientBase, cause: unknown): Promise<StorageError> {
+  await client.query('rollback');
+  return new StorageError(
+    'UNUSABLE',
+    `Cannot migrate: the role of DATABASE_URL must own the tables: current value is '${await sessionRole(client)}'; run 'subreport migrate' as their owner, and set MIGRATE_ON_START=false for all other roles (docs/operating.md, Roles)`,
+    cause,
+  );
+}
 
 function isBusy(error: unknown): boolean {
   const translated = toStorageError(error);
