@@ -71,7 +71,7 @@ function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApi
   switch (operationId) {
     case 'loadSubscriptions':
       return {
-        security: [{ accessToken: [] }],
+        security: [{ operatorToken: [] }, { accessToken: [] }],
         parameters: [tenantParameter, ...queryParameterObjects(loadParameters), contentEncoding, ...requestHeaders],
         requestBody: {
           required: true,
@@ -109,7 +109,7 @@ const tenantParameter = {
   name: 'tenant',
   in: 'path',
   required: true,
-  description: 'The tenant of the client that the access token was issued to',
+  description: "Any tenant with an operator's token; with a client's access token, the tenant of the client",
   schema: LoadSummary.properties.tenant,
   example: 'acme',
 };

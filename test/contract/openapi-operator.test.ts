@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LoadSummary, loadParameters } from '../../src/contract/load.ts';
-import { operatorOperations } from '../../src/contract/operator-operations.ts';
+import { operatorApi, operatorOperations } from '../../src/contract/operator-operations.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { committedContracts } from '../../tools/write-contract.ts';
@@ -63,7 +63,10 @@ describe('the management listener', () => {
   beforeAll(async () => {
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
-    service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
+    service = await startService(await engines[0].openTestStore(), {
+      MANAGEMENT_PORT: String(port),
+      TOKEN_FAILURES_PER_MINUTE: '0',
+    });
   });
   afterAll(() => service.close());
 
@@ -72,6 +75,20 @@ describe('the management listener', () => {
     expect(served.paths).toEqual(document.paths);
     const docs = await fetch(`${management}/docs`);
     expect([docs.status, docs.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
+  });
+
+  test('an access token of a client opens no operation of the operator', async () => {
+    const tenant = await service.createTenant('initech');
+    const client = await service.createClient(tenant, { scopes: ['subscription:read', 'subscription:write'] });
+    const token = await service.accessToken(client);
+    const statuses = Object.values(operatorApi).map(async ({ method, path }) => {
+      const url = management + path.replaceAll(/\{\w+\}/g, 'initech');
+      const response = await fetch(url, { method, headers: { authorization: `Bearer ${token}` } });
+      return [method, path, response.status];
+    });
+    expect(await Promise.all(statuses)).toEqual(
+      Object.values(operatorApi).map(({ method, path }) => [method, path, 401]),
+    );
   });
 
   test('responds to a load, a dry run and a replacement as LoadSummary says', async () => {

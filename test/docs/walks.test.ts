@@ -2,8 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -18,7 +20,7 @@ const [, walksText = ''] =
 const walks = new Map(
   walksText.split('\n### ').map((section) => {
     const [title = ''] = section.split('\n');
-    const files = [...section.matchAll(/`((?:audit|auth|cli|http|import|metrics|report|storage)\/[\w/-]+)`/g)];
+    const files = [...section.matchAll(/`((?:audit|auth|cli|http|import|metrics|operator|report|storage)\/[\w/-]+)`/g)];
     return [title, [...new Set(files.map(([, file = '']) => file))]] as const;
   }),
 );
@@ -55,6 +57,9 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
   const client = await service.createClient(tenant, { scopes: ['subscription:read', 'subscription:write'] });
   const chosen = await service.createClient(tenant, { secret: 'q7Z2kVb9XcN4mRt8LwPyD3sGfHjA6uEe', clientId: 'chosen' });
   const token = await service.accessToken(client);
+  const operator = generateOperatorToken();
+  const row = { id: 'op-1', name: 'test', scopes: ['operator:write'], createdAt: 0, expiresAt: null };
+  await insertOperatorToken(service.store, row, hashOperatorToken(operator));
   const ndjson = [...syntheticRows({ count: 600, seed: 1, until: 1_700_000_000 })]
     .map((row) => JSON.stringify(row))
     .join('\n');
@@ -107,6 +112,16 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
       await importRecords(service.store, tenant, sourceOf(csv), options);
     },
     'A replacement': () => put('?replace=true'),
+    'An action of the operator': async () => {
+      const headers = {
+        authorization: `Bearer ${operator}`,
+        'content-type': 'application/json',
+        'idempotency-key': '1',
+      };
+      const url = `http://127.0.0.1:${managementPort}/operator/v1/clients`;
+      const response = await fetch(url, { method: 'POST', headers, body: '{"tenant":"acme"}' });
+      expect(response.status).toBe(201);
+    },
   };
   const trace = await traceFiles();
   try {

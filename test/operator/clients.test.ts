@@ -31,8 +31,15 @@ describe.each(engines)('clients on $engine', ({ openTestStore }) => {
       scopes: ['subscription:write'],
       secrets: [{ expires_at: null }],
     });
-    const changed = await send('PATCH', one, { token, body: { refresh_token_use: 'reuse' } });
-    expect(changed.body).toMatchObject({ refresh_token_use: 'reuse', scopes: ['subscription:write'] });
+    const changed = await send('PATCH', one, {
+      token,
+      body: { refresh_token_use: 'reuse', rate_limit_per_minute: 600 },
+    });
+    expect(changed.body).toMatchObject({
+      refresh_token_use: 'reuse',
+      rate_limit_per_minute: 600,
+      scopes: ['subscription:write'],
+    });
     const reset = await send('PATCH', one, { token, body: { refresh_token_use: null } });
     expect(reset.body.refresh_token_use).toBeNull();
     expect((await send('POST', `${one}/disable`, { token })).body.disabled_at).toEqual(expect.any(String));

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operatorApi } from '../../src/contract/operator-operations.ts';
+import { operatorScopes } from '../../src/contract/scope.ts';
 import { createOperator, listOperators, revokeOperator } from '../../src/operator/operators.ts';
 import { engines } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
@@ -83,6 +85,16 @@ describe('operators', () => {
     expect(headers['www-authenticate']).toContain('error="insufficient_scope"');
     expect(headers['www-authenticate']).toContain('scope="operator:write"');
   });
+
+  test.each(Object.entries(operatorApi))(
+    '%s needs its scope, and no other one',
+    async (_id, { method, path: url, scope }) => {
+      const others = operatorScopes.filter((each) => each !== scope);
+      const bearer = await management.operatorToken(...others);
+      const { status, headers } = await management.send(method, url.replaceAll(/\{\w+\}/g, 'x'), { token: bearer });
+      expect([status, headers['www-authenticate']]).toEqual([403, expect.stringContaining(`scope="${scope}"`)]);
+    },
+  );
 
   test('an operator cannot create a token with a scope that its own token does not have', async () => {
     const body = { name: 'more', scopes: ['operator:read', 'subscription:write'] };
