@@ -1,0 +1,42 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = 'docs/security/asvs.md';
+const text = readFileSync(join(root, page), 'utf8');
+const rows = [...text.matchAll(/^\| (\d+\.\d+\.\d+) \| ([12]) \| (.+) \|$/gm)].map(
+  ([, number = '', level = '', rest = '']) => ({
+    number,
+    level,
+    where: rest.split(' | ').at(-1) ?? '',
+  }),
+);
+const excluded = [...text.matchAll(/^\| ([\d., ]+) \| [^|]+ \|$/gm)].flatMap(([, list = '']) => list.split(', '));
+
+describe('docs/security/asvs.md', () => {
+  test('lists each of the 253 requirements of levels 1 and 2 exactly once', () => {
+    const numbers = [...rows.map(({ number }) => number), ...excluded];
+    expect(new Set(numbers).size).toBe(numbers.length);
+    expect(numbers).toHaveLength(253);
+  });
+
+  test('names at least one existing file or test for each requirement that is met', () => {
+    const titles = globSync('{src,test}/**/*.test.ts', { cwd: root })
+      .map((file) => readFileSync(join(root, file), 'utf8'))
+      .join('\n');
+    const faults = rows.flatMap(({ number, where }) => {
+      const links = [...where.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => link);
+      const tests = [...where.matchAll(/`([^`]+)`/g)].map(([, title = '']) => title);
+      const missing = [
+        ...links.filter((link) => !existsSync(join(root, dirname(page), link))),
+        ...tests.filter((title) => !titles.includes(title.replaceAll("'", "\\'")) && !titles.includes(title)),
+      ];
+      return links.length + tests.length === 0
+        ? [`${number} names nothing`]
+        : missing.map((name) => `${number} ${name}`);
+    });
+    expect(faults).toEqual([]);
+  });
+});
