@@ -43,18 +43,21 @@ signIn.addEventListener('submit', (event) => {
     clientSecret: String(form.get('client_secret')),
     allowHttp: location.protocol === 'http:', // the operator has allowed it for this page
   });
+  signIn.reset(); // the page keeps no copy of the secret
   element('who', HTMLElement).textContent = clientId;
   fillFilters();
   void show(queryOfFilters());
 });
 
-signOut.addEventListener('click', () => {
+signOut.addEventListener('click', async () => {
+  const ended = client;
   client = undefined;
-  signIn.reset();
   element('who', HTMLElement).textContent = '';
   element('rows', HTMLElement).replaceChildren();
   showSignedIn(false);
   say('Signed out.');
+  const failure: unknown = await ended?.revoke().catch((error: unknown) => error);
+  if (failure !== undefined) say(`Signed out, but the tokens are valid until they expire. ${describe(failure)}`, true);
 });
 
 filters.addEventListener('submit', (event) => {
@@ -73,14 +76,18 @@ async function turnTo(cursor: string | undefined): Promise<void> {
 
 /** Reads a page and shows it or the error. */
 async function show(query: SubscriptionQuery): Promise<void> {
-  if (client === undefined) return;
+  const reader = client;
+  if (reader === undefined) return;
   say('Loading …');
   try {
-    shown = await client.subscriptions(query).page();
+    const page = await reader.subscriptions(query).page();
+    if (client !== reader) return; // signed out meanwhile
+    shown = page;
     shownQuery = query;
     showSignedIn(true);
-    drawPage(shown);
+    drawPage(page);
   } catch (error) {
+    if (client !== reader) return;
     if (error instanceof TokenRequestError) showSignedIn(false);
     say(describe(error), true);
   }

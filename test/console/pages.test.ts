@@ -134,6 +134,36 @@ describe.skipIf(!hasChromium)('the pages in a browser', () => {
     await picture('console-sign-in');
   });
 
+  test('/console: signing out revokes the tokens, and a response that arrives later shows nothing', async () => {
+    await signIn();
+    expect(await page.getByLabel('Client secret').inputValue()).toBe('');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let authorization = '';
+    await page.route('**/v1/subscription*', async (route) => {
+      authorization = (await route.request().headerValue('authorization')) ?? '';
+      const response = await route.fetch();
+      await released;
+      await route.fulfill({ response });
+    });
+    await page.getByRole('button', { name: 'Show' }).click();
+    await expect.poll(() => authorization).not.toBe('');
+    const [revoked] = await Promise.all([
+      page.waitForResponse('**/oauth2/revoke'),
+      page.getByRole('button', { name: 'Sign out' }).click(),
+    ]);
+    expect(revoked.status()).toBe(200);
+    const late = page.waitForResponse('**/v1/subscription*');
+    release();
+    await (await late).finished();
+    await page.getByText('Signed out.').waitFor();
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // a drawing would be done by now
+    expect(await page.locator('#rows tr').count()).toBe(0);
+    await page.unrouteAll();
+    expect((await fetch(`${service.url}/connect-api/v1/subscription`, { headers: { authorization } })).status).toBe(
+      401,
+    );
+  });
+
   test('/console: HTML in a record is shown as text', async () => {
     const tenant = await service.createTenant('markup');
     client = await service.createClient(tenant);
