@@ -156,7 +156,8 @@ describe.skipIf(!hasChromium)('the pages in a browser', () => {
     release();
     await (await late).finished();
     await page.getByText('Signed out.').waitFor();
-    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))); // a drawing would be done by now
+    // rows would have been added by then
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
     expect(await page.locator('#rows tr').count()).toBe(0);
     await page.unrouteAll();
     expect((await fetch(`${service.url}/connect-api/v1/subscription`, { headers: { authorization } })).status).toBe(
