@@ -23,6 +23,7 @@ export async function startOurs(
     LOG_LEVEL: 'warn',
     ACCESS_TOKEN_SECONDS: '86400',
     MANAGEMENT_PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
     ...environment,
     ...more,
   };

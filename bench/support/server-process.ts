@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/free-port.ts';
@@ -52,16 +52,12 @@ export async function startServer(
   };
 }
 
-/**
- * Fields 14 and 15 of `/proc/PID/stat`, in hundredths of a second; the second field may contain
- * spaces, but ends with the last `)`.
- */
+/** The time that all threads ran, exact to nanoseconds: `/proc/PID/stat` counts in 10 ms. */
 function readCpuSeconds(pid: number | undefined): number | undefined {
-  const file = `/proc/${pid}/stat`;
-  if (!existsSync(file)) return undefined;
-  const text = readFileSync(file, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const folder = `/proc/${pid}/task`;
+  if (!existsSync(folder)) return undefined;
+  const threads = readdirSync(folder).map((thread) => readFileSync(join(folder, thread, 'schedstat'), 'utf8'));
+  return threads.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e9;
 }
 
 /** `VmRSS` of `/proc/PID/status`, in KiB. */

@@ -16,7 +16,7 @@ import { machineFacts } from '../support/results.ts';
 
 const [engine = 'sqlite', before] = process.argv.slice(2);
 if (before === undefined) throw new RangeError('Cannot compare: the second argument must be a folder of a checkout');
-const rounds = { rounds: 9, seconds: 1.5, connections: 8 };
+const rounds = { rounds: 21, seconds: 0.5, connections: 8 };
 const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331';
 
 const collector = createServer((request, response) => request.resume().on('end', () => response.end('{}'))).listen(0);

@@ -19,6 +19,7 @@ const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT } as const;
 /** Makes the recorder that passes spans to OpenTelemetry. */
 export function createRecorder(tracer: Tracer): SpanRecorder {
   const served = new WeakMap<IncomingMessage, Context>();
+  const sending = new WeakMap<IncomingMessage, Span>();
   const spanOf = (request: IncomingMessage): Span | undefined => {
     const active = served.get(request);
     return active && trace.getSpan(active);
@@ -38,7 +39,10 @@ export function createRecorder(tracer: Tracer): SpanRecorder {
       const span = tracer.startSpan(nameOf(method), { kind: SpanKind.SERVER, attributes }, parentOf(request));
       const active = trace.setSpan(ROOT_CONTEXT, span);
       served.set(request, active);
-      response.once('close', () => endServerSpan(span, response));
+      response.once('close', () => {
+        sending.get(request)?.end();
+        endServerSpan(span, response);
+      });
       context.with(active, handle);
     },
     resume: (request, work) => context.with(served.get(request) ?? context.active(), work),
@@ -46,6 +50,10 @@ export function createRecorder(tracer: Tracer): SpanRecorder {
       spanOf(request)
         ?.updateName(`${nameOf(methodOf(request))} ${route}`)
         .setAttribute('http.route', route);
+    },
+    startSending(request) {
+      const active = served.get(request);
+      if (spanOf(request)?.isRecording() === true) sending.set(request, tracer.startSpan('send', {}, active));
     },
     contextOf(request) {
       const span = spanOf(request);

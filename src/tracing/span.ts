@@ -26,6 +26,8 @@ export interface SpanRecorder {
   /** Continues in the span of a request after an event of its connection. */
   resume(request: IncomingMessage, work: () => void): void;
   setRoute(request: IncomingMessage, route: string): void;
+  /** Starts a span that ends with the response. */
+  startSending(request: IncomingMessage): void;
   contextOf(request: IncomingMessage): TraceContext | undefined;
   inSpan<T>(describe: () => SpanDescription, work: () => T): T;
   /** Starts a span inside the active one; returns the function that ends it. */

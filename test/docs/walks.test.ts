@@ -20,7 +20,9 @@ const [, walksText = ''] =
 const walks = new Map(
   walksText.split('\n### ').map((section) => {
     const [title = ''] = section.split('\n');
-    const files = [...section.matchAll(/`((?:audit|auth|cli|http|import|metrics|operator|report|storage)\/[\w/-]+)`/g)];
+    const files = [
+      ...section.matchAll(/`((?:audit|auth|cli|http|import|metrics|operator|report|storage|tracing)\/[\w/-]+)`/g),
+    ];
     return [title, [...new Set(files.map(([, file = '']) => file))]] as const;
   }),
 );

@@ -28,10 +28,7 @@ export function addTracing(app: FastifyInstance): void {
   });
   // events of the connection, with the body, are outside of the request's span
   app.addHook('preValidation', (request, _reply, done) => recorder.resume(request.raw, done));
-  app.addHook('onSend', async (_request, reply) => {
-    const end = recorder.start(() => ({ name: 'send', kind: 'internal' }));
-    reply.raw.once('finish', () => end()).once('close', () => end());
-  });
+  app.addHook('onSend', async (request) => recorder.startSending(request.raw));
 }
 
 /** Records a span for each request of a server, also for those that no route handles. */
