@@ -4,13 +4,11 @@ import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../tools/free-port.ts';
 import { eventually } from '../support/eventually.ts';
-import { commandEnvironment } from '../support/run-command.ts';
+import { commandEnvironment, mainProgram } from '../support/run-command.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 /** More lines than the log buffers: each is about 500 bytes. */
 const requests = 4_000;
 let folder: string;
@@ -32,7 +30,7 @@ afterEach(async () => {
 /** Starts a service whose standard output is not read yet, and waits until it responds. */
 async function startService(stdout: 'pipe' | number): Promise<ChildProcess> {
   const environment = { ...commandEnvironment, DATA_DIR: join(folder, 'data'), PORT: `${port}` };
-  child = spawn(process.execPath, [main, 'serve'], { env: environment, stdio: ['ignore', stdout, 'ignore'] });
+  child = spawn(process.execPath, [mainProgram, 'serve'], { env: environment, stdio: ['ignore', stdout, 'ignore'] });
   await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200));
   return child;
 }

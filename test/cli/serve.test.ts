@@ -6,7 +6,6 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { Check } from 'typebox/value';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -18,13 +17,13 @@ import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
 import {
   type CommandOptions,
+  mainProgram,
   type RunningCommand,
   runCommand,
   startCommand,
   untilWritten,
 } from '../support/run-command.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const errorMessage = /^Cannot [^\n]+\n$/;
 let folder: string;
 let environment: Record<string, string>;
@@ -109,7 +108,7 @@ describe('serve --demo', () => {
   test.runIf(process.platform === 'linux')(
     'on a terminal prints a readable log, the client and commands that read a report',
     async () => {
-      const line = [process.execPath, main, 'serve', '--demo'].join(' ');
+      const line = [process.execPath, mainProgram, 'serve', '--demo'].join(' ');
       const command = start([line, '/dev/null'], { program: ['script', '-qec'] });
       await untilWritten(command, 'size=2');
       const text = command.stdout().replaceAll('\r', '');

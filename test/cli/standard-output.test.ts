@@ -4,12 +4,10 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandEnvironment } from '../support/run-command.ts';
+import { commandEnvironment, mainProgram } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 let folder: string;
 let environment: Record<string, string>;
 let rows: string;
@@ -26,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Runs a command whose standard output is a full disk, or a closed pipe. */
 async function runInto(sink: 'full disk' | 'closed pipe', args: readonly string[]) {
   const full = sink === 'full disk' ? openSync('/dev/full', 'w') : undefined;
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [mainProgram, ...args], {
     env: environment,
     stdio: ['ignore', full ?? 'pipe', 'pipe'],
   });
@@ -57,7 +55,7 @@ describe.runIf(process.platform === 'linux')('a result written to a full disk (T
 test.skipIf(process.platform === 'win32')(
   'a result that a file can hold only in part causes a message and exit code 1 (T3)',
   async () => {
-    const command = `ulimit -f 4; exec "${process.execPath}" "${main}" config --json > "${join(folder, 'cut')}"`;
+    const command = `ulimit -f 4; exec "${process.execPath}" "${mainProgram}" config --json > "${join(folder, 'cut')}"`;
     const child = spawn('bash', ['-c', command], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] });
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot write the result: .* EFBIG\n$/)]);

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { mainProgram } from '../support/run-command.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'subreport-strict-'));
@@ -29,10 +28,14 @@ test.runIf(process.platform === 'linux')(
   async () => {
     const [data, temporary] = [join(folder, 'data'), join(folder, 'tmp')];
     mkdirSync(temporary);
-    const child = spawn(process.execPath, [main, 'import', '-', '--strict', '--format', 'ndjson', '--tenant', 'acme'], {
-      env: { PATH: process.env.PATH ?? '', DATA_DIR: data, TMPDIR: temporary },
-      stdio: ['pipe', 'ignore', 'ignore'],
-    });
+    const child = spawn(
+      process.execPath,
+      [mainProgram, 'import', '-', '--strict', '--format', 'ndjson', '--tenant', 'acme'],
+      {
+        env: { PATH: process.env.PATH ?? '', DATA_DIR: data, TMPDIR: temporary },
+        stdio: ['pipe', 'ignore', 'ignore'],
+      },
+    );
     child.stdin.write(`${JSON.stringify({ email: 'ada@example.com' })}\n`.repeat(1_000));
     const used = () =>
       openFiles(child.pid).some((file) => /spool.*deleted/.test(file)) || readdirSync(temporary).length > 0;

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
@@ -17,8 +16,8 @@ import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
 import { openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
+import { mainProgram } from '../support/run-command.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const committed = (engine: string): string =>
   readFileSync(new URL(`../../src/storage/schema.${engine}.sql`, import.meta.url), 'utf8');
 
@@ -75,7 +74,7 @@ const open = (environment: Readonly<Record<string, string>>) =>
   });
 
 const startMigrate = (environment: Readonly<Record<string, string>>) =>
-  spawn(process.execPath, [main, 'migrate', '--json'], {
+  spawn(process.execPath, [mainProgram, 'migrate', '--json'], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

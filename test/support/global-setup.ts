@@ -5,6 +5,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/storage/open-store.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
+import { bundleProgram } from './bundle-program.ts';
 import { compileCache } from './compile-cache.ts';
 import { useMemoryFolder } from './memory-folder.ts';
 
@@ -28,6 +29,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   useMemoryFolder();
   // for threads that stores start in the test processes
   Object.assign(process.env, compileCache);
+  process.env.TEST_PROGRAM ??= await bundleProgram();
   const isOldest = project.name === 'postgres 15';
   let starting: Promise<TestServer> | undefined;
   const starter = createServer(async (_request, response) => {

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { compileCache } from './compile-cache.ts';
 import { eventually } from './eventually.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+/** The command line: bundled in a run of tests, otherwise its sources. */
+export const mainProgram = process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** The result of a command. */
 export interface CommandResult {
@@ -29,7 +30,7 @@ export interface CommandOptions {
   readonly cwd?: string;
   /** User id to run as. */
   readonly uid?: number;
-  /** Program and first arguments, if not this Node and the sources. */
+  /** Program and first arguments, if not this Node and the command line. */
   readonly program?: readonly [string, ...string[]];
 }
 
@@ -47,7 +48,7 @@ export const commandEnvironment = {
 
 /** Starts `subreport` with arguments in a child process. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
-  const [program, ...first] = options.program ?? [process.execPath, main];
+  const [program, ...first] = options.program ?? [process.execPath, mainProgram];
   const child = spawn(program, [...first, ...args], {
     env: { ...commandEnvironment, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],

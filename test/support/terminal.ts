@@ -1,10 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
-import { commandEnvironment } from './run-command.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+import { commandEnvironment, mainProgram } from './run-command.ts';
 
 /** Whether `script` of util-linux can open a pseudo-terminal; CI must have it. */
 export const hasTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') === true;
@@ -32,7 +29,7 @@ export function startInTerminal(
   columns = 100,
 ): TerminalCommand {
   const { NO_COLOR: _none, ...inherited } = commandEnvironment;
-  const words = [process.execPath, main, ...args].map((word) => `'${word}'`).join(' ');
+  const words = [process.execPath, mainProgram, ...args].map((word) => `'${word}'`).join(' ');
   const child = spawn('script', ['-qec', `stty cols ${columns}; exec ${words}`, '/dev/null'], {
     env: { ...inherited, TERM: 'xterm', SHELL: '/bin/sh', ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
