@@ -58,7 +58,7 @@ for (const form of document.querySelectorAll<HTMLFormElement>('.try form')) {
     event.preventDefault();
     const result = form.parentElement?.querySelector('.result');
     if (result === null || result === undefined) return;
-    if (form.dataset.security === 'accessToken' && credentials.accessToken === '') {
+    if (needsToken(form) && credentials.accessToken === '') {
       result.textContent = 'Authorize first.';
       dialog.showModal();
       return;
@@ -67,6 +67,10 @@ for (const form of document.querySelectorAll<HTMLFormElement>('.try form')) {
     result.textContent = await send(form).catch((error: unknown) => `Cannot send the request: ${error}`);
   });
 }
+
+/** Whether the operation of a form takes a Bearer token: of a client or of an operator. */
+const needsToken = ({ dataset }: HTMLFormElement): boolean =>
+  dataset.security === 'accessToken' || dataset.security === 'operatorToken';
 
 /** Sends the request of a form, and returns the response as text. */
 async function send(form: HTMLFormElement): Promise<string> {
@@ -82,7 +86,7 @@ async function send(form: HTMLFormElement): Promise<string> {
     else if (field.dataset.in === 'header') headers.set(field.name, field.value);
     else query.append(field.name, field.value);
   }
-  if (security === 'accessToken') headers.set('authorization', `Bearer ${credentials.accessToken}`);
+  if (needsToken(form)) headers.set('authorization', `Bearer ${credentials.accessToken}`);
   if (security === 'client' && credentials.clientId !== '') headers.set('authorization', basic(credentials));
   const url = query.size === 0 ? path : `${path}?${query}`;
   const response = await fetch(url, { method, headers, ...(body !== undefined && { body }) });

@@ -9,7 +9,7 @@ const { response, problems } = createResponses(['X-Correlation-ID']);
 
 /** Describes an operation of the operator's API. */
 export function describeApiOperation(operation: OperatorOperation): Json {
-  const { method, path, query, body, response: success, errors = [] } = operation;
+  const { method, path, query, body, sample, response: success, errors = [] } = operation;
   const isPost = method === 'POST';
   return {
     security: [{ operatorToken: [] }],
@@ -23,7 +23,7 @@ export function describeApiOperation(operation: OperatorOperation): Json {
       requestBody: {
         required: (body.required ?? []).length > 0,
         description: descriptionOf(body),
-        content: { 'application/json': { schema: referring(body) } },
+        content: { 'application/json': { schema: referring(body), ...(sample?.json && { example: sample.json }) } },
       },
     }),
     responses: {

@@ -46,7 +46,7 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
     // its address depends on MANAGEMENT_HOST and MANAGEMENT_PORT, and on the proxy in front of it
     servers: [{ url: '/', description: 'The management listener, in production and local', 'x-internal': true }],
     tags: [
-      { name: 'records', description: 'Load records' },
+      { name: 'records', description: 'Load and erase records' },
       { name: 'tenants', description: 'Create, list and delete tenants' },
       { name: 'clients', description: 'Manage the clients that may request tokens' },
       { name: 'keys', description: 'List and rotate the keys of the service' },

@@ -3,14 +3,18 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { freePort } from '../../tools/free-port.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 describe.skipIf(!hasChromium)('the pages in a browser', () => {
   let service: TestService;
+  let management: string;
   let client: TestClient;
   let browser: Browser;
   let page: Page;
@@ -18,7 +22,9 @@ describe.skipIf(!hasChromium)('the pages in a browser', () => {
   let failures: string[];
 
   beforeAll(async () => {
-    service = await startService(await engines[0].openTestStore());
+    const port = await freePort();
+    management = `http://127.0.0.1:${port}`;
+    service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
     const tenant = await service.createTenant('acme');
     client = await service.createClient(tenant);
     const rows = [...syntheticRows({ count: 45, seed: 5, until: 1_780_000_000 })];
@@ -41,7 +47,8 @@ describe.skipIf(!hasChromium)('the pages in a browser', () => {
     foreign = [];
     failures = [];
     page.on('request', (request) => {
-      if (!request.url().startsWith(service.url) && !request.url().startsWith('data:')) foreign.push(request.url());
+      const known = [service.url, management, 'data:'].some((start) => request.url().startsWith(start));
+      if (!known) foreign.push(request.url());
     });
     page.on('pageerror', (error) => failures.push(error.message));
     page.on('console', (entry) => {
@@ -207,6 +214,23 @@ describe.skipIf(!hasChromium)('the pages in a browser', () => {
     const [, body = ''] = ((await operation.locator('.result').textContent()) ?? '').split(/\n\n(?=\[)/);
     expect(JSON.parse(body)).toHaveLength(1);
     await picture('docs');
+  });
+
+  test('/docs of the management listener: an operator creates a tenant with a token, and axe finds no fault', async () => {
+    const token = generateOperatorToken();
+    const row = { id: 'op-1', name: 'test', scopes: ['operator:write'], createdAt: 0, expiresAt: null };
+    await insertOperatorToken(service.store, row, hashOperatorToken(token));
+    await page.goto(`${management}/docs`);
+    expect(await accessibilityFaults()).toEqual([]);
+    const operation = page.locator('#createTenant');
+    await operation.getByText('Try it').click();
+    await operation.locator('textarea').fill('{"tenant":"from-docs"}');
+    await operation.getByRole('button', { name: 'Send' }).click();
+    await page.locator('dialog').getByLabel('Token').fill(token);
+    await page.locator('dialog button[type=submit]').click();
+    await operation.getByRole('button', { name: 'Send' }).click();
+    await expect.poll(() => operation.locator('.result').textContent()).toContain('"tenant": "from-docs"');
+    await picture('docs-operator');
   });
 
   test('/docs: the dialog offers client credentials and nothing else, and shows why they are rejected', async () => {

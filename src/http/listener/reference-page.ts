@@ -72,16 +72,17 @@ function renderSchema([name, schema]: [string, JsonSchema]): string {
 
 /**
  * The dialog for credentials: OAuth client credentials. The management listener has no token
- * endpoint, so there it is an access token.
+ * endpoint, so there it is a token.
  */
 function renderDialog({ components: { securitySchemes } }: OpenApiDocument): string {
   const tokenUrl = securitySchemes.accessToken?.flows?.clientCredentials?.tokenUrl;
   const fields =
     tokenUrl === undefined
-      ? '<label>Access token <input name="access_token" type="password" required autocomplete="off"></label>'
+      ? '<label>Token <input name="access_token" type="password" required autocomplete="off"></label>'
       : `<label>Client id <input name="client_id" required autocomplete="username"></label>
 <label>Client secret <input name="client_secret" type="password" required autocomplete="current-password"></label>`;
-  const heading = tokenUrl === undefined ? 'Access token' : 'OAuth 2.0 client credentials';
+  const heading =
+    tokenUrl === undefined ? 'Token of an operator, or access token of a client' : 'OAuth 2.0 client credentials';
   // the page's own origin: the policy of the page allows no other
   const path = tokenUrl === undefined ? '' : new URL(tokenUrl).pathname;
   return `<dialog id="credentials" aria-labelledby="credentials-title">
