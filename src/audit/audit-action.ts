@@ -37,6 +37,27 @@ const operatorActions = {
     summary: 'Records are deleted for good',
     details: { asked: 'ids in the request', deleted: 'deleted records', missing: 'ids without a record' },
   },
+  'records.load': {
+    summary: 'Records are loaded, over HTTP or by a command',
+    details: {
+      ...{ format: 'ndjson or csv', options: 'options of the load, such as replace', import_id: 'id of the import' },
+      ...{ read: 'rows', rejected: 'invalid rows', inserted: 'added records', updated: 'changed records' },
+      ...{ unchanged: 'rows that equal the stored record', removed: 'records that a replacement removed' },
+    },
+  },
+  'store.backup': {
+    summary: 'A backup of the database is written',
+    details: { tenants: 'tenants', records: 'records', bytes: 'size of the file' },
+  },
+  'store.migrate': { summary: 'The schema is migrated', details: { applied: 'applied migrations' } },
+  'store.repair': {
+    summary: 'The records and counts are checked and repaired',
+    details: { ok: 'whether all is well now' },
+  },
+  'store.restore': {
+    summary: 'The database is replaced with a backup, or gets a new history',
+    details: { tenants: 'tenants', records: 'records' },
+  },
   'operator.create': { summary: "An operator's token is created", details: operatorToken },
   'operator.revoke': { summary: "An operator's token is revoked", details: operatorToken },
 } as const satisfies Readonly<Record<string, Described>>;

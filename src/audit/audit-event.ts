@@ -5,8 +5,9 @@ interface AuditActor {
   /**
    * `operator`: the holder of an operator's token. `command`: a user of the machine who ran a
    * command. `client`: an authenticated client. `anonymous`: a caller that was not authenticated.
+   * `service`: the service itself.
    */
-  readonly kind: 'operator' | 'command' | 'client' | 'anonymous';
+  readonly kind: 'operator' | 'command' | 'client' | 'anonymous' | 'service';
   readonly id: string | null;
   readonly name: string | null;
 }

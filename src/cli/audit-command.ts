@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { auditActions } from '../audit/audit-action.ts';
 import { auditOutcomes } from '../audit/audit-event.ts';
-import { formatAuditEntry } from '../audit/audit-log.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { parseInstant } from '../contract/instant.ts';
+import { describeAuditEntry, listAudit } from '../operator/list-audit.ts';
 import type { Store } from '../storage/store.ts';
-import { type AuditEntryRow, type AuditFilter, listAuditEntries } from '../storage/tables/audit-entry.ts';
+import type { AuditEntryRow, AuditFilter } from '../storage/tables/audit-entry.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
@@ -55,8 +55,8 @@ export function addAuditCommand(program: Command, output: Output): void {
       const filter = { ...options, clientId };
       await withStore(readConfig(), async (store) => {
         if (ndjson || follow) return writeForward(store, filter, options, output);
-        const { entries } = await listAuditEntries(store, filter, { limit });
-        writeResult(output, json, entries.map(formatAuditEntry), entriesTable(entries));
+        const { entries } = await listAudit({ store }, filter, { limit });
+        writeResult(output, json, entries.map(describeAuditEntry), entriesTable(entries));
       });
     });
 }
@@ -69,9 +69,9 @@ async function writeForward(
   output: Output,
 ): Promise<void> {
   for (let at = after ?? (ndjson ? 0 : await newestId(store)); ; ) {
-    const { entries, reached, hasMore } = await listAuditEntries(store, filter, { limit: pageEntries, after: at });
+    const { entries, reached, hasMore } = await listAudit({ store }, filter, { limit: pageEntries, after: at });
     for (const entry of entries)
-      output.stdout.write(ndjson ? `${JSON.stringify(formatAuditEntry(entry))}\n` : `${cellsOf(entry).join('  ')}\n`);
+      output.stdout.write(ndjson ? `${JSON.stringify(describeAuditEntry(entry))}\n` : `${cellsOf(entry).join('  ')}\n`);
     at = reached;
     if (!hasMore && !follow) return;
     if (!hasMore) await sleep(followMs);
@@ -79,7 +79,7 @@ async function writeForward(
 }
 
 const newestId = async (store: Store): Promise<number> =>
-  (await listAuditEntries(store, {}, { limit: 1 })).entries[0]?.id ?? 0;
+  (await listAudit({ store }, {}, { limit: 1 })).entries[0]?.id ?? 0;
 
 const entriesTable = (entries: readonly AuditEntryRow[]): string =>
   formatTable(
@@ -89,7 +89,7 @@ const entriesTable = (entries: readonly AuditEntryRow[]): string =>
 
 function cellsOf(entry: AuditEntryRow): readonly string[] {
   const { id, recorded_at, actor, action, tenant, client_id, outcome, error, address, details } =
-    formatAuditEntry(entry);
+    describeAuditEntry(entry);
   const shown = Object.entries(details).map(([name, value]) => `${name}=${String(value)}`);
   return [
     ...[String(id), recorded_at, actor.name ?? actor.id ?? actor.kind, action, tenant ?? '-', client_id ?? '-'],

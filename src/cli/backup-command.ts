@@ -8,6 +8,7 @@ import { type Config, readConfig } from './config.ts';
 import { CommandError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
+import { recordStoreAction } from './record-store-action.ts';
 import { requireHealthy, withStagedStore } from './staged-store.ts';
 
 interface BackupOptions {
@@ -38,8 +39,10 @@ export function addBackupCommand(program: Command, output: Output): void {
       '\nExamples:\n  subreport backup /backups/subreport-monday.db\n  subreport backup /backups/subreport.db --force --json\n\nThe file contains hashed secrets and signing keys: protect it like the database.',
     )
     .action(async (file: string, { force = false, json = false }: BackupOptions) => {
-      const result = await writeBackup(readConfig(), resolve(file), force, output);
+      const config = readConfig();
+      const result = await writeBackup(config, resolve(file), force, output);
       const { bytes, tenants, records, seconds } = result;
+      await recordStoreAction(config, output, 'store.backup', { tenants, records, bytes });
       writeResult(
         output,
         json,

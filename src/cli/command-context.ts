@@ -6,7 +6,7 @@ import { osUser } from './os-user.ts';
 import { nowSeconds, withStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
-const commandContext = (store: Store, config: Config): OperatorContext => ({
+export const commandContext = (store: Store, config: Config): OperatorContext => ({
   store,
   now: nowSeconds,
   actor: { kind: 'command', user: osUser() },

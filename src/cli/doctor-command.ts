@@ -5,6 +5,7 @@ import { checkKeys } from './check-keys.ts';
 import { readConfig } from './config.ts';
 import { checkLine, examineStore } from './examine-store.ts';
 import { type Output, writeResult } from './output.ts';
+import { recordStoreAction } from './record-store-action.ts';
 
 interface DoctorOptions {
   readonly repair?: boolean;
@@ -40,6 +41,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
         const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];
         const checks = [...found, ...keys, ...checkCertificates(config)];
         const ok = checks.every((check) => check.ok);
+        if (repair) await recordStoreAction(config, output, 'store.repair', { ok });
         writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
         if (!ok) process.exitCode = 1;
       } finally {

@@ -5,11 +5,14 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { parseInstant } from '../contract/instant.ts';
 import { importRecords } from '../import/import-records.ts';
 import { syntheticRows } from '../import/synthetic-rows.ts';
+import { loadRecords } from '../operator/load.ts';
 import { requireTenant } from '../operator/tenant.ts';
+import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import { reportUnrecorded } from './report-unrecorded.ts';
+import { nowSeconds } from './store-session.ts';
 
 interface GenerateOptions {
   readonly tenant?: string;
@@ -44,13 +47,18 @@ export function addGenerateCommand(program: Command, output: Output): void {
       if (options.tenant === undefined)
         throw new UsageError('Cannot generate: either --tenant or --output must be given, such as --tenant acme');
       const name = options.tenant;
-      const summary = await withStore(readConfig(), async (store) => {
+      const summary = await withOperator(readConfig(), async (context) => {
+        const { store } = context;
         const tenant = await requireTenant(store, name);
-        return importRecords(store, tenant, ndjsonOf(rows), {
-          format: 'ndjson',
-          dryRun: false,
-          onRejected: refuseRejected,
-        });
+        const load = { tenant, via: 'command', format: 'ndjson', flags: [] } as const;
+        return loadRecords(context, load, reportUnrecorded(output), (follow) =>
+          importRecords(
+            store,
+            tenant,
+            ndjsonOf(rows),
+            follow({ format: 'ndjson', dryRun: false, onRejected: refuseRejected }),
+          ),
+        );
       });
       const { inserted, updated, unchanged } = summary;
       writeResult(

@@ -4,20 +4,21 @@ import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
 import { importStrictly } from '../import/import-strictly.ts';
 import { decompressedGibMax, type ImportFormat, importFormats, type RejectedRow } from '../import/read-valid-rows.ts';
-import { type FollowImport, type ImportFlag, type ImportOrigin, recordImport } from '../import/record-import.ts';
+import type { FollowImport, ImportFlag } from '../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
+import { loadRecords } from '../operator/load.ts';
+import type { OperatorContext } from '../operator/perform.ts';
 import { requireTenant } from '../operator/tenant.ts';
 import type { Store, TenantId } from '../storage/store.ts';
+import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
-import { describeFailure } from './describe-failure.ts';
 import { UsageError } from './error.ts';
 import { openErrorsFile } from './errors-file.ts';
 import { type ImportSource, openImportSource } from './import-source.ts';
 import { openSpool } from './open-spool.ts';
-import { osUser } from './os-user.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { withStore } from './store-session.ts';
+import { reportUnrecorded } from './report-unrecorded.ts';
 
 interface CommandOptions {
   readonly tenant: string;
@@ -65,9 +66,7 @@ export function addImportCommand(program: Command, output: Output): void {
       const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
       const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
       try {
-        const failed = await withStore(config, async (store) =>
-          runImport({ store, tenant: await requireTenant(store, options.tenant) }, source, options, output),
-        );
+        const failed = await withOperator(config, (context) => runImport(context, source, options, output));
         if (failed) process.exitCode = 1;
       } finally {
         await source.dispose();
@@ -93,11 +92,13 @@ function requireCompatible({ resume, replace, dryRun, allowEmpty }: CommandOptio
 
 /** Imports and prints the result; returns whether any row was rejected. */
 async function runImport(
-  { store, tenant }: { readonly store: Store; readonly tenant: TenantId },
+  context: OperatorContext,
   source: ImportSource,
   options: CommandOptions,
   output: Output,
 ): Promise<boolean> {
+  const { store } = context;
+  const tenant = await requireTenant(store, options.tenant);
   const started = performance.now();
   const shown: RejectedRow[] = [];
   const resume = options.resume === true;
@@ -114,7 +115,8 @@ async function runImport(
   };
   const dryRun = options.dryRun === true;
   try {
-    const loaded = await recordImport(store, originOf(tenant, source, options), reportUnrecorded(output), (follow) =>
+    const load = loadKind(tenant, source, options);
+    const loaded = await loadRecords(context, load, reportUnrecorded(output), (follow) =>
       loadSource({ store, tenant, source, options, output, onRejected, onResume, follow }),
     );
     const { refused, importId, ...summary } = loaded;
@@ -183,10 +185,9 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
   return { ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce })), removed: 0 };
 }
 
-const originOf = (tenant: TenantId, { format }: ImportSource, options: CommandOptions): ImportOrigin => ({
+const loadKind = (tenant: TenantId, { format }: ImportSource, options: CommandOptions) => ({
   tenant,
-  actor: { kind: 'command', user: osUser() },
-  via: 'command',
+  via: 'command' as const,
   format,
   flags: importFlags.filter((flag) => options[optionOf[flag]] === true),
 });
@@ -198,11 +199,6 @@ const optionOf = {
   'allow-empty': 'allowEmpty',
   resume: 'resume',
 } as const satisfies Record<ImportFlag, keyof CommandOptions>;
-
-/** Prints that the history lacks the result; the import itself has ended. */
-const reportUnrecorded = (output: Output) => (error: unknown) => {
-  output.stderr.write(`Cannot store the result in the history of imports: ${describeFailure(error)}\n`);
-};
 
 async function readSource<T>(
   source: ImportSource,

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { openStore } from '../storage/open-store.ts';
 import { readConfig } from './config.ts';
 import { type Output, writeResult } from './output.ts';
+import { recordStoreAction } from './record-store-action.ts';
 
 /** `subreport migrate`. */
 export function addMigrateCommand(program: Command, output: Output): void {
@@ -24,6 +25,8 @@ export function addMigrateCommand(program: Command, output: Output): void {
       try {
         const result = await store.migrate();
         const applied = result.applied.length === 0 ? 'Nothing to do' : `Applied ${result.applied.join(', ')}`;
+        if (result.applied.length > 0)
+          await recordStoreAction(config, output, 'store.migrate', { applied: result.applied });
         writeResult(output, json, result, `${applied}: the schema is at ${result.current}.`);
       } finally {
         await store.close();

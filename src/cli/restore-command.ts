@@ -13,6 +13,7 @@ import { type Config, readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
+import { recordStoreAction } from './record-store-action.ts';
 import { requireHealthy, type StagedStore, withStagedStore } from './staged-store.ts';
 import { nowSeconds, openReadyStore } from './store-session.ts';
 
@@ -46,6 +47,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
       const config = readConfig();
       if (file === undefined) {
         await renewHistory(config);
+        await recordStoreAction(config, output, 'store.restore', {});
         writeResult(
           output,
           json,
@@ -59,6 +61,7 @@ export function addRestoreCommand(program: Command, output: Output): void {
         ? restoreFile(config, backup, yes)
         : restoreDatabase(config, backup, output));
       const { tenants, records, replaced } = result;
+      await recordStoreAction(config, output, 'store.restore', { tenants, records });
       const kept =
         replaced === undefined ? '' : ` The replaced database is '${replaced}': delete it when you no longer need it.`;
       writeResult(output, json, result, `Restored ${tenants} tenants, ${records} records from ${file}.${kept}`);

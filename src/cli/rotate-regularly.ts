@@ -1,17 +1,28 @@
 import type { Logger } from 'pino';
+import type { AuditEvent } from '../audit/audit-event.ts';
 import type { KeyRingOptions } from '../auth/key-ring-options.ts';
 import { rotateDueKeys } from '../auth/rotate-due-keys.ts';
 import { formatInstant } from '../contract/instant.ts';
+import { openAuditStream } from './service-audit.ts';
 
 const everyMs = 3_600_000;
 
+/** The entry of the audit log: nobody asked for it. */
+const rotation: Omit<AuditEvent, 'details'> = {
+  actor: { kind: 'service', id: null, name: null },
+  ...{ action: 'keys.rotate', outcome: 'ok', error: null },
+  ...{ address: null, tenant: null, clientId: null, correlationId: null },
+};
+
 /** Rotates the keys that are due, now and every hour; an error is logged. */
 export function rotateRegularly(options: KeyRingOptions, logger: Logger): void {
+  const audit = openAuditStream(options.store, logger, undefined);
   if ((options.rotationDays ?? 0) === 0) return;
   const rotate = async () => {
     for (const { purpose, kid, activatesAt } of await rotateDueKeys(options)) {
       const line = { purpose, kid, activates_at: formatInstant(activatesAt) };
       logger.info(line, 'the key was due for rotation; a new one takes over');
+      await audit.record([{ ...rotation, details: { purpose, mode: 'soon', kid } }]);
     }
   };
   const attempt = () =>

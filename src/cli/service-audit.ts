@@ -17,15 +17,20 @@ interface ServiceAudit {
 }
 
 /** Opens the audit log of a process that serves; each entry is also a line of its log. */
-export function openServiceAudit(store: Store, logger: Logger, metrics: OpenedMetrics | undefined): ServiceAudit {
+export function openAuditStream(store: Store, logger: Logger, metrics: OpenedMetrics | undefined): AuditLog {
   // also with LOG_LEVEL=warn, as the lines are evidence
   const stream = logger.child({}, { level: logger.level === 'silent' ? 'silent' : 'info' });
-  const log = createAuditLog({
+  return createAuditLog({
     store,
     now: nowSeconds,
     write: (entry) => stream.info(entry, 'audit'),
     measure: metrics?.metrics.audit,
   });
+}
+
+/** The same with a tally, for the process that answers requests. */
+export function openServiceAudit(store: Store, logger: Logger, metrics: OpenedMetrics | undefined): ServiceAudit {
+  const log = openAuditStream(store, logger, metrics);
   const tally = createAuditTally({
     log,
     now: nowSeconds,

@@ -51,6 +51,7 @@ export function buildOperatorOpenApi({ publicUrl, version }: Omit<OpenApiOptions
       { name: 'clients', description: 'Manage the clients that may request tokens' },
       { name: 'keys', description: 'List and rotate the keys of the service' },
       { name: 'imports', description: 'Read the history of imports' },
+      { name: 'audit', description: 'Read the audit log' },
       { name: 'operators', description: "Manage operators' tokens" },
       { name: 'service', description: 'Health and description of the service' },
     ],

@@ -16,6 +16,7 @@ export interface Operation {
     | 'tenants'
     | 'clients'
     | 'keys'
+    | 'audit'
     | 'imports'
     | 'operators'
     | 'state';

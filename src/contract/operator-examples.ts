@@ -1,3 +1,4 @@
+import type { AuditEntry } from './operator-audit.ts';
 import type { Client, ClientDetails, ClientSession } from './operator-client.ts';
 import type { Import } from './operator-import.ts';
 import type { Key } from './operator-key.ts';
@@ -87,6 +88,20 @@ const importExample: Import = {
 
 const rejectedRow = { line: 2, errors: [{ field: 'iccid', value: '"89445"', rule: '15 to 22 digits' }] };
 
+const auditEntry: AuditEntry = {
+  id: 1042,
+  recorded_at: '2026-05-02T08:00:00Z',
+  actor: { kind: 'anonymous', id: null, name: null },
+  address: '192.0.2.10',
+  action: 'token.request',
+  tenant: null,
+  client_id: 'acme-reporting',
+  outcome: 'refused',
+  error: 'invalid_client',
+  correlation_id: null,
+  details: { count: 3, since: '2026-05-02T07:59:12Z' },
+};
+
 /** A page of a list with one item. */
 const pageOf = (item: object) => ({ data: [item], next: null });
 
@@ -114,6 +129,7 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   imports: pageOf(importExample),
   import: importExample,
   rejectedRows: `${JSON.stringify(rejectedRow)}\n`,
+  auditEntries: pageOf(auditEntry),
   operators: pageOf(operator),
   createdOperator,
   revokedOperator: { ...operator, revoked_at: '2026-05-02T08:00:00Z' },

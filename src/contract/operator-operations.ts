@@ -1,4 +1,5 @@
 import { type Operation, operations } from './operations.ts';
+import { auditOperations } from './operator-audit.ts';
 import { clientOperations } from './operator-client-operations.ts';
 import { importOperations } from './operator-import.ts';
 import { keyOperations } from './operator-key.ts';
@@ -12,6 +13,7 @@ export const operatorApi = {
   ...keyOperations,
   ...importOperations,
   ...operatorTokenOperations,
+  ...auditOperations,
 } as const;
 
 /** Name of an operation of the operator's API. */

@@ -1,3 +1,4 @@
+import { AuditEntry } from './operator-audit.ts';
 import { Client, ClientCredentials, ClientDetails, ClientSession, RotatedClient } from './operator-client.ts';
 import { Import } from './operator-import.ts';
 import { Key } from './operator-key.ts';
@@ -18,4 +19,5 @@ export const operatorSchemas = {
   Key,
   Operator,
   CreatedOperator,
+  AuditEntry,
 } as const;

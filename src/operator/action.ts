@@ -11,6 +11,8 @@ export interface Action<T> {
   readonly details?: AuditDetails;
   /** Details of what was done, known only after the action. */
   readonly detailsOf?: (result: T) => AuditDetails;
+  /** Why a result is a refusal, though the action did not throw. */
+  readonly refusalOf?: (result: T) => Error | undefined;
   /** Whether it takes several transactions; the audit log then also has its start. */
   readonly inSteps?: boolean;
 }

@@ -35,7 +35,8 @@ export async function perform<T>(context: OperatorContext, action: Action<T>, wo
     await record(describeError(error)).catch(() => undefined);
     throw error;
   });
-  await record({ outcome: 'ok', error: null }, result);
+  const refusal = action.refusalOf?.(result);
+  await record(refusal === undefined ? { outcome: 'ok', error: null } : describeError(refusal), result);
   return result;
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { AuditLog } from '../../audit/audit-log.ts';
 import { type LoadSummary, type RejectedRow, rejectedRowsShown } from '../../contract/load.ts';
 import { importFlags } from '../../contract/operator-import.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
@@ -6,9 +7,10 @@ import { ImportError } from '../../import/error.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
 import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
 import { importStrictly } from '../../import/import-strictly.ts';
-import { type ImportOrigin, recordImport } from '../../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
+import { loadRecords } from '../../operator/load.ts';
+import type { OperatorContext } from '../../operator/perform.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf } from '../listener/query-of.ts';
@@ -34,6 +36,9 @@ export interface LoadRoute extends LoadAuthorization {
   /** Longest wait for the next bytes of a body, in milliseconds. */
   readonly bodyStallMs: number;
   readonly measure?: LoadMeasure | undefined;
+  /** UTC epoch seconds. */
+  readonly now: () => number;
+  readonly audit: AuditLog;
 }
 
 /** Receives the number of loads in progress, and the rows of each finished load. */
@@ -121,7 +126,7 @@ async function loadBody(
     batchRowsMax: options.store.servingBatchRowsMax,
   };
   const body = readBody(request.raw, options.bodyStallMs);
-  const load = recordImport(options.store, originOf(request, tenant, flags), logUnrecorded(request), (follow) =>
+  const load = loadRecords(contextOf(options, request), loadKind(tenant, flags), logUnrecorded(request), (follow) =>
     loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
   );
   const { refused, importId, ...counts } = await load.catch((error: unknown) => {
@@ -133,10 +138,17 @@ async function loadBody(
   return { ...what, ...counts, seconds, errors, correlation_id: request.id };
 }
 
-const originOf = (request: FastifyRequest, tenant: TenantId, flags: LoadFlags): ImportOrigin => ({
-  tenant,
+const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): OperatorContext => ({
+  store,
+  now,
+  audit,
   actor: loadOf(request).actor,
-  via: 'http',
+  correlationId: request.id,
+});
+
+const loadKind = (tenant: TenantId, flags: LoadFlags) => ({
+  tenant,
+  via: 'http' as const,
   format: 'ndjson',
   flags: importFlags.filter((flag) => flag !== 'resume' && flags[flag]),
 });

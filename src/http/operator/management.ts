@@ -10,6 +10,7 @@ import { operatorLinks } from '../listener/home-links.ts';
 import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
 import { traceRequests } from '../listener/tracing.ts';
+import { addAuditRoutes } from './audit.ts';
 import { addClientRoutes } from './clients.ts';
 import { addImportRoutes } from './imports.ts';
 import { keyRoutes } from './keys.ts';
@@ -51,6 +52,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     keyRoutes(options.keyRing),
     addImportRoutes,
     addOperatorTokenRoutes,
+    addAuditRoutes,
   ]);
   addMetricsRoute(app, options.renderMetrics);
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });

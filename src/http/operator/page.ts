@@ -29,7 +29,7 @@ export async function readPage<Item, Shown>(
   const last = items.length > limit ? items[limit - 1] : undefined;
   return {
     data: items.slice(0, limit).map(show),
-    next: last === undefined ? null : Buffer.from(JSON.stringify(keyOf(last))).toString('base64url'),
+    next: last === undefined ? null : formatCursor(keyOf(last)),
   };
 }
 
@@ -40,7 +40,11 @@ interface ListSource<Item, Shown> {
   readonly show: (item: Item) => Shown;
 }
 
-function parseCursor(cursor: string, keyParts: number): readonly string[] {
+/** The cursor of the page after the item with this key. */
+export const formatCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString('base64url');
+
+/** Reads the key in a cursor; throws `ProblemError` if it is not a cursor of ours. */
+export function parseCursor(cursor: string, keyParts: number): readonly string[] {
   const key = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
   if (Array.isArray(key) && key.length === keyParts && key.every((part) => typeof part === 'string')) return key;
   const fault = { parameter: 'cursor', value: cursor.slice(0, 64), rule: ruleOf(listParameters.cursor) };

@@ -39,7 +39,7 @@ export interface AuditFilter {
 }
 
 /** Where a page of entries begins, and in which direction it goes. */
-interface AuditPage {
+export interface AuditPage {
   readonly limit: number;
   /** Newest first, only ids below this one. */
   readonly before?: number | undefined;
