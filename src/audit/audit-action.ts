@@ -58,6 +58,7 @@ const operatorActions = {
     summary: 'The database is replaced with a backup, or gets a new history',
     details: { tenants: 'tenants', records: 'records' },
   },
+  'doctor.run': { summary: 'A check of the store is started over HTTP' },
   'operator.create': { summary: "An operator's token is created", details: operatorToken },
   'operator.revoke': { summary: "An operator's token is revoked", details: operatorToken },
 } as const satisfies Readonly<Record<string, Described>>;

@@ -7,7 +7,8 @@ import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { fillTenant } from '../../test/backup/stores.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
-import { checkRegularly, lastCheck } from './check-store.ts';
+import { findDoctorResult } from '../storage/tables/doctor-result.ts';
+import { checkRegularly } from './check-store.ts';
 import { readConfig } from './config.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -29,7 +30,7 @@ test('a flipped byte in a record causes an error line at the next scheduled chec
   vi.advanceTimersByTime(600_000);
   vi.useRealTimers();
   await expect.poll(() => lines.join()).toContain('the store was checked');
-  expect(lastCheck()?.problems).toBe(0);
+  expect(await findDoctorResult(store)).toMatchObject({ problems: 0 });
   const database = new DatabaseSync(join(folder, 'subreport.db'));
   database.exec(`update subscription set record = replace(record, '"8944', '"8945') where id = 'id7'`);
   database.close();
@@ -38,7 +39,7 @@ test('a flipped byte in a record causes an error line at the next scheduled chec
   vi.advanceTimersByTime(600_000);
   vi.useRealTimers();
   await expect.poll(() => lines.join()).toContain("'id7' differs from its columns in iccid");
-  expect(lastCheck()?.problems).toBe(1);
+  expect(await findDoctorResult(store)).toMatchObject({ problems: 1 });
   await store.close();
   rmSync(folder, { recursive: true });
 });

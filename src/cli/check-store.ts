@@ -4,10 +4,9 @@ import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import type { CheckResult } from '../metrics/host-metrics.ts';
+import { StorageError } from '../storage/error.ts';
 import type { Config } from './config.ts';
 import { checkLine, type ReportedCheck } from './examine-store.ts';
-import { nowSeconds } from './store-session.ts';
 
 /**
  * Milliseconds from the start to the first check, so that a service that is restarted often is
@@ -17,10 +16,8 @@ const firstCheckMs = 600_000;
 /** The lowest priority (nice 19): the check only uses idle CPU time. */
 const lowestPriority = 19;
 
-let lastResult: CheckResult | undefined;
-
-/** The result of the last check that this process started. */
-export const lastCheck = (): CheckResult | undefined => lastResult;
+/** Longest check, in milliseconds. */
+const doctorMsMax = 3_600_000;
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
@@ -39,23 +36,48 @@ export function checkRegularly(config: Config, logger: Logger): void {
   setInterval(check, CHECK_HOURS * 3_600_000).unref();
 }
 
-/** Runs `subreport doctor` in a child process and logs the result, as an error if a check fails. */
-async function checkStore({ DATA_DIR, KEY_ROTATION_DAYS }: Config, logger: Logger): Promise<void> {
+/** Checks the store and logs the result, as an error if a check fails. */
+async function checkStore(config: Config, logger: Logger): Promise<void> {
+  const checks = await runDoctorProcess(config);
+  const problems = checks.filter((check) => !check.ok).map(checkLine);
+  if (problems.length === 0) logger.info({ checks: checks.length }, 'the store was checked');
+  else logger.error({ problems }, 'the store has problems: run subreport doctor');
+}
+
+/** Runs `subreport doctor`, which stores its result, in a child process. */
+export async function runDoctorProcess({
+  DATA_DIR,
+  DATABASE_URL,
+  KEY_ROTATION_DAYS,
+}: Config): Promise<readonly ReportedCheck[]> {
   const child = spawn(process.execPath, [main, 'doctor', '--json'], {
-    env: { DATA_DIR, KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS) },
+    env: {
+      DATA_DIR,
+      KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS),
+      ...(DATABASE_URL !== undefined && { DATABASE_URL }),
+    },
     stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: doctorMsMax,
   });
   const end = () => child.kill();
   process.once('exit', end);
   try {
     if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
     const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    const { ok, checks } = JSON.parse(output) as { ok: boolean; checks: readonly ReportedCheck[] };
-    const problems = checks.filter((check) => !check.ok).map(checkLine);
-    lastResult = { problems: problems.length, finishedAt: nowSeconds() };
-    if (ok) logger.info({ checks: checks.length }, 'the store was checked');
-    else logger.error({ problems }, 'the store has problems: run subreport doctor');
+    return readChecks(output);
   } finally {
     process.off('exit', end);
+  }
+}
+
+function readChecks(output: string): readonly ReportedCheck[] {
+  try {
+    return (JSON.parse(output) as { checks: readonly ReportedCheck[] }).checks;
+  } catch (error) {
+    throw new StorageError(
+      'UNAVAILABLE',
+      "Cannot check the store: it must be reachable, and the check must end within an hour; 'subreport doctor' shows the reason",
+      error,
+    );
   }
 }

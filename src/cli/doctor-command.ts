@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
+import { keepDoctorResult } from '../operator/doctor.ts';
 import { openStore } from '../storage/open-store.ts';
 import { checkCertificates } from './check-certificates.ts';
 import { checkKeys } from './check-keys.ts';
 import { readConfig } from './config.ts';
+import { describeFailure } from './describe-failure.ts';
 import { checkLine, examineStore } from './examine-store.ts';
 import { type Output, writeResult } from './output.ts';
+import { packageVersion } from './package-version.ts';
 import { recordStoreAction } from './record-store-action.ts';
+import { nowSeconds } from './store-session.ts';
 
 interface DoctorOptions {
   readonly repair?: boolean;
@@ -35,6 +39,7 @@ export function addDoctorCommand(program: Command, output: Output): void {
         onConnectionError: () => undefined, // the current statement fails by itself
       });
       try {
+        const startedAt = nowSeconds();
         const found = await examineStore(store, repair);
         // the keys of a store without its schema cannot be read
         const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
@@ -42,6 +47,11 @@ export function addDoctorCommand(program: Command, output: Output): void {
         const checks = [...found, ...keys, ...checkCertificates(config)];
         const ok = checks.every((check) => check.ok);
         if (repair) await recordStoreAction(config, output, 'store.repair', { ok });
+        const times = { startedAt, finishedAt: nowSeconds(), version: packageVersion };
+        await keepDoctorResult(store, checks, times).catch((error: unknown) => {
+          // a store with problems may be unable to keep the result
+          if (ok) output.stderr.write(`Cannot store the result of the check: ${describeFailure(error)}\n`);
+        });
         writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
         if (!ok) process.exitCode = 1;
       } finally {

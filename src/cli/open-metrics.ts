@@ -6,8 +6,9 @@ import type { MeasureResponse } from '../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
 import { memoryUse } from '../storage/memory-use.ts';
 import type { Store } from '../storage/store.ts';
+import { findDoctorResult } from '../storage/tables/doctor-result.ts';
+import { readGoodImports } from '../storage/tables/import-history.ts';
 import type { Certificates } from './certificates.ts';
-import { lastCheck } from './check-store.ts';
 import type { Config } from './config.ts';
 import { droppedLogLines } from './log-destination.ts';
 import { nowSeconds } from './store-session.ts';
@@ -52,8 +53,9 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
       }),
     keyRotations: () =>
       listRotations({ store: withinScrape(), rotationDays: config.KEY_ROTATION_DAYS, now: nowSeconds }),
+    lastCheck: () => findDoctorResult(withinScrape()),
+    goodImports: () => readGoodImports(withinScrape(), nowSeconds()),
     droppedLogLines,
-    lastCheck,
     memoryUse,
   });
   return {

@@ -13,16 +13,19 @@ import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
 import { operations } from '../contract/operations.ts';
 import { apiPath } from '../contract/report-paths.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
+import type { ServiceState } from '../http/operator/service.ts';
 import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate } from '../operator/watch-gate.ts';
 import { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import { closeCertificates, openCertificates } from './certificates.ts';
+import { runDoctorProcess } from './check-store.ts';
 import type { Config } from './config.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { createProtection } from './create-protection.ts';
 import { keyRingOptions } from './key-ring-options.ts';
+import { listSettings } from './list-settings.ts';
 import { listenFailure } from './listen-failure.ts';
 import { openSpool } from './open-spool.ts';
 import { openTracing } from './open-tracing.ts';
@@ -96,9 +99,8 @@ export async function serve(
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
   const certificates = await openCertificates(config, logger);
   const protection = createProtection(config, requests, (reason) => opened?.metrics.refused(reason));
-  const { isDraining } = shared;
   const waiting = (): number => protection.queue.waiting;
-  const opened = operator?.openMetrics({ store, config, isDraining, waiting, certificates });
+  const opened = operator?.openMetrics({ store, config, isDraining: () => draining, waiting, certificates });
   const audit = openServiceAudit(store, logger, opened);
   const app = await buildServer({
     ...shared,
@@ -126,6 +128,7 @@ export async function serve(
     keyRing,
     audit: audit.log,
     operatorGate: watchGate(createOperatorGate({ store, failures, now: nowSeconds }), audit.tally, nowSeconds),
+    ...serviceState(config),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     bodyStallMs,
     observe: opened?.observeManagement,
@@ -146,6 +149,11 @@ export async function serve(
     metrics: opened?.metrics,
   };
 }
+
+const serviceState = (config: Config): ServiceState => ({
+  checkStore: async () => void (await runDoctorProcess(config)),
+  settings: listSettings(config),
+});
 
 const openAuth = async (config: Config, ring: KeyRingOptions, failures: FailureBudget): Promise<AuthContext> => ({
   store: ring.store,

@@ -1,7 +1,6 @@
 import type { Worker } from 'node:cluster';
 import { aggregateMetrics, createHostMetrics, type MetricValues } from '../metrics/service-metrics.ts';
 import { memoryUse } from '../storage/memory-use.ts';
-import { lastCheck } from './check-store.ts';
 import { droppedLogLines } from './log-destination.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 
@@ -15,7 +14,7 @@ type Send = (worker: Worker, message: PrimaryMessage) => void;
  * that does not answer in time is left out. Scrapes at the same time share one result.
  */
 export function createMetricsCollector(workers: ReadonlySet<Worker>, send: Send): () => Promise<string> {
-  const readOwn = createHostMetrics({ droppedLogLines, lastCheck, memoryUse });
+  const readOwn = createHostMetrics({ droppedLogLines, memoryUse });
   let collecting: Promise<string> | undefined;
   const collect = async (): Promise<string> => {
     const answers = await Promise.all([readOwn(), ...[...workers].map((worker) => askWorker(worker, send))]);

@@ -1,7 +1,9 @@
 import type { AuditEntry } from './operator-audit.ts';
 import type { Client, ClientDetails, ClientSession } from './operator-client.ts';
+import type { DoctorResult } from './operator-doctor.ts';
 import type { Import } from './operator-import.ts';
 import type { Key } from './operator-key.ts';
+import type { Setting } from './operator-setting.ts';
 import type { Tenant } from './operator-tenant.ts';
 import type { CreatedOperator, Operator } from './operator-token.ts';
 
@@ -86,6 +88,25 @@ const importExample: Import = {
   revision: 7,
 };
 
+const doctor: DoctorResult = {
+  ok: true,
+  started_at: '2026-05-01T03:30:00Z',
+  finished_at: '2026-05-01T03:30:04Z',
+  host: 'db-1',
+  version: '0.2.0',
+  checked: 1,
+  problems: 0,
+  checks: [{ check: 'schema', ok: true, message: 'This version can work with the schema' }],
+};
+
+const setting: Setting = {
+  name: 'PORT',
+  value: '8080',
+  is_set: true,
+  origin: 'default',
+  description: 'Port to listen on',
+};
+
 const rejectedRow = { line: 2, errors: [{ field: 'iccid', value: '"89445"', rule: '15 to 22 digits' }] };
 
 const auditEntry: AuditEntry = {
@@ -126,6 +147,8 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   deletedClient: { client_id: 'acme-reporting', deleted: true },
   keys: pageOf(key),
   key: { ...key, state: 'next', rotation_due_at: null },
+  doctor,
+  settings: pageOf(setting),
   imports: pageOf(importExample),
   import: importExample,
   rejectedRows: `${JSON.stringify(rejectedRow)}\n`,

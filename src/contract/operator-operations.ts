@@ -1,8 +1,10 @@
 import { type Operation, operations } from './operations.ts';
 import { auditOperations } from './operator-audit.ts';
 import { clientOperations } from './operator-client-operations.ts';
+import { doctorOperations } from './operator-doctor.ts';
 import { importOperations } from './operator-import.ts';
 import { keyOperations } from './operator-key.ts';
+import { settingOperations } from './operator-setting.ts';
 import { tenantOperations } from './operator-tenant.ts';
 import { operatorTokenOperations } from './operator-token.ts';
 
@@ -12,6 +14,8 @@ export const operatorApi = {
   ...clientOperations,
   ...keyOperations,
   ...importOperations,
+  ...doctorOperations,
+  ...settingOperations,
   ...operatorTokenOperations,
   ...auditOperations,
 } as const;

@@ -1,7 +1,9 @@
 import { AuditEntry } from './operator-audit.ts';
 import { Client, ClientCredentials, ClientDetails, ClientSession, RotatedClient } from './operator-client.ts';
+import { DoctorResult } from './operator-doctor.ts';
 import { Import } from './operator-import.ts';
 import { Key } from './operator-key.ts';
+import { Setting } from './operator-setting.ts';
 import { DeletedTenant, ErasureSummary, Tenant } from './operator-tenant.ts';
 import { CreatedOperator, Operator } from './operator-token.ts';
 
@@ -16,6 +18,8 @@ export const operatorSchemas = {
   ClientSession,
   RotatedClient,
   Import,
+  DoctorResult,
+  Setting,
   Key,
   Operator,
   CreatedOperator,

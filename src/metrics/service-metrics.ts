@@ -1,6 +1,7 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { addAuditMetrics, type MeasureAudit } from './audit-metrics.ts';
 import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
+import { addHistoryMetrics, type MeasuredHistory } from './history-metrics.ts';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
 import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
 import { addOverloadMetrics, type MeasuredQueue, type MeasureRefusals } from './overload-metrics.ts';
@@ -25,7 +26,13 @@ export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
 
 /** Creates the metrics of this process. */
 export function createServiceMetrics(
-  state: MeasuredState & MeasuredQueue & MeasuredPool & MeasuredKeys & MeasuredCertificates & HostState,
+  state: MeasuredState &
+    MeasuredQueue &
+    MeasuredPool &
+    MeasuredKeys &
+    MeasuredCertificates &
+    MeasuredHistory &
+    HostState,
 ): ServiceMetrics {
   const registry = new Registry();
   const measureListener = addRequestMetrics(registry);
@@ -35,6 +42,7 @@ export function createServiceMetrics(
   addPoolMetrics(registry, state);
   addKeyMetrics(registry, state);
   addCertificateMetrics(registry, state);
+  addHistoryMetrics(registry, state);
   addHostMetrics(registry, state);
   const close = addProcessMetrics(registry);
   return {

@@ -28,19 +28,12 @@ export function addWorkMetrics(registry: Registry): MeasureWork {
     labelNames: ['result'],
     registers,
   });
-  const finished = new Gauge({
-    name: 'subreport_load_last_success_timestamp_seconds',
-    help: 'When a load over HTTP last finished without a rejected row, as a Unix time; 0 if none has',
-    aggregator: 'max',
-    registers,
-  });
   return {
     exports: (inProgress) => exports.set(inProgress),
     loads: (inProgress) => loads.set(inProgress),
     loaded({ accepted, rejected }) {
       rows.inc({ result: 'accepted' }, accepted);
       rows.inc({ result: 'rejected' }, rejected);
-      if (rejected === 0) finished.setToCurrentTime();
     },
   };
 }

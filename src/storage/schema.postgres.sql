@@ -44,6 +44,17 @@ create table client_secret (
   expires_at bigint
 );
 
+create table doctor_result (
+  id text collate "C" not null,
+  started_at bigint not null,
+  finished_at bigint not null,
+  host text not null,
+  version text not null,
+  checks bigint not null,
+  problems bigint not null,
+  listed text not null
+);
+
 create table idempotency_key (
   operator_id text collate "C" not null,
   operation text collate "C" not null,
@@ -190,6 +201,8 @@ alter table client add constraint client_pkey PRIMARY KEY (client_id);
 alter table client_secret add constraint client_secret_client_id_fkey FOREIGN KEY (client_id) REFERENCES client(client_id);
 
 alter table client_secret add constraint client_secret_pkey PRIMARY KEY (client_id, hash);
+
+alter table doctor_result add constraint doctor_result_pkey PRIMARY KEY (id);
 
 alter table idempotency_key add constraint idempotency_key_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operator_token(id);
 

@@ -57,6 +57,17 @@ CREATE TABLE client_secret (
   primary key (client_id, hash)
 ) strict;
 
+CREATE TABLE doctor_result (
+  id text not null primary key,
+  started_at integer not null,
+  finished_at integer not null,
+  host text not null,
+  version text not null,
+  checks integer not null,
+  problems integer not null,
+  listed text not null
+) strict, without rowid;
+
 CREATE TABLE idempotency_key (
   operator_id text not null references operator_token (id),
   operation text not null,

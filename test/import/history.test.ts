@@ -9,7 +9,7 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { describeImport } from '../../src/operator/describe-import.ts';
 import { listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { countGoodImportsSince, listLatestImports, putImport } from '../../src/storage/tables/import-history.ts';
+import { listLatestImports, putImport, readGoodImports } from '../../src/storage/tables/import-history.ts';
 import { putRejections } from '../../src/storage/tables/import-rejection.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -157,15 +157,16 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(await goodAt()).toBeUndefined();
     await importText(tenant, bad);
     expect(await goodAt()).toBeNull();
-    const [, , , before] = await countGoodImportsSince(store, [0, 0, 0]);
+    const before = (await readGoodImports(store, nowSeconds())).tenantsByAge;
     await importText(tenant, rows.join('\n'));
     const { endedAt, id } = await newest(tenant);
     expect(await listLatestImports(store, tenant, tenant)).toEqual([{ tenant, importId: id, goodAt: endedAt }]);
     await importText(tenant, bad);
     expect(await goodAt()).toBe(endedAt);
-    const future = Math.floor(Date.now() / 1000) + 3_600;
-    const [later, , since, every] = await countGoodImportsSince(store, [future, future, endedAt ?? 0]);
-    expect([later, since > 0, every]).toEqual([0, true, before + 1]);
+    const { lastAt, tenantsByAge } = await readGoodImports(store, nowSeconds());
+    expect([lastAt, tenantsByAge]).toEqual([endedAt, { ...before, hour: before.hour + 1, never: before.never - 1 }]);
+    const later = (await readGoodImports(store, nowSeconds() + 30 * 3_600)).tenantsByAge;
+    expect([later.hour, later.day, later.week, later.never]).toEqual([0, 0, before.hour + 1, before.never - 1]);
   });
 
   test('drops imports after the days that it is kept, with their rejected rows, and no others', async () => {
@@ -194,6 +195,8 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(await readImportErrors(opened, row.id)).toBe('');
   });
 });
+
+const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 const originOf = (tenant: TenantId): ImportOrigin => ({
   tenant,

@@ -26,7 +26,7 @@ test.each([
   expect(used.filter((name) => !metrics.includes(name))).toEqual([]);
 });
 
-test('the dashboard shows every metric, except the times of the last check and the last load', () => {
+test('the dashboard shows every metric, except the times of the last check and the last import', () => {
   const dashboard = read('deploy/grafana-dashboard.json');
   const shown = (name: string): boolean => dashboard.includes(name) || /_timestamp_seconds$|_sum$/.test(name);
   expect(metrics.filter((name) => !shown(name))).toEqual([]);

@@ -76,7 +76,7 @@ describe('GET /metrics', () => {
     });
     const text = await scrape(management);
     expect(seriesValue(text, 'subreport_load_rows_total{result="rejected"}')).toBe(1);
-    expect(seriesValue(text, 'subreport_load_last_success_timestamp_seconds')).toBe(0);
+    expect(seriesValue(text, 'subreport_import_last_success_timestamp_seconds')).toBe(0);
     expect(seriesValue(text, 'subreport_loads_in_progress')).toBe(0);
   });
 

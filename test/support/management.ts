@@ -84,6 +84,8 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     authorizeWrite: async () => {
       throw new AccessError('INVALID_TOKEN', 'Cannot accept the access token: this test has no clients');
     },
+    checkStore: async () => undefined,
+    settings: [],
     checkReady: async () => undefined,
     isDraining: () => false,
     trustedProxies: [],

@@ -31,6 +31,8 @@ const app = await buildManagementServer({
   operatorGate: createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0 }),
   now: () => 0,
   audit: { record: async () => undefined },
+  checkStore: async () => undefined,
+  settings: [],
   checkReady: async () => undefined,
   isDraining: () => false,
   trustedProxies: [],

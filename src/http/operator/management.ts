@@ -18,6 +18,7 @@ import { addLoadRoute, type LoadRoute } from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics.ts';
 import { addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
 import { addOperatorTokenRoutes } from './operators.ts';
+import { type ServiceState, serviceRoutes } from './service.ts';
 import { addTenantRoutes } from './tenants.ts';
 
 /** What the management listener needs. */
@@ -25,6 +26,7 @@ interface ManagementOptions
   extends Readiness,
     LoadRoute,
     OperatorRoutes,
+    ServiceState,
     Pick<
       BaseServerOptions,
       'connectionsPerAddressMax' | 'logger' | 'trustedProxies' | 'requestMs' | 'observe' | 'tls'
@@ -51,6 +53,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     addClientRoutes,
     keyRoutes(options.keyRing),
     addImportRoutes,
+    serviceRoutes(options),
     addOperatorTokenRoutes,
     addAuditRoutes,
   ]);

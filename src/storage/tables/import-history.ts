@@ -131,17 +131,34 @@ export async function listLatestImports(store: Store, first: string, last: strin
   }));
 }
 
+const hour = 3_600;
+
 /**
- * Counts the tenants whose last good import ended at each of these times (UTC epoch seconds) or
- * later, in one pass.
+ * When an import last ended without a rejected row, and the number of tenants by the age of their
+ * last such import: less than an hour, a day, a week, older, or never. Two passes over the tenants.
  */
-export async function countGoodImportsSince(store: Store, times: readonly [number, number, number]) {
+export async function readGoodImports(store: Store, nowSeconds: number) {
   const [row] = await store.readDirectory(
-    `select count(case when good_at >= $1 then 1 end) as first, count(case when good_at >= $2 then 1 end) as second,
-       count(case when good_at >= $3 then 1 end) as third, count(good_at) as every from import_latest`,
-    times,
+    `select max(good_at) as newest, count(case when good_at > $1 then 1 end) as hour, count(case when good_at > $2 then 1 end) as day,
+       count(case when good_at > $3 then 1 end) as week, count(good_at) as every_age from import_latest`,
+    [nowSeconds - hour, nowSeconds - 24 * hour, nowSeconds - 7 * 24 * hour],
   );
-  return [row?.first, row?.second, row?.third, row?.every].map(Number) as [number, number, number, number];
+  const [all] = await store.readDirectory(
+    'select count(*) as n from tenant where deletion_started_at is null and deleted_at is null',
+  );
+  const [withinHour, withinDay, withinWeek, ever] = [row?.hour, row?.day, row?.week, row?.every_age].map(Number) as [
+    ...[number, number, number, number],
+  ];
+  return {
+    lastAt: numberOf(row?.newest) ?? undefined,
+    tenantsByAge: {
+      hour: withinHour,
+      day: withinDay - withinHour,
+      week: withinWeek - withinDay,
+      older: ever - withinWeek,
+      never: Math.max(0, Number(all?.n) - ever),
+    },
+  };
 }
 
 /** The tenants that have an import older than `before`. */
