@@ -39,6 +39,7 @@ alter default privileges for role subreport_owner in schema public
 -- What the service may do with each table. Row-level security limits the rows of tenants.
 do $$ declare
   rights constant jsonb := '{
+    "audit_entry": "select, insert, delete",
     "auth_key": "select, insert, update, delete",
     "client": "select, insert, update, delete",
     "client_secret": "select, insert, update, delete",
