@@ -20,6 +20,10 @@ const checks: readonly Step[] = [
   { name: 'comments of at most 100 columns', run: () => command('node', ['tools/check-comments.ts']) },
   { name: 'every export of src/ is imported', run: () => command('node', ['tools/check-exports.ts']) },
   { name: 'the version is in the changelog', run: () => command('node', ['tools/check-release.ts']) },
+  {
+    name: 'bill of materials (npm sbom)',
+    run: () => command('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--workspaces=false']),
+  },
   { name: 'types (tsc)', run: () => command('tsc', []) },
   {
     name: 'contract under spectral:oas and OWASP rules',
