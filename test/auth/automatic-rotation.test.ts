@@ -128,6 +128,14 @@ describe('a running client', () => {
       expect(response.status).toBe(200);
     }
     expect(used.size).toBe(2);
+    const entries = await service.store.readDirectory(
+      "select action, details from audit_entry where actor_kind = 'service' order by id",
+      [],
+    );
+    expect(entries.map(({ details }) => JSON.parse(String(details)))).toEqual([
+      { purpose: 'access', mode: 'soon', kid: expect.any(String) },
+      { purpose: 'refresh', mode: 'soon', kid: expect.any(String) },
+    ]);
     await service.close();
   });
 });
