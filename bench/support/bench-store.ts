@@ -12,6 +12,8 @@ export interface BenchStore {
   readonly environment: Readonly<Record<string, string>>;
   /** Directory of the store. */
   readonly folder: string;
+  /** Process id of the PostgreSQL server, if there is one. */
+  readonly serverPid?: number;
   /** Runs statements as the superuser; on PostgreSQL only. */
   administer(sql: string): Promise<void>;
   close(): Promise<void>;
@@ -70,6 +72,7 @@ export async function openBenchPostgres(): Promise<BenchStore> {
     store,
     environment: { DATA_DIR: folder, DATABASE_URL: own.href },
     folder,
+    serverPid: server.pid,
     administer: (sql) => runAt(database.href, sql),
     async close() {
       await store.close();

@@ -9,6 +9,7 @@ import { freePort } from '../../tools/free-port.ts';
 /** A server in a separate process. */
 export interface ServerProcess {
   readonly port: number;
+  readonly pid: number;
   /** CPU time of the process in seconds; `undefined` where it is not available (it is on Linux). */
   cpuSeconds(): number | undefined;
   /** Resident memory of the process in bytes; `undefined` where it is not available. */
@@ -43,6 +44,7 @@ export async function startServer(
   }
   return {
     port,
+    pid: child.pid ?? 0,
     cpuSeconds: () => readCpuSeconds(child.pid),
     rssBytes: () => readRssBytes(child.pid),
     async stop() {
