@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -23,6 +23,10 @@ export interface PostgresServer {
   /** URL of the superuser's database. */
   readonly url: string;
   readonly pid: number;
+  /** Kills the server with SIGKILL; resolves when all of its processes have exited. */
+  crash(): Promise<void>;
+  /** Starts the server again after a crash. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,31 +67,67 @@ export async function startPostgres(settings: readonly string[] = [], version: 1
     'max_connections=200',
     ...settings.flatMap((setting) => ['-c', setting]),
   ];
-  const child = spawn(join(native, 'bin', 'postgres'), ['-D', data, ...options], {
-    ...owner,
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const launch = (): Promise<ChildProcess> =>
+    startServer(join(native, 'bin', 'postgres'), ['-D', data, ...options], url, { ...owner, cwd: folder });
+  let child = await launch();
+  return {
+    url,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    async crash() {
+      const pids = childrenOf(child.pid ?? 0);
+      child.kill('SIGKILL');
+      while (pids.some(isAlive)) await sleep(20);
+    },
+    async restart() {
+      child = await launch();
+    },
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit');
+        child.kill('SIGINT'); // fast shutdown
+        await exited;
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts the server process, and waits until it accepts connections. */
+async function startServer(
+  program: string,
+  args: readonly string[],
+  url: string,
+  options: { readonly uid?: number; readonly gid?: number; readonly cwd: string },
+): Promise<ChildProcess> {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   child.stderr.on('data', (chunk) => {
     log = (log + chunk).slice(-4_000);
   });
-  const exited = once(child, 'exit');
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await waitUntilReady(
     url,
     () => child.exitCode !== null,
     () => log,
   );
-  return {
-    url,
-    pid: child.pid ?? 0,
-    async stop() {
-      child.kill('SIGINT'); // fast shutdown
-      await exited;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  return child;
+}
+
+/** Process ids of the children of a process; on Linux only. */
+function childrenOf(pid: number): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+/** Whether a process runs; one that has exited may wait for its parent as a zombie. */
+function isAlive(pid: number): boolean {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text[text.lastIndexOf(')') + 2] !== 'Z';
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import type { Mutant } from './mutants.ts';
 import { findTestFile, readTestFiles } from './source-tree.ts';
 
@@ -20,20 +21,25 @@ const runMsMax = 600_000;
 
 /** Runs the tests of some mutants in a source tree. Returns nothing when Vitest could not run. */
 export function runTests(root: string, mutants: readonly Mutant[]): readonly TestResult[] {
-  const report = join(root, 'mutants-report.json');
-  rmSync(report, { force: true });
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const testFiles = readTestFiles(root);
   const files = new Set(mutants.map((mutant) => findTestFile(testFiles, mutant).path));
+  return runTestFiles(root, [...files], mutants.map(namePattern).join('|'));
+}
+
+/** Runs the tests of some files whose full names match a pattern. */
+export function runTestFiles(root: string, files: readonly string[], pattern: string): readonly TestResult[] {
+  const report = join(mkdtempSync(join(tmpdir(), 'subreport-tests-')), 'report.json');
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   // The suites of the store run once more on another PostgreSQL, which is not needed here.
   const options = ['--project=!postgres 15', '--reporter=json', `--outputFile=${report}`];
-  const names = mutants.map(namePattern).join('|');
-  spawnSync(process.execPath, [vitest, 'run', ...files, ...options, '-t', names], {
+  spawnSync(process.execPath, [vitest, 'run', ...files, ...options, '-t', pattern], {
     cwd: root,
     stdio: 'ignore',
     timeout: runMsMax,
   });
-  return readReport(report);
+  const results = readReport(report);
+  rmSync(dirname(report), { recursive: true });
+  return results;
 }
 
 interface Report {

@@ -1,0 +1,37 @@
+import type { Stage } from './stage.ts';
+
+/** What a drill needs that a machine may lack. */
+export type Need = 'Linux' | 'root' | 'libfaketime' | 'Prometheus';
+
+/** A fault that is planted on a real service, and what must be seen then. */
+export interface ScriptedDrill {
+  readonly name: string;
+  readonly fault: string;
+  readonly expected: string;
+  readonly needs?: readonly Need[];
+  /** Whether CI runs it as a test: it takes at most two seconds of CPU time. */
+  readonly isShort?: boolean;
+  /** Plants the fault and returns what was observed, in the words of `expected`. */
+  run(stage: Stage): Promise<string>;
+}
+
+/** A fault that tests plant already. */
+export interface TestedDrill {
+  readonly name: string;
+  readonly fault: string;
+  /** A file below `test/`. */
+  readonly file: string;
+  /** The start of the title of its tests, or of a suite. */
+  readonly title: string;
+}
+
+export type Drill = ScriptedDrill | TestedDrill;
+
+/** The result of a drill. */
+export interface Outcome {
+  readonly name: string;
+  readonly fault: string;
+  readonly expected: string;
+  readonly observed: string;
+  readonly ok: 'yes' | 'NO' | 'NOT RUN';
+}

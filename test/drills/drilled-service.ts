@@ -1,0 +1,108 @@
+import { get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { eventually } from '../support/eventually.ts';
+import type { RunningCommand } from '../support/run-command.ts';
+
+/** A request that takes longer than this hangs. */
+const hangMs = 120_000;
+
+/** A service in a child process, as its clients and its operator see it. */
+export class DrilledService {
+  readonly command: RunningCommand;
+  readonly port: number;
+  readonly managementPort: number;
+  readonly client: Readonly<Record<'client_id' | 'client_secret', string>>;
+  #token = '';
+
+  constructor(command: RunningCommand, port: number, managementPort: number, client: DrilledService['client']) {
+    this.command = command;
+    this.port = port;
+    this.managementPort = managementPort;
+    this.client = client;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Requests an access token, which later requests use. */
+  async logIn(): Promise<string> {
+    const body = new URLSearchParams({ grant_type: 'client_credentials', ...this.client });
+    const response = await fetch(`${this.url}/oauth2/token`, { method: 'POST', body });
+    if (response.status !== 200) return `${response.status}`;
+    this.#token = ((await response.json()) as { access_token: string }).access_token;
+    return '200';
+  }
+
+  get token(): string {
+    return this.#token;
+  }
+
+  /** The status of a GET on a new connection, or the code of the connection's error. */
+  status(path: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+    return new Promise((resolve) => {
+      const options = { host: '127.0.0.1', port: this.port, path, agent: false, headers };
+      const request = get(options, (response) => {
+        const after = response.headers['retry-after'] === undefined ? '' : ' with Retry-After';
+        response.resume();
+        response.on('end', () => resolve(`${response.statusCode}${after}`));
+        response.on('error', ({ message }) => resolve(message));
+      });
+      request.setTimeout(hangMs, () => request.destroy(Object.assign(new Error(), { code: 'no response' })));
+      request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    });
+  }
+
+  /** The status of a report with the token; `size` differs, so that no cache responds. */
+  report(query = `size=${1 + (this.#sizes++ % 999)}`, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+    return this.status(`/connect-api/v1/subscription?${query}`, { authorization: `Bearer ${this.#token}`, ...headers });
+  }
+  #sizes = 0;
+
+  /** The number of records that the service reports. */
+  async total(): Promise<number> {
+    const headers = { authorization: `Bearer ${this.#token}`, 'cache-control': 'no-cache' };
+    const response = await fetch(`${this.url}/connect-api/v1/subscription?size=1`, { headers });
+    await response.arrayBuffer();
+    return Number(response.headers.get('x-total-count') ?? Number.NaN);
+  }
+
+  /** Waits until a request has this status. */
+  until(status: string, ask: () => Promise<string> = () => this.report()): Promise<string> {
+    return eventually(async () => {
+      const seen = await ask();
+      if (seen !== status) throw new Error(`the status must become ${status}: it is ${seen}`);
+      return seen;
+    });
+  }
+
+  /** Sends raw bytes on a new connection and returns the response until the connection closes. */
+  async send(bytes: string | Buffer): Promise<string> {
+    const socket = this.connect();
+    socket.write(bytes);
+    return (await text(socket)).toString();
+  }
+
+  connect(localAddress?: string): Socket {
+    const socket = connect({ port: this.port, host: '127.0.0.1', ...(localAddress !== undefined && { localAddress }) });
+    return socket.on('error', () => socket.destroy());
+  }
+
+  /** Every log line, parsed. */
+  get log(): Record<string, unknown>[] {
+    const lines = this.command.stdout().split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  /** Process ids of the workers that began to listen, oldest first. */
+  get workers(): number[] {
+    return this.log.filter(({ msg }) => String(msg).startsWith('listening at ')).map(({ pid }) => Number(pid));
+  }
+
+  /** Sends a signal and waits for the exit code. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.command.child.kill(signal);
+    return (await this.command.ended).code;
+  }
+}

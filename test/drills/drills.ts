@@ -1,0 +1,15 @@
+import type { Drill } from './drill.ts';
+import { httpDrills } from './http.ts';
+import { postgresDrills } from './postgres.ts';
+import { processDrills } from './process.ts';
+import { storeDrills } from './store.ts';
+import { testedDrills } from './tested.ts';
+
+/** Every drill, in the order in which they run. */
+export const drills: readonly Drill[] = [
+  ...postgresDrills,
+  ...storeDrills,
+  ...processDrills,
+  ...httpDrills,
+  ...testedDrills,
+];

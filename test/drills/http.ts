@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import type { ScriptedDrill } from './drill.ts';
+import type { DrilledService } from './drilled-service.ts';
+import type { Stage } from './stage.ts';
+
+const serve = async (stage: Stage, environment: Record<string, string> = {}): Promise<DrilledService> => {
+  const service = await stage.serve(await stage.sqlite(), { environment });
+  await service.logIn();
+  return service;
+};
+
+const connections = 200;
+
+/** Opens connections that each send the start of a request and then nothing. */
+async function stall(service: DrilledService, start: string): Promise<Socket[]> {
+  const sockets = Array.from({ length: connections }, () => service.connect());
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) socket.write(start);
+  return sockets;
+}
+
+/** Sends reports while connections are stalled, until the service has closed all of them. */
+async function outlast(service: DrilledService, stalled: readonly Socket[]): Promise<string> {
+  const closing = Promise.all(stalled.map((socket) => once(socket.resume(), 'close'))).then(() => 'closed');
+  const statuses = new Set<string>();
+  let end: string | undefined;
+  while (end === undefined) {
+    statuses.add(await service.report());
+    end = await Promise.race([closing, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))]);
+  }
+  return `other requests: ${[...statuses]}; stalled connections closed: ${stalled.length}`;
+}
+
+const statusLine = (response: string): string => response.slice(9, 12);
+
+/** Messages that are no valid HTTP, or that two parsers read differently. */
+const junk: Readonly<Record<string, string>> = {
+  'two lengths': 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+  'length and chunks':
+    'POST /oauth2/token HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'no Host': 'GET / HTTP/1.1\r\n\r\n',
+  'two Hosts': 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n',
+  'another site': 'GET http://example.com/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  'no version': 'GET / HTTP/9.9\r\nHost: a\r\n\r\n',
+  'blank before the colon': 'GET / HTTP/1.1\r\nHost: a\r\nX : b\r\n\r\n',
+  'zero byte': 'GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n',
+  'no HTTP': '\x01\x02\x03\r\n\r\n',
+};
+
+export const httpDrills: readonly ScriptedDrill[] = [
+  {
+    name: 'slow-headers',
+    fault: `slowloris: ${connections} connections send half of their headers`,
+    expected: `other requests: 200; stalled connections closed: ${connections}`,
+    async run(stage) {
+      const service = await serve(stage);
+      return outlast(service, await stall(service, 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: '));
+    },
+  },
+  {
+    name: 'slow-body',
+    fault: `${connections} token requests send half of their body`,
+    expected: `other requests: 200; stalled connections closed: ${connections}`,
+    async run(stage) {
+      const service = await serve(stage);
+      const head = 'POST /oauth2/token HTTP/1.1\r\nHost: localhost\r\n';
+      const type = 'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n';
+      return outlast(service, await stall(service, `${head}${type}grant_type=`));
+    },
+  },
+  {
+    name: 'slow-reader',
+    fault: 'a client reads nothing of its export of 20,000 records',
+    expected: 'other requests: 200; stalled connections closed: 1',
+    async run(stage) {
+      const place = await stage.sqlite(20_000);
+      const environment = { EXPORT_STALL_SECONDS: '2', EXPORT_RATE_MIN_KIB: '1048576' };
+      const service = await stage.serve(place, { environment });
+      await service.logIn();
+      const socket = service.connect();
+      await once(socket, 'connect');
+      const path = '/connect-api/v1/subscription?all=true&format=ndjson';
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.token}\r\n\r\n`);
+      await once(socket, 'readable');
+      const isAborted = (): boolean => service.log.some(({ msg }) => /abort/.test(String(msg)));
+      const statuses = new Set<string>();
+      while (!isAborted()) statuses.add(await service.report());
+      socket.resume();
+      await once(socket, 'close');
+      return `other requests: ${[...statuses]}; stalled connections closed: 1`;
+    },
+  },
+  {
+    name: 'large-requests',
+    fault: 'headers of 20 kB, a query of 15 kB, a token request of 1 MB',
+    expected: 'headers 431; query 414; token request 413; then a report 200',
+    isShort: true,
+    async run(stage) {
+      const service = await serve(stage);
+      const headers = await service.status('/healthz', { 'x-large': 'a'.repeat(20_000) });
+      const query = await service.report(`email=${'a'.repeat(15_000)}`);
+      const body = new URLSearchParams({ grant_type: 'a'.repeat(1_000_000) });
+      const form = await fetch(`${service.url}/oauth2/token`, { method: 'POST', body });
+      return `headers ${headers}; query ${query}; token request ${form.status}; then a report ${await service.report()}`;
+    },
+  },
+  {
+    name: 'invalid-http',
+    fault: `messages that are no valid HTTP: ${Object.keys(junk).join(', ')}`,
+    expected: 'each 400; then a report 200',
+    isShort: true,
+    async run(stage) {
+      const service = await serve(stage);
+      const statuses = new Set<string>();
+      for (const message of Object.values(junk)) statuses.add(statusLine(await service.send(message)));
+      return `each ${[...statuses]}; then a report ${await service.report()}`;
+    },
+  },
+  {
+    name: 'percent-encoding',
+    fault: 'malformed percent-encoding in the query and in the path',
+    expected: 'each 400; then a report 200',
+    isShort: true,
+    async run(stage) {
+      const service = await serve(stage);
+      const statuses = new Set<string>();
+      for (const part of ['%ZZ', '%E0%A4%A', '%ff', '%']) {
+        statuses.add(await service.report(`product-id=${part}`));
+        statuses.add(
+          await service.status(`/connect-api/v1/subscription/${part}`, { authorization: `Bearer ${service.token}` }),
+        );
+      }
+      return `each ${[...statuses]}; then a report ${await service.report()}`;
+    },
+  },
+  {
+    name: 'idle-connections',
+    fault: '3,000 idle connections: 1,500 from one address, 1,500 from another',
+    expected: 'connections open: 3000; a report 200; /healthz 200',
+    isShort: true,
+    needs: ['Linux'],
+    async run(stage) {
+      const service = await serve(stage);
+      const sockets = Array.from({ length: 3_000 }, (_, n) => service.connect(n % 2 === 0 ? '127.0.0.2' : '127.0.0.3'));
+      stage.defer(() => sockets.map((socket) => socket.destroy()));
+      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+      const [report, health] = [await service.report(), await service.status('/healthz')];
+      const open = sockets.filter((socket) => socket.readyState === 'open').length;
+      return `connections open: ${open}; a report ${report}; /healthz ${health}`;
+    },
+  },
+];

@@ -1,0 +1,172 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import type { ScriptedDrill } from './drill.ts';
+import type { DrilledService } from './drilled-service.ts';
+import { faketime } from './faketime.ts';
+import type { Stage } from './stage.ts';
+
+/** Settings that are invalid, with the name that the message must contain. */
+const wrongSettings: readonly Readonly<Record<string, string>>[] = [
+  { PORT: '0x50' },
+  { PAGE_SIZE_MAX: 'many' },
+  { DATABASE_URL: 'mysql://localhost/subreport' },
+  { KEY_ENCRYPTION_SECRET: 'short' },
+  { SUBREPORT_TYPO: '1' },
+];
+
+const hour = 3_600;
+
+/** A service whose wall clock the drill can set; its monotonic clock runs on. */
+async function serveWithClock(stage: Stage, environment: Record<string, string> = {}) {
+  const file = join(stage.folder, 'clock');
+  const setClock = (seconds: number): void => writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}s\n`);
+  setClock(0);
+  const clock = {
+    LD_PRELOAD: faketime,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+  };
+  const service = await stage.serve(await stage.sqlite(), { environment: { ...clock, ...environment } });
+  await service.logIn();
+  return { service, setClock };
+}
+
+/** Sends reports on several connections until told to stop; returns their statuses. */
+function load(service: DrilledService): { stop(): Promise<ReadonlySet<string>>; readonly sent: () => number } {
+  const statuses = new Set<string>();
+  let [sent, isOver] = [0, false];
+  const running = Array.from({ length: 8 }, async () => {
+    while (!isOver) {
+      const status = await service.report();
+      sent += 1;
+      statuses.add(status);
+    }
+  });
+  return {
+    sent: () => sent,
+    async stop() {
+      isOver = true;
+      await Promise.all(running);
+      return statuses;
+    },
+  };
+}
+
+export const processDrills: readonly ScriptedDrill[] = [
+  {
+    name: 'stop-under-load',
+    fault: 'SIGTERM while 8 clients send reports, behind a balancer that reads /readyz',
+    expected: 'reports 200; exit code 0',
+    async run(stage) {
+      const service = await stage.serve(await stage.sqlite(), { environment: { SHUTDOWN_DELAY_SECONDS: '5' } });
+      await service.logIn();
+      const running = load(service);
+      await eventually(() => {
+        if (running.sent() < 100) throw new Error('100 reports must be sent before the signal');
+      });
+      const exit = service.stop();
+      await service.until('503 with Retry-After', () => service.status('/readyz')).catch(() => undefined);
+      const statuses = await running.stop();
+      return `reports ${[...statuses]}; exit code ${await exit}`;
+    },
+  },
+  {
+    name: 'worker-hung',
+    fault: 'one of two workers hangs (SIGSTOP)',
+    expected: 'the worker is killed and replaced; reports 200',
+    needs: ['Linux'],
+    async run(stage) {
+      const service = await stage.serve(await stage.sqlite(), { args: ['--workers', '2'] });
+      await eventually(() => {
+        if (service.workers.length < 2) throw new Error('both workers must listen');
+      });
+      process.kill(stage.random.pick(service.workers), 'SIGSTOP');
+      await eventually(() => {
+        if (service.workers.length < 3) throw new Error('the worker must be replaced');
+      });
+      await service.logIn();
+      const statuses = new Set<string>();
+      for (let n = 0; n < 20; n += 1) statuses.add(await service.report());
+      const isKilled = service.log.some(({ msg }) => msg === 'a worker no longer responds; it is killed');
+      return `the worker is ${isKilled ? 'killed and ' : ''}replaced; reports ${[...statuses]}`;
+    },
+  },
+  {
+    name: 'wrong-settings',
+    fault: `the service starts with a wrong setting: ${wrongSettings.flatMap(Object.keys).join(', ')}`,
+    expected: 'each is named; exit codes 2',
+    isShort: true,
+    async run(stage) {
+      const results = await Promise.all(
+        wrongSettings.map(async (environment) => {
+          const all = { DATA_DIR: join(stage.folder, 'data'), ...environment };
+          const { code, stderr } = await stage.run(['serve'], { environment: all });
+          return { code, isNamed: stderr.includes(Object.keys(environment)[0] ?? '') };
+        }),
+      );
+      const named = results.every(({ isNamed }) => isNamed) ? 'each is named' : JSON.stringify(results);
+      return `${named}; exit codes ${[...new Set(results.map(({ code }) => code))]}`;
+    },
+  },
+  {
+    name: 'keys-rotated',
+    fault: 'the signing key is rotated while 8 clients send reports, then rotated as compromised',
+    expected: 'rotated: reports 200, keys published 2; as compromised: old token 401, new token 200',
+    async run(stage) {
+      const place = await stage.sqlite();
+      const service = await stage.serve(place);
+      await service.logIn();
+      const running = load(service);
+      await stage.run(['keys', 'rotate'], { environment: place.environment });
+      const enough = running.sent() + 100;
+      await eventually(() => {
+        if (running.sent() < enough) throw new Error('100 reports must be sent after the rotation');
+      });
+      const statuses = [...(await running.stop())];
+      const { keys } = (await (await fetch(`${service.url}/oauth2/jwks`)).json()) as { keys: unknown[] };
+      await stage.run(['keys', 'rotate', '--compromised'], { environment: place.environment });
+      const old = await service.report();
+      await service.logIn();
+      return `rotated: reports ${statuses}, keys published ${keys.length}; as compromised: old token ${old}, new token ${await service.report()}`;
+    },
+  },
+  {
+    name: 'clock-jumps',
+    fault: 'the clock jumps: +1 hour, back by 2 hours, +400 days',
+    expected: `+1 h: old token 401, new token 200; -1 h: new token 200; +400 d: new token 200; /readyz 200`,
+    needs: ['Linux', 'libfaketime'],
+    async run(stage) {
+      const { service, setClock } = await serveWithClock(stage);
+      const renew = async (): Promise<string> =>
+        (await service.logIn()) === '200' ? service.report() : 'is not issued';
+      setClock(hour);
+      const old = await service.report();
+      const forward = await renew();
+      setClock(-hour);
+      const back = await renew();
+      setClock(400 * 24 * hour);
+      const far = await renew();
+      const ready = await service.status('/readyz');
+      return `+1 h: old token ${old}, new token ${forward}; -1 h: new token ${back}; +400 d: new token ${far}; /readyz ${ready}`;
+    },
+  },
+  {
+    name: 'clock-back-at-limit',
+    fault: 'the clock jumps back by 2 hours while a client is at its rate limit',
+    expected: 'report 429 with Retry-After of at most 60 seconds',
+    needs: ['Linux', 'libfaketime'],
+    async run(stage) {
+      const { service, setClock } = await serveWithClock(stage, { RATE_LIMIT_PER_MINUTE: '3' });
+      for (let n = 0; n < 3; n += 1) await service.report();
+      setClock(-2 * hour);
+      const headers = { authorization: `Bearer ${service.token}` };
+      const response = await fetch(`${service.url}/connect-api/v1/subscription`, { headers });
+      await response.arrayBuffer();
+      const wait = Number(response.headers.get('retry-after'));
+      return `report ${response.status} with Retry-After of ${wait <= 60 ? 'at most 60' : wait} seconds`;
+    },
+  },
+];

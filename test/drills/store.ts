@@ -1,0 +1,183 @@
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import type { ScriptedDrill } from './drill.ts';
+import { type FilledPlace, mountSmallDisk, type Stage } from './stage.ts';
+
+const importArgs = ['import', '-', '--tenant', 'acme', '--format', 'ndjson'] as const;
+const databaseOf = ({ environment }: FilledPlace): string => join(environment.DATA_DIR ?? '', 'subreport.db');
+
+/** Runs statements on an embedded store as another process would. */
+function execute(place: FilledPlace, sql: string): void {
+  const database = new DatabaseSync(databaseOf(place));
+  database.exec('pragma busy_timeout = 60000');
+  database.exec(sql);
+  database.close();
+}
+
+async function totalOf(stage: Stage, place: FilledPlace): Promise<number> {
+  const service = await stage.serve(place);
+  await service.logIn();
+  const total = await service.total();
+  await service.stop();
+  return total;
+}
+
+export const storeDrills: readonly ScriptedDrill[] = [
+  {
+    name: 'disk-full',
+    fault: 'the disk of the embedded store is full',
+    expected:
+      'import: exit code 1, says that the disk needs space; report 200; with space again: import exit code 0, all records 1; no restart',
+    needs: ['Linux', 'root'],
+    isShort: true,
+    async run(stage) {
+      const disk = mountSmallDisk(stage, 16, 0);
+      const place = await stage.sqlite(1_000, disk.folder);
+      const service = await stage.serve(place);
+      await service.logIn();
+      disk.fill();
+      const load = () => stage.run(importArgs, { environment: place.environment, input: rows });
+      const rows = stage.rows(4_000);
+      const full = await load();
+      const reason = /free space/.test(full.stderr) ? 'says that the disk needs space' : full.stderr;
+      const report = await service.report();
+      disk.free();
+      const again = await load();
+      const share = (await service.total()) / 5_000;
+      return `import: exit code ${full.code}, ${reason}; report ${report}; with space again: import exit code ${again.code}, all records ${share}; no restart`;
+    },
+  },
+  {
+    name: 'two-services',
+    fault: 'two services run on one folder; another process imports; a restore is tried',
+    expected: 'both reports: 1500 records; restore: exit code 1',
+    async run(stage) {
+      const place = await stage.sqlite();
+      const services = [await stage.serve(place), await stage.serve(place)];
+      const { environment } = place;
+      await stage.run(importArgs, { environment, input: stage.rows(500) });
+      const totals = new Set<number>();
+      for (const service of services) {
+        await service.logIn();
+        totals.add(await service.total());
+      }
+      const backup = join(stage.folder, 'backup.db');
+      await stage.run(['backup', backup], { environment });
+      const { code } = await stage.run(['restore', backup, '--yes'], { environment });
+      return `both reports: ${[...totals]} records; restore: exit code ${code}`;
+    },
+  },
+  {
+    name: 'statement-fails',
+    fault: 'every statement of a report fails with an unexpected error (a column is renamed)',
+    expected: 'report 500 as application/problem+json; /healthz 200; afterwards report 200',
+    isShort: true,
+    async run(stage) {
+      const place = await stage.sqlite();
+      const service = await stage.serve(place);
+      await service.logIn();
+      execute(place, 'alter table subscription rename column record to lost');
+      const headers = { authorization: `Bearer ${service.token}` };
+      const response = await fetch(`${service.url}/connect-api/v1/subscription`, { headers });
+      await response.arrayBuffer();
+      const health = await service.status('/healthz');
+      execute(place, 'alter table subscription rename column lost to record');
+      const type = response.headers.get('content-type')?.split(';')[0];
+      return `report ${response.status} as ${type}; /healthz ${health}; afterwards report ${await service.report()}`;
+    },
+  },
+  {
+    name: 'flipped-bytes',
+    fault: 'a byte of a stored record changes on the disk',
+    expected: 'doctor before: exit code 0; after: exit code 1, names the tenant',
+    isShort: true,
+    async run(stage) {
+      const place = await stage.sqlite();
+      const { environment } = place;
+      const before = await stage.run(['doctor'], { environment });
+      const file = databaseOf(place);
+      const bytes = readFileSync(file);
+      const places: number[] = [];
+      for (let at = bytes.indexOf('"iccid":"'); at >= 0; at = bytes.indexOf('"iccid":"', at + 1)) places.push(at + 12);
+      const handle = openSync(file, 'r+');
+      writeSync(handle, 'X', stage.random.pick(places));
+      closeSync(handle);
+      const after = await stage.run(['doctor'], { environment });
+      const named = /acme/.test(after.stdout + after.stderr) ? 'names the tenant' : after.stdout;
+      return `doctor before: exit code ${before.code}; after: exit code ${after.code}, ${named}`;
+    },
+  },
+  {
+    name: 'import-stopped',
+    fault: 'an import of 20,000 rows is stopped 6 times by SIGTERM or SIGKILL, and started again',
+    expected: 'records 20000; doctor: exit code 0',
+    async run(stage) {
+      const place = await stage.sqlite(0);
+      const { environment } = place;
+      const file = join(stage.folder, 'rows.ndjson');
+      writeFileSync(file, stage.rows(20_000));
+      const args = ['import', file, '--tenant', 'acme'];
+      for (let round = 0; round < 6; round += 1) {
+        const { child, ended } = stage.start(args, { environment });
+        await Promise.race([ended, sleep(stage.random.between(100, 1_500))]);
+        child.kill(stage.random.pick(['SIGTERM', 'SIGKILL']));
+        await ended;
+      }
+      const { code, stderr } = await stage.run(args, { environment });
+      if (code !== 0) return stderr;
+      const { code: doctor } = await stage.run(['doctor'], { environment });
+      return `records ${await totalOf(stage, place)}; doctor: exit code ${doctor}`;
+    },
+  },
+  {
+    name: 'import-truncated',
+    fault: 'a gzip source is cut off in the middle; then it is imported completely',
+    expected: 'truncated: exit code 1; complete: exit code 0; records 3000',
+    async run(stage) {
+      const place = await stage.sqlite(0);
+      const { environment } = place;
+      const file = join(stage.folder, 'rows.ndjson.gz');
+      const bytes = gzipSync(stage.rows(3_000));
+      const load = async (source: Buffer): Promise<number | null> => {
+        writeFileSync(file, source);
+        return (await stage.run(['import', file, '--tenant', 'acme'], { environment })).code;
+      };
+      const truncated = await load(bytes.subarray(0, stage.random.between(100, bytes.length - 100)));
+      const complete = await load(bytes);
+      return `truncated: exit code ${truncated}; complete: exit code ${complete}; records ${await totalOf(stage, place)}`;
+    },
+  },
+  {
+    name: 'import-poison',
+    fault:
+      'between valid rows: a byte order mark, a NUL, invalid UTF-8, a line of 3 MB, half a row, a wrong type; then 1 GB of blanks in 1 MB of gzip',
+    expected: 'exit code 1; rejected 5; records 3; gzip: exit code 1; records 3',
+    async run(stage) {
+      const place = await stage.sqlite(0);
+      const { environment } = place;
+      const [first = '', second = '', third = ''] = stage.rows(3).trim().split('\n');
+      const file = join(stage.folder, 'poison.ndjson');
+      const lines = [
+        `\uFEFF${first}`,
+        first.replace('loaded0', 'nul\\u0000'),
+        Buffer.concat([Buffer.from(first.slice(0, -2)), Buffer.of(0xff, 0xfe), Buffer.from('"}')]),
+        first.replace('loaded0', 'a'.repeat(3_000_000)),
+        second,
+        second.slice(0, 40),
+        third.replace(/"auto_renew":\w+/, '"auto_renew":{}'),
+        third,
+      ];
+      writeFileSync(file, Buffer.concat(lines.flatMap((line) => [Buffer.from(line as string), Buffer.from('\n')])));
+      const { code, stdout } = await stage.run(['import', file, '--tenant', 'acme', '--json'], { environment });
+      const { rejected } = JSON.parse(stdout) as { rejected?: number };
+      const records = await totalOf(stage, place);
+      const bomb = join(stage.folder, 'bomb.ndjson.gz');
+      writeFileSync(bomb, gzipSync(Buffer.alloc(1_000_000_000, ' ')));
+      const bombed = await stage.run(['import', bomb, '--tenant', 'acme'], { environment });
+      return `exit code ${code}; rejected ${rejected}; records ${records}; gzip: exit code ${bombed.code}; records ${await totalOf(stage, place)}`;
+    },
+  },
+];
