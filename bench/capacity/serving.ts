@@ -38,7 +38,8 @@ export async function measureServing(
   workers: number,
   effort: Effort,
 ): Promise<Served> {
-  const settings = { LOG_LEVEL: 'info' };
+  // requests must not time out on a busy machine
+  const settings = { LOG_LEVEL: 'info', REQUEST_SECONDS_MAX: '60' };
   const all = [...new Set([...tenants, large.tenant])];
   const cached = await startOurs(opened, all, settings, undefined, workers);
   const started = treeMemoryMib(cached.pid);
@@ -65,7 +66,6 @@ async function measureRequests(
   const [page] = randomPages(tenants, 1);
   if (page === undefined) throw new RangeError('Cannot measure: there must be a page');
   const etag = (await fetchPage(cached.port, page, cached.tokens)).headers.get('etag') ?? '';
-  const token = tokenRequest(cached);
   const loads = [
     { name: 'cold page', server: uncached, requests: asRequests(randomPages(tenants, 20_000), uncached.tokens) },
     { name: 'hot page', server: cached, requests: asRequests([page], cached.tokens) },
@@ -75,7 +75,7 @@ async function measureRequests(
       status: 304,
       requests: asRequests([page], cached.tokens, { 'if-none-match': etag }),
     },
-    { name: 'token', server: cached, requests: [token] },
+    { name: 'token', server: cached, requests: cached.clients.map(tokenRequest) },
   ];
   const costs: Cost[] = [];
   for (const { name, server, requests, status = 200 } of loads) {
@@ -140,8 +140,7 @@ const measureExport = (
   });
 
 /** A request for a token with client credentials. */
-function tokenRequest({ clients: [client] }: StartedService): Buffer {
-  if (client === undefined) throw new RangeError('Cannot measure: there must be a client');
+function tokenRequest(client: StartedService['clients'][number]): Buffer {
   const body = new URLSearchParams({ grant_type: 'client_credentials', ...client }).toString();
   const head = [
     'POST /oauth2/token HTTP/1.1',

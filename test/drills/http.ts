@@ -70,28 +70,6 @@ export const httpDrills: readonly ScriptedDrill[] = [
     },
   },
   {
-    name: 'slow-reader',
-    fault: 'a client reads nothing of its export of 20,000 records',
-    expected: 'other requests: 200; stalled connections closed: 1',
-    async run(stage) {
-      const place = await stage.sqlite(20_000);
-      const environment = { EXPORT_STALL_SECONDS: '2', EXPORT_RATE_MIN_KIB: '1048576' };
-      const service = await stage.serve(place, { environment });
-      await service.logIn();
-      const socket = service.connect();
-      await once(socket, 'connect');
-      const path = '/connect-api/v1/subscription?all=true&format=ndjson';
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.token}\r\n\r\n`);
-      await once(socket, 'readable');
-      const isAborted = (): boolean => service.log.some(({ msg }) => /abort/.test(String(msg)));
-      const statuses = new Set<string>();
-      while (!isAborted()) statuses.add(await service.report());
-      socket.resume();
-      await once(socket, 'close');
-      return `other requests: ${[...statuses]}; stalled connections closed: 1`;
-    },
-  },
-  {
     name: 'large-requests',
     fault: 'headers of 20 kB, a query of 15 kB, a token request of 1 MB',
     expected: 'headers 431; query 414; token request 413; then a report 200',

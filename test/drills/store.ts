@@ -167,7 +167,7 @@ export const storeDrills: readonly ScriptedDrill[] = [
         first.replace('loaded0', 'a'.repeat(3_000_000)),
         second,
         second.slice(0, 40),
-        third.replace(/"auto_renew":\w+/, '"auto_renew":{}'),
+        JSON.stringify({ ...JSON.parse(third), iccid: {} }),
         third,
       ];
       writeFileSync(file, Buffer.concat(lines.flatMap((line) => [Buffer.from(line as string), Buffer.from('\n')])));

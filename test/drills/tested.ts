@@ -102,7 +102,13 @@ export const testedDrills: readonly TestedDrill[] = [
     name: 'many-exports',
     fault: 'hundreds of exports at once',
     file: 'http/export-limits.test.ts',
-    title: 'whole reports at once',
+    title: 'whole reports at once, on sqlite hundreds of concurrent exports',
+  },
+  {
+    name: 'slow-reader',
+    fault: 'the client of an export stops reading',
+    file: 'http/export-limits.test.ts',
+    title: 'whole reports at once, on sqlite an export whose client reads more slowly',
   },
   {
     name: 'export-memory',
