@@ -124,6 +124,8 @@ test('with PostgreSQL, the metrics contain the connections of the pool, its wait
     );
     expect(states.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
     expect(seriesValue(text, 'subreport_pool_wait_seconds_count')).toBeGreaterThan(0);
+    // the scrape's own query found an idle connection
+    expect(seriesValue(text, 'subreport_pool_waiting')).toBe(0);
     expect(seriesValue(text, 'subreport_store_bytes{part="database"}')).toBeGreaterThan(1_000_000);
   } finally {
     await service.close();

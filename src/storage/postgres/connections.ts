@@ -131,7 +131,9 @@ export class PostgresConnections {
 
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount } = this.#pool;
-    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount + this.#lanes.waiting };
+    // with an idle connection, work counts as waiting until the next tick
+    const waiting = Math.max(0, waitingCount - idleCount) + this.#lanes.waiting;
+    return { busy: totalCount - idleCount, idle: idleCount, waiting };
   }
 
   close(): Promise<void> {
