@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { findTenant } from '../../src/storage/tables/tenant.ts';
 import { openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { loadDataSet } from '../support/data-set.ts';
-import { machineFacts } from '../support/results.ts';
+import { machineFacts, writeSection } from '../support/results.ts';
 import { measureServing, type Served } from './serving.ts';
 import { type Imported, measureImport, measureSize, type Stored } from './storing.ts';
 
@@ -15,11 +14,12 @@ import { type Imported, measureImport, measureSize, type Stored } from './storin
 const tenantCount = 200;
 const { values } = parseArgs({
   options: {
-    records: { type: 'string', default: '250000' },
-    imported: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '3' },
+    records: { type: 'string', default: '150000' },
+    imported: { type: 'string', default: '60000' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '16' },
+    engine: { type: 'string', multiple: true, default: ['SQLite', 'PostgreSQL'] },
     'dry-run': { type: 'boolean', default: false },
   },
 });
@@ -30,8 +30,18 @@ const effort = {
   connections: Number(values.connections),
 };
 
+const results = {
+  file: new URL('../results/capacity.md', import.meta.url),
+  title: `# Capacity, measured
+
+Written by \`npm run bench:capacity\` (\`bench/capacity/\`): ${records} records of ${tenantCount} tenants (Zipf), and ${values.imported} more imported in random order as one tenant. CPU time
+of all processes and threads: those of the service with its workers, and those of PostgreSQL. Each figure is the least of five rounds, because other load on the machine only adds to it. Seconds are for 1,000 requests;
+of the export and the import for 1,000,000 records. A page has 50 records; "cold" pages are of any tenant and any twelve months, without the response cache; "hot" and "304" are
+one page repeatedly. The access log is on, to /dev/null. Memory is the proportional set size of all processes of the service.
+`,
+};
+
 interface Engine {
-  readonly name: string;
   readonly empty: Stored;
   readonly full: Stored;
   readonly imported: Imported;
@@ -50,65 +60,50 @@ async function measure(name: string): Promise<Engine> {
     const served: Served[] = [];
     for (const workers of [1, 2])
       served.push(await measureServing(opened, tenants, { tenant: large, records: imported.records }, workers, effort));
-    return { name, empty, full: await measureSize(opened), imported, served };
+    return { empty, full: await measureSize(opened), imported, served };
   } finally {
     await opened.close();
   }
 }
 
-const engines = [await measure('SQLite'), await measure('PostgreSQL')];
-const report = toMarkdown();
-console.log(report);
-if (!values['dry-run']) writeFileSync(new URL('../results/capacity.md', import.meta.url), `${report}\n`);
+for (const engine of values.engine) {
+  const text = toMarkdown(await measure(engine));
+  if (values['dry-run']) console.log(text);
+  else writeSection(engine, text, results);
+}
 
-function toMarkdown(): string {
-  const date = new Date().toISOString().slice(0, 10);
+function toMarkdown(engine: Engine): string {
   return [
-    '# Capacity',
+    `${new Date().toISOString().slice(0, 10)}; ${machineFacts()}.`,
     '',
-    `Written by \`npm run bench:capacity\` on ${date}. ${records} records of ${tenantCount} tenants (Zipf), and one tenant with ${values.imported} imported records in`,
-    'random order. CPU time of all processes and threads: the service with its workers, and all processes of PostgreSQL. It hardly depends on other load on the machine.',
+    ...table(['workers', 'work', 'CPU s of the service', 'CPU s of PostgreSQL', 'sum'], costRows(engine)),
     '',
-    `${machineFacts()}.`,
+    ...table(['bytes of disk per record', 'of which', 'bytes of log per imported record'], [diskRow(engine)]),
     '',
-    '## CPU seconds',
-    '',
-    'For 1,000 requests; the export and the import for 1,000,000 records. Page of 50 records; cold: any tenant, any twelve months, no response cache; hot and 304: one page repeatedly.',
-    '',
-    ...table(['engine', 'workers', 'work', 'service', 'PostgreSQL', 'sum'], engines.flatMap(costRows)),
-    '',
-    '## Disk',
-    '',
-    ...table(['engine', 'bytes per record', 'of which', 'log bytes per imported record'], engines.map(diskRow)),
-    '',
-    '## Memory of the service',
-    '',
-    'Proportional set size in MiB, after the start and after the load above; the page cache has its default of 64 MiB per process.',
-    '',
-    ...table(['engine', 'workers', 'started', 'loaded'], engines.flatMap(memoryRows)),
+    ...table(['workers', 'MiB after the start', 'MiB after the load'], memoryRows(engine)),
   ].join('\n');
 }
 
-function costRows({ name, imported, served }: Engine): (string | number)[][] {
+function costRows({ imported, served }: Engine): (string | number)[][] {
   const cells = (service: number, database: number) =>
     [service, database, service + database].map((seconds) => seconds.toPrecision(3));
   return [
     ...served.flatMap(({ workers, costs }) =>
-      costs.map((cost) => [name, workers, cost.name, ...cells(cost.service, cost.database)]),
+      costs.map((cost) => [workers, cost.name, ...cells(cost.service, cost.database)]),
     ),
-    [name, '-', 'import', ...cells(imported.process, imported.database)],
+    ['-', 'import', ...cells(imported.process, imported.database)],
   ];
 }
 
-function diskRow({ name, empty, full, imported }: Engine): string[] {
+function diskRow({ empty, full, imported }: Engine): string[] {
   const perRecord = (bytes: number): string => (bytes / (records + imported.records)).toFixed(0);
   const parts = Object.entries(full.parts).map(([part, bytes]) => `${part} ${perRecord(bytes)}`);
   const log = imported.logBytes === undefined ? '-' : imported.logBytes.toFixed(0);
-  return [name, perRecord(full.total - empty.total), parts.join(', ') || '-', log];
+  return [perRecord(full.total - empty.total), parts.join(', ') || '-', log];
 }
 
-function memoryRows({ name, served }: Engine): (string | number)[][] {
-  return served.map(({ workers, memory }) => [name, workers, memory.started.toFixed(0), memory.loaded.toFixed(0)]);
+function memoryRows({ served }: Engine): (string | number)[][] {
+  return served.map(({ workers, memory }) => [workers, memory.started.toFixed(0), memory.loaded.toFixed(0)]);
 }
 
 function table(header: readonly string[], rows: readonly (readonly (string | number)[])[]): string[] {

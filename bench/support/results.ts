@@ -37,16 +37,24 @@ export function resultTable(measured: readonly Measured[], base: string): string
   return [`| ${header.join(' | ')} |`, `|${header.map(() => '---').join('|')}|`, ...rows].join('\n');
 }
 
-const file = new URL('../results/report.md', import.meta.url);
-const title = `# The report, measured
+/** A file of results, and how it begins. */
+export interface ResultsFile {
+  readonly file: URL;
+  readonly title: string;
+}
+
+const reportResults: ResultsFile = {
+  file: new URL('../results/report.md', import.meta.url),
+  title: `# The report, measured
 
 Written by \`npm run bench:report\` (\`bench/report/\`): each side in a separate process, in turn, in short rounds; medians. Ratios are comparable across machines
 and days; requests per second are not. "CPU" is the CPU time of the server process, without that of PostgreSQL; it is least affected by other load on the machine. If
 a side is faster than the load generator, which shares the machine, the CPU ratio is more meaningful than the ratio of requests.
-`;
+`,
+};
 
 /** Replaces a section of the results, and prints it. */
-export function writeSection(name: string, text: string): void {
+export function writeSection(name: string, text: string, { file, title } = reportResults): void {
   const begin = `<!-- ${name} -->`;
   const end = `<!-- end of ${name} -->`;
   const section = `${begin}\n## ${name}\n\n${text}\n${end}\n`;

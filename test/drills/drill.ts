@@ -21,8 +21,8 @@ export interface TestedDrill {
   readonly fault: string;
   /** A file below `test/`. */
   readonly file: string;
-  /** The start of the title of its tests, or of a suite. */
-  readonly title: string;
+  /** A part of the titles of its tests, or of their suite. */
+  readonly test: string;
 }
 
 export type Drill = ScriptedDrill | TestedDrill;
@@ -33,5 +33,7 @@ export interface Outcome {
   readonly fault: string;
   readonly expected: string;
   readonly observed: string;
+  /** Commands of an operator with their output, if the drill has any. */
+  readonly session?: string;
   readonly ok: 'yes' | 'NO' | 'NOT RUN';
 }

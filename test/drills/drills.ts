@@ -1,5 +1,6 @@
 import type { Drill } from './drill.ts';
 import { httpDrills } from './http.ts';
+import { nightOnCall } from './night-on-call.ts';
 import { postgresDrills } from './postgres.ts';
 import { processDrills } from './process.ts';
 import { storeDrills } from './store.ts';
@@ -11,5 +12,6 @@ export const drills: readonly Drill[] = [
   ...storeDrills,
   ...processDrills,
   ...httpDrills,
+  nightOnCall,
   ...testedDrills,
 ];

@@ -72,7 +72,7 @@ export const httpDrills: readonly ScriptedDrill[] = [
   {
     name: 'large-requests',
     fault: 'headers of 20 kB, a query of 15 kB, a token request of 1 MB',
-    expected: 'headers 431; query 414; token request 413; then a report 200',
+    expected: 'headers 431; query 414; token request 400; then a report 200',
     isShort: true,
     async run(stage) {
       const service = await serve(stage);

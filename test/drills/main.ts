@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Drill, Outcome, ScriptedDrill, TestedDrill } from './drill.ts';
@@ -49,7 +49,9 @@ async function runAll(chosen: readonly Drill[]): Promise<number> {
   const outcomes: Outcome[] = [];
   const print = (outcome: Outcome): void => {
     outcomes.push(outcome);
-    if (!values.json) console.log(rowOf(outcome));
+    if (values.json) return;
+    if (outcome.session !== undefined && outcome.session !== '') console.log(`\n${outcome.session}`);
+    console.log(rowOf(outcome));
   };
   if (!values.json) console.log('| drill | fault | expected | observed | ok |\n|---|---|---|---|---|');
   for (const drill of chosen.filter(isScripted))
@@ -63,9 +65,15 @@ async function runAll(chosen: readonly Drill[]): Promise<number> {
   if (values.json) console.log(JSON.stringify(outcomes, undefined, 2));
   const count = (ok: Outcome['ok']): number => outcomes.filter((outcome) => outcome.ok === ok).length;
   console.error(`${count('yes')} as expected, ${count('NO')} not as expected, ${count('NOT RUN')} NOT RUN`);
-  if (values.write) writeFileSync(new URL('../../docs/drills.md', import.meta.url), drillsPage(outcomes));
+  if (values.write) writePage(outcomes);
   if (count('NO') > 0) return 1;
   return count('NOT RUN') > 0 ? 3 : 0;
+}
+
+function writePage(outcomes: readonly Outcome[]): void {
+  const page = new URL('../../docs/drills.md', import.meta.url);
+  const before = existsSync(page) ? readFileSync(page, 'utf8') : '';
+  writeFileSync(page, drillsPage(drills, outcomes, before, new Date().toISOString().slice(0, 10)));
 }
 
 function rowOf({ name, fault, expected, observed, ok }: Outcome): string {

@@ -13,7 +13,10 @@ const missing: Readonly<Record<Need, () => string | undefined>> = {
   Linux: () => (process.platform === 'linux' ? undefined : 'it needs Linux'),
   root: () => (process.getuid?.() === 0 ? undefined : 'it needs root, to mount a file system'),
   libfaketime: () => (existsSync(faketime) ? undefined : 'install libfaketime'),
-  Prometheus: () => (hasCommands('prometheus', 'promtool') ? undefined : 'install prometheus'),
+  Prometheus: () =>
+    hasCommands('prometheus', 'promtool', 'psql', 'jq', 'curl')
+      ? undefined
+      : 'install prometheus, postgresql-client, jq and curl',
 };
 
 /** Runs a drill on a stage of its own; never throws. */
@@ -35,5 +38,6 @@ export async function runDrill(drill: ScriptedDrill, setting: Setting, seed: num
   await stage.close().catch((error) => {
     observed += `; then ${error}`;
   });
-  return { name, fault, expected, observed, ok: observed === expected ? 'yes' : 'NO' };
+  const ok = observed === expected ? 'yes' : 'NO';
+  return { name, fault, expected, observed, ok, session: stage.session.join('\n') };
 }

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { createClient } from '../../src/auth/manage-clients.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
@@ -20,6 +21,8 @@ import {
   untilWritten,
 } from '../support/run-command.ts';
 import { DrilledService } from './drilled-service.ts';
+
+const runFile = promisify(execFile);
 
 /** Where all drills of a run take place. */
 export interface Setting {
@@ -55,6 +58,8 @@ export class Stage {
   /** Seeded choices of the drill. */
   readonly random: Random;
   readonly setting: Setting;
+  /** The commands of the drill and their output, as in a terminal. */
+  readonly session: string[] = [];
   readonly #cleanups: (() => unknown)[] = [];
 
   constructor(setting: Setting, random: Random) {
@@ -119,6 +124,17 @@ export class Stage {
     return runCommand(args, this.#withProgram(options));
   }
 
+  /** Runs a command of an operator in a shell, and adds it and its output to the session. */
+  async shell(command: string, environment: Readonly<Record<string, string>>): Promise<string> {
+    const env = { PATH: process.env.PATH, PAGER: '', ...environment };
+    const output = await runFile('bash', ['-c', `${command} 2>&1`], { env }).then(
+      ({ stdout }) => stdout,
+      ({ stdout }: { stdout: string }) => stdout,
+    );
+    this.session.push(`$ ${command}`, output.trimEnd(), '');
+    return output;
+  }
+
   /** Valid rows as NDJSON; each seed of the drill gives others. */
   rows(count: number, prefix = 'loaded'): string {
     return [...syntheticRows({ count, seed: this.random.seed(), until: 1_767_225_600 })]
@@ -157,7 +173,10 @@ async function fill(environment: Record<string, string>, records: number): Promi
     if (tenant === undefined) throw new TypeError('the tenant must exist once it was inserted');
     const rows = Array.from({ length: records }, (_, n) => subscriptionRow({ id: `id${n}`, createdDate: n }));
     await store.loadSubscriptions(tenant, rows);
-    const client = await createClient(store, Math.floor(Date.now() / 1000), { tenant });
+    const client = await createClient(store, Math.floor(Date.now() / 1000), {
+      tenant,
+      scopes: ['subscription:read', 'subscription:write'],
+    });
     return { environment, client };
   } finally {
     await store.close();
