@@ -6,8 +6,7 @@ import { machineFacts, writeSection } from '../support/results.ts';
 import { measureServing, type Served } from './serving.ts';
 import { type Imported, measureImport, measureSize, type Stored } from './storing.ts';
 
-// What serving and storing cost: CPU time of all processes, disk and memory. The figures of
-// docs/capacity.md. On Linux only.
+// What serving and storing cost: CPU time of all processes, disk and memory. On Linux only.
 //   npm run bench:capacity
 //   npm run bench:capacity -- --records 20000 --imported 5000 --rounds 1 --seconds 1 --dry-run
 
