@@ -30,7 +30,7 @@ export interface Stored {
 
 const runImport = fileURLToPath(new URL('../import/run-import.ts', import.meta.url));
 
-/** Imports records in random order from NDJSON as a new tenant, `bench`, in a process of its own. */
+/** Imports records in random order from NDJSON as the new tenant `bench`, in its own process. */
 export async function measureImport(opened: BenchStore, records: number): Promise<Imported> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-bench-'));
   const file = join(folder, 'records.ndjson');

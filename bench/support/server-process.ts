@@ -34,7 +34,7 @@ export async function startServer(
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const ended = once(child, 'exit');
-  for (const deadline = Date.now() + 30_000; ; await sleep(50)) {
+  for (const deadline = Date.now() + 240_000; ; await sleep(50)) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`Cannot start ${program}`);
     const answered = await fetch(`http://127.0.0.1:${port}/healthz`).then(
       (response) => response.arrayBuffer(),

@@ -100,7 +100,8 @@ export class Stage {
   /** Starts a service on a store; resolves once it responds. */
   async serve(place: FilledPlace, options: ServeOptions = {}): Promise<DrilledService> {
     const [port, managementPort] = [await freePort(), await freePort()];
-    const ports = { PORT: String(port), MANAGEMENT_PORT: String(managementPort) };
+    // drills send more than the quota of a client
+    const ports = { PORT: String(port), MANAGEMENT_PORT: String(managementPort), RATE_LIMIT_PER_MINUTE: '0' };
     const command = this.start(['serve', ...(options.args ?? [])], {
       environment: { ...place.environment, ...ports, ...options.environment },
       ...(options.program !== undefined && { program: options.program }),

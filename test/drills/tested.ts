@@ -147,6 +147,36 @@ export const testedDrills: readonly TestedDrill[] = [
     test: 'after rotate --compromised',
   },
   {
+    name: 'overload',
+    fault: 'more requests than the service can hold, and requests that hang',
+    file: 'http/overload.test.ts',
+    test: 'gives 503 to what exceeds its queue',
+  },
+  {
+    name: 'greedy-tenant',
+    fault: 'a tenant sends far more requests than others',
+    file: 'http/overload.test.ts',
+    test: 'does not delay the request of another tenant',
+  },
+  {
+    name: 'certificate-renewed',
+    fault: 'the certificate of the listener is replaced while connections are open',
+    file: 'http/tls.test.ts',
+    test: 'a renewed certificate is used for new connections',
+  },
+  {
+    name: 'certificate-broken',
+    fault: 'the certificate is replaced by one that cannot be used',
+    file: 'http/tls.test.ts',
+    test: 'a pair that cannot be used is logged',
+  },
+  {
+    name: 'certificate-expires',
+    fault: 'the certificate expires soon, or its renewal is late',
+    file: 'cli/doctor-certificates.test.ts',
+    test: 'doctor reports when the certificate expires',
+  },
+  {
     name: 'issuer-down',
     fault: 'the external issuer is down, hangs or is wrong',
     file: 'auth/external/issuer-down.test.ts',
