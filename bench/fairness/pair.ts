@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { OpenLoad, Sample } from './open-loop.ts';
+import type { Sample, TenantLoad } from './tenant-load.ts';
 
 /** What one tenant experienced. */
 export interface Experience {
@@ -19,13 +19,13 @@ export interface Experience {
   readonly othersAccepted: number;
 }
 
-const program = fileURLToPath(new URL('./open-loop.ts', import.meta.url));
+const program = fileURLToPath(new URL('./tenant-load.ts', import.meta.url));
 
 /** Milliseconds for which the greedy tenant runs before the quiet one, to fill the queues. */
 const leadMs = 500;
 
 /** Runs the load of the quiet tenant, beside that of the greedy one if there is one. */
-export async function runPair(quiet: OpenLoad, greedy: OpenLoad | undefined): Promise<Experience> {
+export async function runPair(quiet: TenantLoad, greedy: TenantLoad | undefined): Promise<Experience> {
   const others = greedy && runProcess({ ...greedy, seconds: greedy.seconds + leadMs / 1000 });
   if (greedy !== undefined) await sleep(leadMs);
   const [own, other = []] = await Promise.all([runProcess(quiet), others]);
@@ -44,7 +44,7 @@ export async function runPair(quiet: OpenLoad, greedy: OpenLoad | undefined): Pr
   };
 }
 
-async function runProcess(load: OpenLoad): Promise<readonly Sample[]> {
+async function runProcess(load: TenantLoad): Promise<readonly Sample[]> {
   const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.end(JSON.stringify(load));
   return JSON.parse(await text(child.stdout)) as readonly Sample[];

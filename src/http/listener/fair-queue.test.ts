@@ -11,7 +11,8 @@ function openQueue(more: Partial<FairQueueLimits> = {}) {
   const started: string[] = [];
   const refused: string[] = [];
   const leaves = new Map<string, Leave>();
-  const queue = new FairQueue({ ...limits, ...more }, { nextTurn: (run) => void turns.push(run) });
+  let now = 0;
+  const queue = new FairQueue({ ...limits, ...more }, { nextTurn: (run) => void turns.push(run), nowMs: () => now });
   const settle = () => new Promise(setImmediate);
   const onStart = (name: string) => (leave: Leave) => {
     started.push(name);
@@ -19,6 +20,9 @@ function openQueue(more: Partial<FairQueueLimits> = {}) {
   };
   return {
     queue,
+    wait: (ms: number): void => {
+      now += ms;
+    },
     started,
     refused,
     /** A request of a tenant, such as `greedy 1`. */
@@ -67,6 +71,24 @@ describe('a queue of requests by tenant', () => {
     opened.enter('quiet 1');
     await opened.turn();
     expect(opened.started).toEqual(['greedy 1', 'greedy 2', 'quiet 1']);
+  });
+
+  test('one tenant runs three quarters of the requests, and three tenths while another tenant sends requests', async () => {
+    const opened = openQueue({ runningMax: 20, waitingMax: 100 });
+    const runAll = async (tenant: string): Promise<number> => {
+      opened.started.length = 0;
+      for (let n = 1; n <= 30; n += 1) opened.enter(`${tenant} ${n}`);
+      for (let n = 1; n <= 30; n += 1) await opened.turn();
+      const { length } = opened.started;
+      await opened.drain();
+      return length;
+    };
+    expect(await runAll('a')).toBe(15);
+    opened.enter('b 1');
+    await opened.drain();
+    expect(await runAll('a')).toBe(6);
+    opened.wait(1_000);
+    expect(await runAll('a')).toBe(15);
   });
 
   test('tenants that always have requests take turns, and one that pauses saves up no turns', async () => {

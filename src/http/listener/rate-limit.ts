@@ -16,7 +16,7 @@ export interface RequestCounter {
 export const windowSeconds = 60;
 
 /** Headers that differ between the responses to a client, in lower case. */
-export const quotaHeaders = ['ratelimit', 'x-rate-limit-remaining', 'x-rate-limit-reset'] as const;
+export const quotaHeaders: readonly string[] = ['ratelimit', 'x-rate-limit-remaining', 'x-rate-limit-reset'];
 
 interface RateLimiterOptions {
   /** Requests per minute of a client without its own limit; 0 means no limit. */

@@ -2,19 +2,24 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Sends requests at a rate that does not depend on the responses, with exponentially distributed
-// pauses, and prints when each was sent and answered. Reads an `OpenLoad` as JSON from standard
-// input. It is a process of its own, so that the load of one tenant does not delay the measurement
-// of another one.
+// Sends the requests of a tenant and prints when each was sent and answered. Reads a `TenantLoad`
+// as JSON from standard input. It is a process of its own, so that the load of one tenant does not
+// delay the measurement of another one.
 
 /** The requests of one tenant. */
-export interface OpenLoad {
+export interface TenantLoad {
   readonly port: number;
   /** Complete raw requests, in Latin-1, sent in turn. */
   readonly requests: readonly string[];
-  readonly perSecond: number;
+  readonly pace: Pace;
   readonly seconds: number;
 }
+
+/**
+ * A rate that does not depend on the responses, with the pauses of a Poisson process; or a number
+ * of requests in progress at any time, which uses whatever the service can serve.
+ */
+type Pace = { readonly perSecond: number } | { readonly inProgress: number };
 
 /** One request; times are nanoseconds of the monotonic clock, which all processes share. */
 export interface Sample {
@@ -90,7 +95,7 @@ class Connection {
 }
 
 /** Sends the load and resolves with all samples once every response has arrived. */
-async function send({ port, requests, perSecond, seconds }: OpenLoad): Promise<readonly Sample[]> {
+async function send({ port, requests, pace, seconds }: TenantLoad): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
   const open = new Set<Connection>();
   const idle = new Set<Connection>();
@@ -119,11 +124,13 @@ async function send({ port, requests, perSecond, seconds }: OpenLoad): Promise<r
   };
   let sent = 0;
   const endsAt = performance.now() + seconds * 1000;
+  const add = (): void => {
+    waiting.push({ request: requests[sent % requests.length] ?? '', sentNs: nowNs() });
+    sent += 1;
+  };
   for (let dueAt = performance.now(); performance.now() < endsAt; await sleep(1)) {
-    for (; dueAt <= performance.now(); dueAt += pauseMs(perSecond)) {
-      waiting.push({ request: requests[sent % requests.length] ?? '', sentNs: nowNs() });
-      sent += 1;
-    }
+    if ('inProgress' in pace) while (sent - samples.length < pace.inProgress) add();
+    else for (; dueAt <= performance.now(); dueAt += pauseMs(pace.perSecond)) add();
     dispatch();
   }
   while (samples.length < sent) await sleep(5);
@@ -131,5 +138,5 @@ async function send({ port, requests, perSecond, seconds }: OpenLoad): Promise<r
   return samples;
 }
 
-const samples = await send(JSON.parse(await text(process.stdin)) as OpenLoad);
+const samples = await send(JSON.parse(await text(process.stdin)) as TenantLoad);
 process.stdout.write(JSON.stringify(samples));
