@@ -11,7 +11,7 @@ export interface TestCertificate {
 }
 
 /** Makes a certificate in a folder. */
-function makeCertificate(folder: string, name: string, days: number): TestCertificate {
+export function makeCertificate(folder: string, name: string, days = 30): TestCertificate {
   mkdirSync(folder, { recursive: true });
   const [certificate, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
   const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
