@@ -136,5 +136,6 @@ export const clientOperations = {
     body: Revocation,
     response: { status: 200, description: 'The tokens were revoked', schema: RevokedTokens, example: 'revokedTokens' },
     errors: [404],
+    sample: { json: {} },
   },
 } as const satisfies Record<string, OperatorOperation>;

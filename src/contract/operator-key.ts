@@ -42,7 +42,8 @@ export const Key = Type.Object(
 );
 export type Key = Static<typeof Key>;
 
-const KeyRotation = Type.Object(
+/** The body of `rotateKeys`. */
+export const KeyRotation = Type.Object(
   {
     purpose: Type.Optional(
       Type.Enum(purposes, {

@@ -46,7 +46,14 @@ export const DeletedTenant = Type.Object(
 /** Most ids of one erasure. */
 const idsMax = 2_000;
 
-const Erasure = Type.Object(
+/** The body of `createTenant`. */
+export const NewTenant = Type.Object(
+  { tenant: Type.Optional(tenantName) },
+  { additionalProperties: false, description: 'A tenant to create' },
+);
+
+/** The body of `eraseSubscriptions`. */
+export const Erasure = Type.Object(
   {
     ids: Type.Array(SubscriptionId, {
       minItems: 1,
@@ -95,10 +102,7 @@ export const tenantOperations = {
     summary: 'Create a tenant',
     description: 'Creates a tenant. Without a name, one is generated.',
     scope: 'operator:write',
-    body: Type.Object(
-      { tenant: Type.Optional(tenantName) },
-      { additionalProperties: false, description: 'A tenant to create' },
-    ),
+    body: NewTenant,
     response: { status: 201, description: 'The tenant was created', schema: Tenant, example: 'newTenant' },
     errors: [409],
     sample: { json: { tenant: 'acme' } },

@@ -68,7 +68,8 @@ export const CreatedOperator = Type.Object(
 );
 export type CreatedOperator = Static<typeof CreatedOperator>;
 
-const NewOperator = Type.Object(
+/** The body of `createOperator`. */
+export const NewOperator = Type.Object(
   {
     name: operatorName,
     scopes,

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
 import { exampleLine, exampleSubscription } from '../../src/contract/examples.ts';
 import { importRecords } from '../../src/import/import-records.ts';
+import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { engines } from '../support/engines.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -19,6 +21,10 @@ interface Operation {
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
+/** One sample of each kind of request: a query string, a PATCH with JSON, a POST without a body. */
+const operatorSamples = ['loadSubscriptions', 'listClients', 'updateClient', 'enableClient'];
+const operatorToken = generateOperatorToken();
+
 let service: TestService;
 let client: TestClient;
 let management: string;
@@ -31,6 +37,10 @@ beforeAll(async () => {
   service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
   const tenant = await service.createTenant('acme');
   client = await service.createClient(tenant, { scopes: ['subscription:read', 'subscription:write'] });
+  await service.createClient(tenant, { clientId: 'acme-reporting' });
+  const operator = { id: 'op-1', name: 'test', scopes: ['operator:read', 'operator:write'] };
+  const token = { ...operator, createdAt: 0, expiresAt: null };
+  await insertOperatorToken(service.store, token, hashOperatorToken(operatorToken));
   const source = (async function* () {
     yield Buffer.from(exampleLine);
   })();
@@ -43,7 +53,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'subscriptions.ndjson'), exampleLine);
   operations = [
     ...(await operationsOf(service.url)),
-    ...(await operationsOf(management)).filter(({ operationId }) => operationId === 'loadSubscriptions'),
+    ...(await operationsOf(management)).filter(({ operationId }) => operatorSamples.includes(operationId)),
   ];
 });
 afterAll(async () => {
@@ -73,6 +83,7 @@ async function outputsOf(lang: string, program: (source: string) => string[]): P
       CLIENT_ID: client.client_id,
       CLIENT_SECRET: client.client_secret,
       ACCESS_TOKEN: await service.accessToken(client),
+      OPERATOR_TOKEN: operatorToken,
     };
     const [name = '', ...args] = program(source);
     const result = await runCommand(args, { program: [name], environment, cwd: folder });
@@ -97,6 +108,9 @@ function expectResponses(outputs: Record<string, string>): void {
   expect(outputs.revokeToken?.trim()).toBe('');
   expect(json('introspectToken').active).toBe(true);
   expect(json('loadSubscriptions')).toMatchObject({ read: 1, accepted: 1, unchanged: 1 });
+  expect(json('listClients').data).toHaveLength(2);
+  for (const name of ['updateClient', 'enableClient'])
+    expect(json(name)).toMatchObject({ client_id: 'acme-reporting', scopes: ['subscription:read'] });
   for (const name of ['getHealth', 'getReadiness']) expect(json(name)).toEqual({ status: 'ok' });
   for (const name of ['getAuthorizationServerMetadata', 'getOpenidConfiguration'])
     expect(json(name).token_endpoint).toBe(`${service.url}/oauth2/token`);
