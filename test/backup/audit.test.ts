@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runHere } from '../support/run-here.ts';
+import { places, type StorePlace } from './stores.ts';
+
+describe.each(places)('the audit log in a backup of $engine', ({ makePlace }) => {
+  let place: StorePlace;
+  let other: StorePlace;
+  beforeEach(async () => {
+    [place, other] = [await makePlace(), await makePlace()];
+  });
+  afterEach(() => Promise.all([place.remove(), other.remove()]));
+
+  test('is restored, and goes on with the following ids', async () => {
+    for (const name of ['first', 'second']) await runHere(['operator', 'create', '--name', name], place.environment);
+    const file = join(place.folder, 'backup.db');
+    await runHere(['backup', file], place.environment);
+    await runHere(['operator', 'create', '--name', 'lost'], other.environment);
+    expect(await runHere(['restore', file, '--yes'], other.environment)).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = await runHere(['audit', '--ndjson'], other.environment);
+    const entries = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(entries.map(({ id, action }) => [id, action])).toEqual([
+      [1, 'operator.create'],
+      [2, 'operator.create'],
+      [3, 'store.restore'],
+    ]);
+  });
+});
