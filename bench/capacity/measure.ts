@@ -34,7 +34,8 @@ const results = {
   title: `# Capacity, measured
 
 Written by \`npm run bench:capacity\` (\`bench/capacity/\`): ${records} records of ${tenantCount} tenants (Zipf), and ${values.imported} more imported in random order as one tenant. CPU time
-of all processes and threads: those of the service with its workers, and those of PostgreSQL. Each figure is the least of five rounds, because other load on the machine only adds to it. Seconds are for 1,000 requests;
+of all processes and threads: those of the service with its workers, and those of PostgreSQL. Other load on the machine adds to it, up to two or three times, so each figure is the least of some
+rounds. Seconds are for 1,000 requests;
 of the export and the import for 1,000,000 records. A page has 50 records; "cold" pages are of any tenant and any twelve months, without the response cache; "hot" and "304" are
 one page repeatedly. The access log is on, to /dev/null. Memory is the proportional set size of all processes of the service.
 `,
