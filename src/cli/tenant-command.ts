@@ -65,12 +65,21 @@ function addList(tenant: Command, output: Output): void {
         listAll<CountedTenant>((last, limit) => listTenants(context, last?.tenant ?? '', limit)),
       );
       const rows = tenants.map(describeTenant);
-      const cells = rows.map(({ tenant: name, created_at, records, revision, deleting_since }) => [
-        name,
-        created_at,
-        String(records),
-        deleting_since === null ? String(revision) : `being deleted since ${deleting_since}`,
-      ]);
-      writeResult(output, json, rows, formatTable(['TENANT', 'CREATED', 'RECORDS', 'REVISION'], cells));
+      const cells = rows.map(
+        ({ tenant: name, created_at, records, revision, deleting_since, last_import_result, last_good_import_at }) => [
+          name,
+          created_at,
+          String(records),
+          deleting_since === null ? String(revision) : `being deleted since ${deleting_since}`,
+          last_import_result ?? '-',
+          last_good_import_at ?? '-',
+        ],
+      );
+      writeResult(
+        output,
+        json,
+        rows,
+        formatTable(['TENANT', 'CREATED', 'RECORDS', 'REVISION', 'LAST IMPORT', 'LAST GOOD IMPORT'], cells),
+      );
     });
 }

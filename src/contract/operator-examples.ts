@@ -25,6 +25,9 @@ const tenant: Tenant = {
   records: 2000,
   revision: 7,
   deleting_since: null,
+  last_import_id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  last_import_result: 'failed',
+  last_good_import_at: '2026-04-30T02:00:09Z',
 };
 
 const client: Client = {

@@ -31,6 +31,9 @@ export const importId = Type.String({
   examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
 });
 
+/** The result of an import. */
+export const importResult = word(importResults, 'How it ended; interrupted if its process was killed');
+
 const tenant = Type.String({ maxLength: 256, pattern: plainText, description: 'Its tenant', examples: ['acme'] });
 
 const count = (description: string, example: number) =>
@@ -70,7 +73,7 @@ export const Import = Type.Object(
       description: 'Its options',
       examples: [['replace']],
     }),
-    result: word(importResults, 'How it ended; interrupted if its process was killed'),
+    result: importResult,
     error: nullableText(2_048, 'Why it failed', null),
     read: count('Rows read', 3),
     accepted: count('Valid rows', 2),

@@ -4,10 +4,20 @@ import type { CountedTenant } from './tenants.ts';
 import { timeOf } from './time-of.ts';
 
 /** A tenant as the API and the commands show it. */
-export const describeTenant = ({ tenant, createdAt, revision, deletingSince, records }: CountedTenant): Tenant => ({
+export const describeTenant = ({
+  tenant,
+  createdAt,
+  revision,
+  deletingSince,
+  records,
+  latest,
+}: CountedTenant): Tenant => ({
   tenant,
   created_at: formatInstant(createdAt),
   records,
   revision,
   deleting_since: timeOf(deletingSince),
+  last_import_id: latest?.importId ?? null,
+  last_import_result: latest?.result ?? null,
+  last_good_import_at: timeOf(latest?.goodAt ?? null),
 });

@@ -49,7 +49,10 @@ async function requireImport(store: Store, id: string): Promise<ImportRow> {
  * Marks imports as interrupted that are stored as running while no process holds their tenant's
  * import lock. Returns whether there were any.
  */
-async function interruptDead(store: Store, rows: readonly ImportRow[]): Promise<boolean> {
+export async function interruptDead(
+  store: Store,
+  rows: readonly { readonly tenant: string; readonly result: string | null }[],
+): Promise<boolean> {
   const tenants = new Set(rows.filter(({ result }) => result === 'running').map(({ tenant }) => tenant as TenantId));
   let found = false;
   for (const tenant of tenants) {

@@ -4,13 +4,15 @@ import { fitsText, ruleOf } from '../contract/schema.ts';
 import { deleteTenant as deleteTenantData } from '../import/delete-tenant.ts';
 import { countRecords } from '../storage/counts/count-records.ts';
 import type { Store } from '../storage/store.ts';
+import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';
 import { insertTenant, listTenants as readTenants, type Tenant } from '../storage/tables/tenant.ts';
 import { OperatorError } from './error.ts';
+import { interruptDead } from './imports.ts';
 import { type OperatorContext, perform } from './perform.ts';
 import { requireAnyTenant } from './tenant.ts';
 
-/** A tenant with the number of its records. */
-export type CountedTenant = Tenant & { readonly records: number };
+/** A tenant with the number of its records and its newest import. */
+export type CountedTenant = Tenant & { readonly records: number; readonly latest: LatestImport | undefined };
 
 /** Creates a tenant, by default with a generated name. Throws `OperatorError` if it is in use. */
 export function createTenant(context: OperatorContext, name?: string): Promise<CountedTenant> {
@@ -41,16 +43,25 @@ export async function listTenants(
 ): Promise<readonly CountedTenant[]> {
   const tenants = await readTenants(store, after, limit);
   const counted: CountedTenant[] = [];
+  const latest = await readLatest(store, tenants.at(0)?.tenant, tenants.at(-1)?.tenant);
   for (let start = 0; start < tenants.length; start += countedTogether) {
     const part = tenants.slice(start, start + countedTogether);
-    counted.push(...(await Promise.all(part.map((tenant) => count(store, tenant)))));
+    counted.push(...(await Promise.all(part.map((tenant) => count(store, tenant, latest)))));
   }
   return counted;
 }
 
 /** One tenant, also while it is being deleted. */
 export const showTenant = async ({ store }: Pick<OperatorContext, 'store'>, name: string): Promise<CountedTenant> =>
-  count(store, await requireAnyTenant(store, name));
+  count(store, await requireAnyTenant(store, name), await readLatest(store, name, name));
+
+/** The newest imports of the tenants whose names are from `first` to `last`, by name. */
+async function readLatest(store: Store, first = '', last = ''): Promise<ReadonlyMap<string, LatestImport>> {
+  const read = () => listLatestImports(store, first, last);
+  const rows = await read();
+  const current = (await interruptDead(store, rows)) ? await read() : rows;
+  return new Map(current.map((row) => [row.tenant, row]));
+}
 
 /**
  * Deletes a tenant: first its clients, then its records. If that is interrupted, call it again.
@@ -73,7 +84,12 @@ export function deleteTenant(context: OperatorContext, name: string) {
   );
 }
 
-const count = async (store: Store, tenant: Tenant): Promise<CountedTenant> => ({
+const count = async (
+  store: Store,
+  tenant: Tenant,
+  latest: ReadonlyMap<string, LatestImport>,
+): Promise<CountedTenant> => ({
   ...tenant,
   records: await countRecords(store, tenant.tenant),
+  latest: latest.get(tenant.tenant),
 });

@@ -7,7 +7,9 @@ import { type ImportOrigin, recordImport } from '../../src/import/record-import.
 import { sweepImports } from '../../src/import/sweep-imports.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { describeImport } from '../../src/operator/describe-import.ts';
+import { describeTenant } from '../../src/operator/describe-tenant.ts';
 import { listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
+import { showTenant } from '../../src/operator/tenants.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { listLatestImports, putImport, readGoodImports } from '../../src/storage/tables/import-history.ts';
 import { putRejections } from '../../src/storage/tables/import-rejection.ts';
@@ -160,7 +162,13 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     const before = (await readGoodImports(store, nowSeconds())).tenantsByAge;
     await importText(tenant, rows.join('\n'));
     const { endedAt, id } = await newest(tenant);
-    expect(await listLatestImports(store, tenant, tenant)).toEqual([{ tenant, importId: id, goodAt: endedAt }]);
+    expect(await listLatestImports(store, tenant, tenant)).toEqual([
+      { tenant, importId: id, result: 'ok', goodAt: endedAt },
+    ]);
+    expect(describeTenant(await showTenant(opened, tenant))).toMatchObject({
+      last_import_id: id,
+      last_import_result: 'ok',
+    });
     await importText(tenant, bad);
     expect(await goodAt()).toBe(endedAt);
     const { lastAt, tenantsByAge } = await readGoodImports(store, nowSeconds());

@@ -33,7 +33,7 @@ describe.each(engines)('tenants on $engine', ({ openTestStore }) => {
     const created = await send('POST', path, { token, body: { tenant: 'acme' } });
     expect([created.status, created.body]).toEqual([
       201,
-      { tenant: 'acme', created_at: expect.any(String), records: 0, revision: 0, deleting_since: null },
+      { tenant: 'acme', created_at: expect.any(String), records: 0, revision: 0, deleting_since: null, ...noImport },
     ]);
     expect((await send('POST', path, { token, body: { tenant: 'acme' } })).status).toBe(409);
     await load('acme');
@@ -142,3 +142,5 @@ describe('tenants', () => {
     expect(response.headers['cache-control']).toBe('no-store');
   });
 });
+
+const noImport = { last_import_id: null, last_import_result: null, last_good_import_at: null };

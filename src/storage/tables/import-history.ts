@@ -111,9 +111,11 @@ export async function findImportRow(store: Store, id: string): Promise<ImportRow
 }
 
 /** A tenant's newest import, dry runs aside. */
-interface LatestImport {
+export interface LatestImport {
   readonly tenant: string;
   readonly importId: string;
+  /** `null` if it is no longer in the history. */
+  readonly result: ImportResult | null;
   /** When an import last ended without a rejected row, in UTC epoch seconds; `null` if none has. */
   readonly goodAt: number | null;
 }
@@ -121,12 +123,14 @@ interface LatestImport {
 /** The newest imports of the tenants whose names are from `first` to `last`, by name. */
 export async function listLatestImports(store: Store, first: string, last: string): Promise<readonly LatestImport[]> {
   const rows = await store.readDirectory(
-    'select tenant_id, import_id, good_at from import_latest where tenant_id >= $1 and tenant_id <= $2 order by tenant_id',
+    `select l.tenant_id, l.import_id, l.good_at, h.result from import_latest as l left join import_history as h on h.id = l.import_id
+     where l.tenant_id >= $1 and l.tenant_id <= $2 order by l.tenant_id`,
     [first, last],
   );
   return rows.map((row) => ({
     tenant: String(row.tenant_id),
     importId: String(row.import_id),
+    result: row.result as ImportResult | null,
     goodAt: numberOf(row.good_at),
   }));
 }
