@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,7 +56,9 @@ test.runIf(process.platform === 'linux')(
     const started = spawn(process.execPath, args, { env: environment, stdio: [source, 'ignore', 'ignore'] });
     const importOther = () =>
       runCommand(['import', '-', '--tenant', 'acme', '--format', 'ndjson'], { environment, input: '\n' });
-    await eventually(async () => expect((await importOther()).stderr).toContain('another one is running'));
+    // another import before this one has the lock would take it, and end this one
+    await eventually(() => expect(readdirSync(join(folder, 'data')).join()).toContain('-import-'));
+    expect((await importOther()).stderr).toContain('another one is running');
     const [running = 0] = childrenOf(started);
     expect(isAlive(running)).toBe(true);
     started.kill('SIGKILL');
