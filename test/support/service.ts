@@ -40,8 +40,8 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-/** Time limits that a slow machine could otherwise reach in unrelated tests. */
-const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60' };
+/** Limits that a slow machine could otherwise reach in unrelated tests. */
+const patient = { ACCESS_TOKEN_SECONDS: '3600', REQUEST_SECONDS_MAX: '60', REQUESTS_WAITING_MAX: '10000' };
 
 /** Starts a service on a store; `environment` has further settings. */
 export async function startService(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {

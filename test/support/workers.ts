@@ -78,7 +78,8 @@ export async function stopAll(): Promise<void> {
 export async function serveWithWorkers({ store, environment, tenant }: FilledStore, more: Record<string, string> = {}) {
   const port = await freePort();
   const command = startCommand(['serve', '--workers', '2'], {
-    environment: { ...environment, PORT: String(port), ...more },
+    // on a slow machine, many requests wait
+    environment: { ...environment, PORT: String(port), REQUESTS_WAITING_MAX: '10000', ...more },
   });
   started.push(command);
   await untilWritten(command, '"serving"');
