@@ -43,6 +43,7 @@ do $$ declare
     "auth_key": "select, insert, update, delete",
     "client": "select, insert, update, delete",
     "client_secret": "select, insert, update, delete",
+    "doctor_result": "select, insert, update, delete",
     "idempotency_key": "select, insert, update, delete",
     "import_history": "select, insert, update, delete",
     "import_latest": "select, insert, update, delete",
