@@ -39,7 +39,7 @@ alter default privileges for role subreport_owner in schema public
 -- What the service may do with each table. Row-level security limits the rows of tenants.
 do $$ declare
   rights constant jsonb := '{
-    "audit_entry": "select, insert, delete",
+    "audit_entry": "select, insert",
     "auth_key": "select, insert, update, delete",
     "client": "select, insert, update, delete",
     "client_secret": "select, insert, update, delete",
@@ -69,6 +69,11 @@ begin
   end loop;
   if to_regprocedure('set_tenant(text)') is not null then
     alter function set_tenant(text) owner to subreport_owner;
+  end if;
+  -- the only way for the service to delete entries of the audit log, after 30 days or more
+  if to_regprocedure('sweep_audit_entries(bigint, integer)') is not null then
+    alter function sweep_audit_entries(bigint, integer) owner to subreport_owner;
+    grant execute on function sweep_audit_entries(bigint, integer) to subreport_service;
   end if;
 end $$;
 

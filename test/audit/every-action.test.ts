@@ -35,6 +35,7 @@ const requests: readonly (readonly [
   ['deleteClient', 'client.delete', '/clients/globex-1'],
   ['deleteTenant', 'tenant.delete', '/tenants/globex'],
   ['rotateKeys', 'keys.rotate', '/keys/rotate', { purpose: 'access', mode: 'now' }],
+  ['runDoctor', 'doctor.run', '/doctor', {}],
   ['createOperator', 'operator.create', '/operators', { name: 'x', scopes: ['operator:read'] }],
   ['revokeOperator', 'operator.revoke', '/operators/op-unknown/revoke', {}],
 ];

@@ -144,4 +144,11 @@ describe('with the roles of deploy/postgres-roles.sql', () => {
     const change = 'begin read write; update tenant set revision = 0; commit';
     await expect(query(urlAs('subreport_backup'), change)).rejects.toMatchObject({ code: '42501' });
   });
+
+  test('subreport_service adds entries to the audit log, and deletes none but by the retention', async () => {
+    const url = urlAs('subreport_service');
+    await expect(query(url, 'delete from audit_entry')).rejects.toMatchObject({ code: '42501' });
+    await expect(query(url, 'update audit_entry set action = action')).rejects.toMatchObject({ code: '42501' });
+    expect((await query(url, 'select sweep_audit_entries(0, 10) as removed')).rows).toEqual([{ removed: '0' }]);
+  });
 });
