@@ -1,7 +1,7 @@
 import type { Stage } from './stage.ts';
 
 /** What a drill needs that a machine may lack. */
-export type Need = 'Linux' | 'root' | 'libfaketime' | 'Prometheus';
+export type Need = 'Linux' | 'tmpfs' | 'libfaketime' | 'Prometheus';
 
 /** A fault that is planted on a real service, and what must be seen then. */
 export interface ScriptedDrill {

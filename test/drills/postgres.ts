@@ -204,7 +204,7 @@ export const postgresDrills: readonly ScriptedDrill[] = [
     name: 'postgres-disk-full',
     fault: 'the disk of the tables is full',
     expected: 'load: exit code 1; records as before the load; report 200; with space again the load: exit code 0',
-    needs: ['Linux', 'root'],
+    needs: ['Linux', 'tmpfs'],
     async run(stage) {
       const place = await stage.postgres();
       const disk = mountSmallDisk(stage, 24);

@@ -1,4 +1,7 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Random } from '../simulation/random.ts';
 import type { Need, Outcome, ScriptedDrill } from './drill.ts';
 import { faketime } from './faketime.ts';
@@ -11,13 +14,21 @@ const msMax = 600_000;
 /** Why each need is missing here, if it is. */
 const missing: Readonly<Record<Need, () => string | undefined>> = {
   Linux: () => (process.platform === 'linux' ? undefined : 'it needs Linux'),
-  root: () => (process.getuid?.() === 0 ? undefined : 'it needs root, to mount a file system'),
+  tmpfs: () => (canMount() ? undefined : 'it must be allowed to mount a file system (tmpfs), as root is'),
   libfaketime: () => (existsSync(faketime) ? undefined : 'install libfaketime'),
   Prometheus: () =>
     hasCommands('prometheus', 'promtool', 'psql', 'jq', 'curl')
       ? undefined
       : 'install prometheus, postgresql-client, jq and curl',
 };
+
+function canMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-disk-'));
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', folder], { stdio: 'ignore' }).status === 0;
+  if (isMounted) spawnSync('umount', [folder]);
+  rmSync(folder, { recursive: true });
+  return isMounted;
+}
 
 /** Runs a drill on a stage of its own; never throws. */
 export async function runDrill(drill: ScriptedDrill, setting: Setting, seed: number): Promise<Outcome> {

@@ -31,7 +31,7 @@ export const storeDrills: readonly ScriptedDrill[] = [
     fault: 'the disk of the embedded store is full',
     expected:
       'import: exit code 1, says that the disk needs space; report 200; with space again: import exit code 0, all records 1; no restart',
-    needs: ['Linux', 'root'],
+    needs: ['Linux', 'tmpfs'],
     isShort: true,
     async run(stage) {
       const disk = mountSmallDisk(stage, 16, 0);
