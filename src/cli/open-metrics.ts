@@ -2,16 +2,20 @@ import { listRotations } from '../auth/rotate-due-keys.ts';
 import { operations } from '../contract/operations.ts';
 import { operatorOperations } from '../contract/operator-operations.ts';
 import { operationNames } from '../http/listener/operation-names.ts';
+import { firstImportIdAt } from '../import/import-id.ts';
 import type { MeasureResponse } from '../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
 import { memoryUse } from '../storage/memory-use.ts';
 import type { Store } from '../storage/store.ts';
 import { findDoctorResult } from '../storage/tables/doctor-result.ts';
 import { readGoodImports } from '../storage/tables/import-history.ts';
+import { countImports } from '../storage/tables/import-totals.ts';
 import type { Certificates } from './certificates.ts';
 import type { Config } from './config.ts';
 import { droppedLogLines } from './log-destination.ts';
 import { nowSeconds } from './store-session.ts';
+
+const dayMs = 86_400_000;
 
 /** Longest that a scrape waits for the store, in milliseconds. */
 const storeMsMax = 2_000;
@@ -54,6 +58,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
     keyRotations: () =>
       listRotations({ store: withinScrape(), rotationDays: config.KEY_ROTATION_DAYS, now: nowSeconds }),
     lastCheck: () => findDoctorResult(withinScrape()),
+    countImports: () => countImports(withinScrape(), firstImportIdAt(Date.now() - dayMs)),
     goodImports: () => readGoodImports(withinScrape(), nowSeconds()),
     droppedLogLines,
     memoryUse,

@@ -3,6 +3,7 @@ import { addAuditMetrics, type MeasureAudit } from './audit-metrics.ts';
 import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
 import { addHistoryMetrics, type MeasuredHistory } from './history-metrics.ts';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
+import { addImportMetrics, type MeasuredImports } from './import-metrics.ts';
 import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
 import { addOverloadMetrics, type MeasuredQueue, type MeasureRefusals } from './overload-metrics.ts';
 import { addPoolMetrics, type MeasuredPool } from './pool-metrics.ts';
@@ -32,6 +33,7 @@ export function createServiceMetrics(
     MeasuredKeys &
     MeasuredCertificates &
     MeasuredHistory &
+    MeasuredImports &
     HostState,
 ): ServiceMetrics {
   const registry = new Registry();
@@ -40,6 +42,7 @@ export function createServiceMetrics(
   const refusals = addOverloadMetrics(registry, state);
   addStateMetrics(registry, state);
   addPoolMetrics(registry, state);
+  addImportMetrics(registry, state);
   addKeyMetrics(registry, state);
   addCertificateMetrics(registry, state);
   addHistoryMetrics(registry, state);

@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { StorePart } from '../storage/store.ts';
+import { createSampler } from './sampler.ts';
 
 /** What is read at each scrape. */
 export interface MeasuredState {
@@ -35,7 +36,7 @@ export function addStateMetrics(registry: Registry, { checkReady, changeMarkAgeM
       this.set(changeMarkAgeMs() / 1000);
     },
   });
-  const readRarely = createSampler(readSize);
+  const readRarely = createSampler(readSize, maxAgeMs);
   new Gauge({
     name: 'subreport_store_bytes',
     help: 'Size of the store on disk by part, at most five minutes old; the write-ahead log only with SQLite',
@@ -43,23 +44,10 @@ export function addStateMetrics(registry: Registry, { checkReady, changeMarkAgeM
     aggregator: 'max',
     registers,
     async collect() {
-      for (const { part, bytes } of await readRarely()) this.set({ part }, bytes);
+      for (const { part, bytes } of (await readRarely()) ?? []) this.set({ part }, bytes);
     },
   });
 }
 
 /** PostgreSQL looks at each file of the database, some thousand of them in a large one. */
-const sampleMs = 300_000;
-
-/** Makes the function that returns the parts as last read, and reads them again when old. */
-function createSampler(readSize: MeasuredState['readSize']): () => Promise<readonly StorePart[]> {
-  let parts: readonly StorePart[] = [];
-  let readAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (performance.now() - readAt < sampleMs) return parts;
-    readAt = performance.now();
-    // an unreachable store keeps its last size; `subreport_ready` reports it
-    parts = await readSize().catch(() => parts);
-    return parts;
-  };
-}
+const maxAgeMs = 300_000;

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createImportId } from '../../src/import/import-id.ts';
+import type { Store } from '../../src/storage/store.ts';
+import { putImport } from '../../src/storage/tables/import-history.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openPostgres, openSqlite } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -31,6 +34,33 @@ async function scrape(url: string): Promise<string> {
 const requestCount = (operation: string, statusClass: string): string =>
   `subreport_request_duration_seconds_count{listener="public",operation="${operation}",status_class="${statusClass}"}`;
 
+/** In UTC epoch seconds. */
+const storedAt = Math.floor(Date.now() / 1000) - 60;
+
+/** Stores two imports that have ended: one by a command, and one over HTTP that failed. */
+async function storeImports(store: Store): Promise<void> {
+  const none = { actorName: null, address: null, error: null, revision: null, options: [] };
+  const actor = { actorKind: 'command', actorId: 'ann', format: 'ndjson' };
+  const counts = { read: 5, rejected: 0, inserted: 2, updated: 2, unchanged: 1, removed: 0 };
+  for (const [tenant, via, result, rejected] of [
+    ['good', 'command', 'ok', 0],
+    ['bad', 'http', 'failed', 3],
+  ] as const) {
+    const row = { ...none, ...actor, id: createImportId(Date.now()), tenant, via, result };
+    await putImport(store, { ...row, startedAt: storedAt, endedAt: storedAt, counts: { ...counts, rejected } });
+  }
+}
+
+/** The metrics of these imports. */
+const importMetrics = (text: string): (number | undefined)[] =>
+  [
+    'subreport_imports_last_day{via="command",result="ok"}',
+    'subreport_imports_last_day{via="http",result="failed"}',
+    'subreport_import_rows_last_day{via="command",result="accepted"}',
+    'subreport_import_rows_last_day{via="http",result="rejected"}',
+  ].map((series) => seriesValue(text, series));
+const storedImports = [1, 1, 5, 3];
+
 describe('GET /metrics', () => {
   let service: TestService;
   let management: string;
@@ -38,8 +68,13 @@ describe('GET /metrics', () => {
     const port = await freePort();
     management = `http://127.0.0.1:${port}`;
     service = await startService(await openSqlite(), { MANAGEMENT_PORT: String(port) });
+    await storeImports(service.store);
   });
   afterAll(() => service.close());
+
+  test('counts the imports of the last day and their rows', async () => {
+    expect(importMetrics(await scrape(management))).toEqual(storedImports);
+  });
 
   test('exports each metric of docs/metrics.md with its type, and no other', async () => {
     const rows = [...docs.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name = '', type = '']) => ({ name, type }));
@@ -76,7 +111,7 @@ describe('GET /metrics', () => {
     });
     const text = await scrape(management);
     expect(seriesValue(text, 'subreport_load_rows_total{result="rejected"}')).toBe(1);
-    expect(seriesValue(text, 'subreport_import_last_success_timestamp_seconds')).toBe(0);
+    expect(seriesValue(text, 'subreport_import_last_success_timestamp_seconds')).toBe(storedAt);
     expect(seriesValue(text, 'subreport_loads_in_progress')).toBe(0);
   });
 
@@ -118,11 +153,13 @@ test('with PostgreSQL, the metrics contain the connections of the pool, its wait
   const service = await startService(await openPostgres(testRole), { MANAGEMENT_PORT: String(port) });
   try {
     await (await fetch(`${service.url}/readyz`)).text();
+    await storeImports(service.store);
     const text = await scrape(`http://127.0.0.1:${port}`);
     const states = ['busy', 'idle'].map(
       (state) => seriesValue(text, `subreport_pool_connections{state="${state}"}`) ?? NaN,
     );
     expect(states.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(0);
+    expect(importMetrics(text)).toEqual(storedImports);
     expect(seriesValue(text, 'subreport_pool_wait_seconds_count')).toBeGreaterThan(0);
     // the scrape's own query found an idle connection
     expect(seriesValue(text, 'subreport_pool_waiting')).toBe(0);
