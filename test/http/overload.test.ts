@@ -91,7 +91,7 @@ describe('a service whose requests hang', () => {
       statuses.push(response.status);
       return response;
     });
-    // three run, as many connections as one tenant may use; two wait
+    // at most three of one tenant run, and two wait
     await expect.poll(() => statuses.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(4);
     const refused = await service.get('/v1/subscription?size=20', token);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -100,7 +100,8 @@ describe('a service whose requests hang', () => {
     expect(await service.accessToken(client)).not.toBe('');
     await blocker.query('rollback');
     const all = await Promise.all(held);
-    expect(all.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
+    // the request for a token took the place of one that waited
+    expect(all.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
     expect(service.log.filter(({ level }) => level === 'error' || level === 50)).toEqual([]);
     expect((await service.get(page, token)).status).toBe(200);
   });
@@ -113,7 +114,7 @@ describe('a service whose requests hang', () => {
     expect(Number(first.headers.get('retry-after'))).toBeGreaterThan(0);
     await expectTokenError(first, 'temporarily_unavailable');
     await blocker.query('rollback');
-    expect((await Promise.all(held)).filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(3);
+    expect((await Promise.all(held)).filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
   });
 });
 
