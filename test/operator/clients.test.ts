@@ -68,18 +68,20 @@ describe.each(engines)('clients on $engine', ({ openTestStore }) => {
 
   test('a list has every client once, by tenant, and can be of one tenant', async () => {
     const { send } = management;
+    // the ids are not in the order of the tenants
     for (const tenant of ['initech', 'acme'])
-      for (const n of [1, 2, 3]) await send('POST', path, { token, body: { tenant, client_id: `${tenant}-${n}` } });
+      for (const n of [1, 2, 3])
+        await send('POST', path, { token, body: { tenant, client_id: `${tenant === 'acme' ? 'z' : 'a'}-${n}` } });
     const found: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const { body } = await send('GET', `${path}?limit=2${cursor && `&cursor=${cursor}`}`, { token });
       found.push(...body.data.map((each: { client_id: string }) => each.client_id));
       cursor = body.next;
     }
-    expect(found).toEqual(['acme-1', 'acme-2', 'acme-3', 'initech-1', 'initech-2', 'initech-3']);
+    expect(found).toEqual(['z-1', 'z-2', 'z-3', 'a-1', 'a-2', 'a-3']);
     const { body } = await send('GET', `${path}?tenant=initech&limit=3`, { token });
     expect([body.data.map((each: { client_id: string }) => each.client_id), body.next]).toEqual([
-      ['initech-1', 'initech-2', 'initech-3'],
+      ['a-1', 'a-2', 'a-3'],
       null,
     ]);
   });
