@@ -27,14 +27,20 @@ export const importId = Type.String({
   maxLength: 36,
   pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
   description: 'Its id, a UUID that begins with the time of the start',
-  'x-rule': 'the id of an import, such as 01890a5d-ac96-774b-bcce-b302099a8057',
+  'x-rule': 'the id of an import',
   examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
 });
 
 /** The result of an import. */
 export const importResult = word(importResults, 'How it ended; interrupted if its process was killed');
 
-const tenant = Type.String({ maxLength: 256, pattern: plainText, description: 'Its tenant', examples: ['acme'] });
+const tenant = Type.String({
+  maxLength: 256,
+  pattern: plainText,
+  description: 'Its tenant',
+  'x-rule': 'at most 256 characters, none of them a control character',
+  examples: ['acme'],
+});
 
 const count = (description: string, example: number) =>
   Type.Union(

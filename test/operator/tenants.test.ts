@@ -62,6 +62,24 @@ describe.each(engines)('tenants on $engine', ({ openTestStore }) => {
     expect([erased.status, erased.body]).toEqual([200, { tenant: 'erased', asked: 3, deleted: 2, missing: 1 }]);
     expect((await send('GET', `${path}/erased`, { token })).body.records).toBe(38);
   });
+
+  test('a NUL in a path, a filter or a cursor is not passed to the database', async () => {
+    const cursor = (...key: string[]): string => Buffer.from(JSON.stringify(key)).toString('base64url');
+    const hostile = [
+      ...['tenants/%00', 'clients/%00', 'clients/%00/sessions', 'imports/%00', 'imports/%00/errors'],
+      ...['imports?tenant=%00', 'clients?tenant=%00', 'audit?tenant=%00'],
+      ...['tenants', 'imports', 'operators'].map((list) => `${list}?cursor=${cursor('\0')}`),
+      ...[`clients?cursor=${cursor('\0', '')}`, `audit?cursor=${cursor('1.5')}`, `audit?cursor=${cursor('x')}`],
+    ];
+    for (const url of hostile) {
+      const { status, body } = await management.send('GET', `/operator/v1/${url}`, { token });
+      expect([url, status, body.detail]).toEqual([url, url.includes('?') ? 400 : 404, expect.any(String)]);
+    }
+    const writer = await management.operatorToken('subscription:write');
+    const headers = { authorization: `Bearer ${writer}`, 'content-type': 'application/x-ndjson' };
+    const loaded = await management.app.inject({ method: 'PUT', url: `${path}/%00/subscriptions`, headers });
+    expect(loaded.statusCode).toBe(404);
+  });
 });
 
 describe('tenants', () => {

@@ -7,6 +7,7 @@ import { requireTenant } from '../../operator/tenant.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { actorOf } from './actor-of.ts';
+import { readPath } from './read-request.ts';
 import { rejectAction } from './reject-action.ts';
 
 /** What authorizes a load. */
@@ -37,6 +38,7 @@ export async function authorizeLoad(
   const { authorization } = request.headers;
   if (isOperatorHeader(authorization)) {
     request.operator = await operatorGate.authorize(authorization, 'subscription:write', request.ip);
+    readPath(request.params);
     const tenant = await requireTenant(store, name).catch(rejectAction);
     return { tenant, actor: actorOf(request.operator, request.ip), callerId: request.operator.id };
   }

@@ -12,7 +12,7 @@ import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { actorOf } from './actor-of.ts';
 import { keyedRequestOf } from './idempotency.ts';
-import { readJsonBody, readQuery } from './read-request.ts';
+import { readJsonBody, readPath, readQuery } from './read-request.ts';
 import { rejectAction } from './reject-action.ts';
 
 /** What the routes of the operator's API need. */
@@ -106,7 +106,7 @@ function readCall(operation: OperatorOperation, { store, now, audit }: OperatorR
       liftDeadline(request);
       return context;
     },
-    params: request.params as Readonly<Record<string, string>>,
+    params: readPath(request.params),
     query: readQuery(queryOf(request), operation.query ?? {}),
     body: operation.body && readJsonBody(request.body as Buffer | undefined, operation.body),
     request,

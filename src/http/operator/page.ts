@@ -43,10 +43,14 @@ interface ListSource<Item, Shown> {
 /** The cursor of the page after the item with this key. */
 export const formatCursor = (key: readonly string[]): string => Buffer.from(JSON.stringify(key)).toString('base64url');
 
+/** No key has a NUL, which PostgreSQL rejects. */
+const anyPart = /^[^\0]*$/;
+
 /** Reads the key in a cursor; throws `ProblemError` if it is not a cursor of ours. */
-export function parseCursor(cursor: string, keyParts: number): readonly string[] {
+export function parseCursor(cursor: string, keyParts: number, part = anyPart): readonly string[] {
   const key = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'));
-  if (Array.isArray(key) && key.length === keyParts && key.every((part) => typeof part === 'string')) return key;
+  const isPart = (each: unknown): boolean => typeof each === 'string' && part.test(each);
+  if (Array.isArray(key) && key.length === keyParts && key.every(isPart)) return key;
   const fault = { parameter: 'cursor', value: cursor.slice(0, 64), rule: ruleOf(listParameters.cursor) };
   throw new ProblemError(describeFaults([fault], false));
 }

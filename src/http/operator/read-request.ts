@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { parseForm } from '../../contract/form.ts';
 import { parseJsonObject } from '../../contract/json-object.ts';
+import { pathParameters } from '../../contract/operator-parameters.ts';
 import { describeFaults, malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import type { Fault } from '../../contract/problem.ts';
 import { ProblemError } from '../../contract/problem-error.ts';
@@ -8,6 +9,20 @@ import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
 import { shorten } from '../../contract/shorten.ts';
 import { valueFault } from '../../contract/value-fault.ts';
 import { RequestError } from '../listener/error.ts';
+
+/**
+ * Returns path parameters; one that breaks the rule of its schema names nothing, and PostgreSQL
+ * would reject a NUL.
+ */
+export function readPath(params: unknown): Readonly<Record<string, string>> {
+  const values = params as Readonly<Record<string, string>>;
+  for (const [name, value] of Object.entries(values)) {
+    const schema = pathParameters[name];
+    if (schema !== undefined && !fitsText(schema, value))
+      throw new RequestError('NOT_FOUND', `Cannot find the resource: ${name} must be ${ruleOf(schema)}`);
+  }
+  return values;
+}
 
 /** Reads a query string by its parameters' schemas; throws `ProblemError` with every fault. */
 export function readQuery(
