@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { RequestError } from './error.ts';
 import type { FairQueue, Leave } from './fair-queue.ts';
 
 declare module 'fastify' {
@@ -26,6 +27,7 @@ export async function takeTurn(
   request: FastifyRequest,
   { raw }: FastifyReply,
 ): Promise<void> {
+  if (raw.destroyed) throw disconnected(); // its end would never be noticed
   const leave = queue.tryEnter(key) ?? (await waitForTurn(queue, key, raw));
   request.endTurn = leave;
   raw.once('close', leave); // the client may disconnect before the response begins
@@ -33,7 +35,7 @@ export async function takeTurn(
 
 async function waitForTurn(queue: FairQueue, key: string, raw: FastifyReply['raw']): Promise<Leave> {
   const gone = new AbortController();
-  const onClose = (): void => gone.abort();
+  const onClose = (): void => gone.abort(disconnected());
   raw.once('close', onClose);
   try {
     return await queue.wait(key, gone.signal);
@@ -41,3 +43,7 @@ async function waitForTurn(queue: FairQueue, key: string, raw: FastifyReply['raw
     raw.removeListener('close', onClose);
   }
 }
+
+/** Nobody receives it, and it is not logged as a fault of this service. */
+const disconnected = (): RequestError =>
+  new RequestError('UNAVAILABLE', 'Cannot respond: the client must stay connected until the response begins');

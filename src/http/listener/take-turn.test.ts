@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { RequestError } from './error.ts';
+import { FairQueue } from './fair-queue.ts';
+import { addTurns, takeTurn } from './take-turn.ts';
+
+test.each(['waits', 'is authorized'])('a client that disconnects while its request %s takes no turn', async (when) => {
+  const queue = new FairQueue({ runningMax: 1, waitingMax: 10, waitMsMax: 60_000 });
+  const leave = when === 'waits' ? queue.tryEnter('other') : undefined;
+  const [arrived, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
+  const app = fastify();
+  addTurns(app);
+  app.get('/', async (incoming, reply) => {
+    arrived.resolve();
+    if (when === 'is authorized') await once(reply.raw, 'close');
+    await takeTurn(queue, 'acme', incoming, reply).then(ended.resolve, ended.resolve);
+    reply.hijack();
+  });
+  await app.listen({ port: 0 });
+  try {
+    const client = request({ port: (app.server.address() as AddressInfo).port }).on('error', () => undefined);
+    client.end();
+    await arrived.promise;
+    if (when === 'waits') await expect.poll(() => queue.waiting).toBe(1);
+    client.destroy();
+    // no fault of this service, which would be logged
+    expect(await ended.promise).toBeInstanceOf(RequestError);
+    leave?.();
+    expect(queue.waiting).toBe(0);
+    await expect.poll(() => queue.tryEnter('next')).toBeDefined();
+  } finally {
+    await app.close();
+  }
+});
