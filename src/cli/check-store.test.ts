@@ -8,7 +8,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { fillTenant } from '../../test/backup/stores.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { findDoctorResult } from '../storage/tables/doctor-result.ts';
-import { checkRegularly } from './check-store.ts';
+import { checkRegularly, runDoctorProcess } from './check-store.ts';
 import { readConfig } from './config.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -41,6 +41,18 @@ test('a flipped byte in a record causes an error line at the next scheduled chec
   await expect.poll(() => lines.join()).toContain("'id7' differs from its columns in iccid");
   expect(await findDoctorResult(store)).toMatchObject({ problems: 1 });
   await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('the doctor that a service runs checks the certificates of the service, too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  await store.close();
+  const tls = { TLS_CERT_FILE: join(folder, 'tls.crt'), TLS_KEY_FILE: join(folder, 'tls.key') };
+  const config = readConfig({ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_URL: 'https://reports.example.com', ...tls });
+  const certificates = (await runDoctorProcess(config)).filter(({ check }) => check === 'certificate');
+  expect(certificates).toMatchObject([{ ok: false, message: expect.stringContaining(tls.TLS_CERT_FILE) }]);
   rmSync(folder, { recursive: true });
 });
 

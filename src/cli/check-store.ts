@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { StorageError } from '../storage/error.ts';
 import type { Config } from './config.ts';
 import { checkLine, type ReportedCheck } from './examine-store.ts';
+import { tlsSettings } from './tls-settings.ts';
 
 /**
  * Milliseconds from the start to the first check, so that a service that is restarted often is
@@ -45,17 +46,9 @@ async function checkStore(config: Config, logger: Logger): Promise<void> {
 }
 
 /** Runs `subreport doctor`, which stores its result, in a child process. */
-export async function runDoctorProcess({
-  DATA_DIR,
-  DATABASE_URL,
-  KEY_ROTATION_DAYS,
-}: Config): Promise<readonly ReportedCheck[]> {
+export async function runDoctorProcess(config: Config): Promise<readonly ReportedCheck[]> {
   const child = spawn(process.execPath, [main, 'doctor', '--json'], {
-    env: {
-      DATA_DIR,
-      KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS),
-      ...(DATABASE_URL !== undefined && { DATABASE_URL }),
-    },
+    env: doctorEnvironment(config),
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: doctorMsMax,
   });
@@ -68,6 +61,17 @@ export async function runDoctorProcess({
   } finally {
     process.off('exit', end);
   }
+}
+
+/** The settings on which the checks depend, without other secrets. */
+function doctorEnvironment(config: Config): Record<string, string> {
+  const { DATA_DIR, DATABASE_URL, KEY_ROTATION_DAYS, publicUrl: PUBLIC_URL } = config;
+  const names = Object.keys(tlsSettings) as (keyof typeof tlsSettings)[];
+  return {
+    ...{ DATA_DIR, KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS), PUBLIC_URL },
+    ...Object.fromEntries(names.map((name) => [name, config[name]])),
+    ...(DATABASE_URL !== undefined && { DATABASE_URL }),
+  };
 }
 
 function readChecks(output: string): readonly ReportedCheck[] {
