@@ -48,7 +48,7 @@ export interface AuditPage {
 }
 
 /** A page of entries. */
-interface AuditEntries {
+export interface AuditEntries {
   readonly entries: readonly AuditEntryRow[];
   /** The last id that was looked at; the next page begins after it. */
   readonly reached: number;
