@@ -212,6 +212,7 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       expect(await authorizer()(bearer(token), 'subscription:read')).toEqual({
         clientId: client.clientId,
         tenant: 'acme',
+        rateLimit: null,
         expiresAt: start + 305,
       });
     });

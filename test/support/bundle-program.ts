@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
@@ -63,5 +73,6 @@ function write(files: readonly OutputChunk[], target: string): void {
   }
   const unfinished = mkdtempSync(join(folder, 'unfinished-'));
   for (const { fileName, code } of files) writeFileSync(join(unfinished, fileName), code);
+  chmodSync(unfinished, 0o755); // a test runs it as another user
   renameSync(unfinished, target);
 }
