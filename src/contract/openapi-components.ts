@@ -189,9 +189,6 @@ const headers: Json = {
     '"client";r=598;t=42',
   ),
   'RateLimit-Policy': text('The rate limit of the client: requests, and seconds of the window', '"client";q=600;w=60'),
-  'X-Rate-Limit-Limit': count('The rate limit of the client, in requests per minute', 600),
-  'X-Rate-Limit-Remaining': count('Remaining quota of the client', 598),
-  'X-Rate-Limit-Reset': count('Seconds until the window of the quota ends', 42),
   'Retry-After': count('Seconds to wait before retrying', 2),
   'WWW-Authenticate': text(
     'Why the credentials were rejected (RFC 6750 §3)',

@@ -74,9 +74,6 @@ const { headerRefs, response, problems, publicDocument } = createResponses([
   'X-Correlation-ID',
   'RateLimit',
   'RateLimit-Policy',
-  'X-Rate-Limit-Limit',
-  'X-Rate-Limit-Remaining',
-  'X-Rate-Limit-Reset',
 ]);
 
 function describeOperation(operationId: OperationId, limits: PageLimits): Json {

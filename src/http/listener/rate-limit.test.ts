@@ -46,21 +46,14 @@ describe('a limit of 5 requests per minute', () => {
       expect(headers).toMatchObject({
         ratelimit: `"client";r=${remaining};t=${left}`,
         'ratelimit-policy': '"client";q=5;w=60',
-        'x-rate-limit-limit': '5',
-        'x-rate-limit-remaining': String(remaining),
-        'x-rate-limit-reset': String(left),
       });
     }
   });
 
   test('repeated and new requests share one count, and the sixth gets 429 with Retry-After', async () => {
-    expect(limiter.countRepeated(access)).toEqual([
-      ...['ratelimit', '"client";r=4;t=60'],
-      ...['x-rate-limit-remaining', '4'],
-      ...['x-rate-limit-reset', '60'],
-    ]);
-    for (const remaining of ['3', '2', '1', '0'])
-      expect((await app.inject('/')).headers['x-rate-limit-remaining']).toBe(remaining);
+    expect(limiter.countRepeated(access)).toEqual(['ratelimit', '"client";r=4;t=60']);
+    for (const remaining of [3, 2, 1, 0])
+      expect((await app.inject('/')).headers.ratelimit).toBe(`"client";r=${remaining};t=60`);
     now = 20_500;
     expect(limiter.countRepeated(access)).toBeUndefined();
     const { statusCode, headers } = await app.inject('/');

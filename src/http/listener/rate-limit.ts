@@ -16,7 +16,7 @@ export interface RequestCounter {
 export const windowSeconds = 60;
 
 /** Headers that differ between the responses to a client, in lower case. */
-export const quotaHeaders: readonly string[] = ['ratelimit', 'x-rate-limit-remaining', 'x-rate-limit-reset'];
+export const quotaHeaders: readonly string[] = ['ratelimit'];
 
 interface RateLimiterOptions {
   /** Requests per minute of a client without its own limit; 0 means no limit. */
@@ -29,9 +29,9 @@ interface RateLimiterOptions {
 /** Limits the requests per minute of each client. */
 export interface RateLimiter {
   /**
-   * Counts a request and adds the headers of its quota (draft-ietf-httpapi-ratelimit-headers-11,
-   * and `X-Rate-Limit-*`). Throws `RequestError` if the quota is used up. It must run after the
-   * client is authenticated; a request without a known client counts for its network.
+   * Counts a request and adds the headers of its quota (draft-ietf-httpapi-ratelimit-headers-11).
+   * Throws `RequestError` if the quota is used up. It must run after the client is authenticated; a
+   * request without a known client counts for its network.
    */
   readonly count: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /**
@@ -49,13 +49,9 @@ export function createRateLimiter({ perMinute, requests, onRefused }: RateLimite
       if (limit === 0) return;
       const key = keyOf(request);
       const counted = requests.tryAdd(key, limit) ?? (await requests.add(key, limit));
-      const [quota, remaining, reset] = quotaOf(counted, limit);
       reply.headers({
         'ratelimit-policy': `"client";q=${limit};w=${windowSeconds}`,
-        ratelimit: quota,
-        'x-rate-limit-limit': String(limit),
-        'x-rate-limit-remaining': remaining,
-        'x-rate-limit-reset': reset,
+        ratelimit: quotaOf(counted, limit),
       });
       if (counted.count <= limit) return;
       onRefused?.();
@@ -66,8 +62,7 @@ export function createRateLimiter({ perMinute, requests, onRefused }: RateLimite
       if (limit === 0) return [];
       const counted = requests.tryAdd(access.clientId, limit);
       if (counted === undefined || counted.count > limit) return undefined;
-      const [quota, remaining, reset] = quotaOf(counted, limit);
-      return ['ratelimit', quota, 'x-rate-limit-remaining', remaining, 'x-rate-limit-reset', reset];
+      return ['ratelimit', quotaOf(counted, limit)];
     },
   };
 }
@@ -81,11 +76,9 @@ function keyOf({ access, audit, ip }: FastifyRequest): string {
   return audit === null ? caller : `oauth ${caller}`;
 }
 
-/** The values of `quotaHeaders`. */
-function quotaOf({ count, msLeft }: WindowCount, limit: number): readonly [string, string, string] {
-  const [remaining, seconds] = [Math.max(0, limit - count), Math.ceil(msLeft / 1000)];
-  return [`"client";r=${remaining};t=${seconds}`, String(remaining), String(seconds)];
-}
+/** The value of `RateLimit`. */
+const quotaOf = ({ count, msLeft }: WindowCount, limit: number): string =>
+  `"client";r=${Math.max(0, limit - count)};t=${Math.ceil(msLeft / 1000)}`;
 
 const tooMany = (limit: number, { msLeft }: WindowCount): RequestError =>
   new RequestError(
