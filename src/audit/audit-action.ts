@@ -20,7 +20,7 @@ const operatorActions = {
     details: { clients: 'deleted clients', rows: 'deleted records, counts and tombstones' },
   },
   'client.create': { summary: 'A client is created' },
-  'client.update': { summary: 'The grants, the scopes or the token use of a client change' },
+  'client.update': { summary: 'The settings of a client change, such as its grants or scopes' },
   'client.rotate': { summary: 'A client gets a new secret' },
   'client.disable': { summary: 'A client is disabled' },
   'client.enable': { summary: 'A client is enabled' },
@@ -52,7 +52,7 @@ const operatorActions = {
   'store.migrate': { summary: 'The schema is migrated', details: { applied: 'applied migrations' } },
   'store.repair': {
     summary: 'The records and counts are checked and repaired',
-    details: { ok: 'whether all is well now' },
+    details: { ok: 'whether the database has no problem any more' },
   },
   'store.restore': {
     summary: 'The database is replaced with a backup, or gets a new history',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { LeasedCounter } from './leased-counter.ts';
 import { createWindowCounter } from './window-counter.ts';
 
-test('two processes together count to the limit and no further, and rarely ask', async () => {
+test('two processes together never exceed the limit, and rarely ask for a lease', async () => {
   let now = 0;
   let asked = 0;
   const windows = createWindowCounter(60_000, () => now);
@@ -23,7 +23,7 @@ test('two processes together count to the limit and no further, and rarely ask',
   expect(await accept()).toBe(1_000);
 });
 
-test('a lease ends with its window, and a small limit is counted one by one', async () => {
+test('a lease ends with its window, and a limit below the size of a lease is counted one by one', async () => {
   let now = 0;
   const windows = createWindowCounter(60_000, () => now);
   const take = async (key: string, by: number) => windows.add(key, by);

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Start of every operator's token: secret scanners find it, and no JWT begins so. */
+/** Start of every operator's token: secret scanners recognize it, and no JWT begins with it. */
 const prefix = 'sro_';
 
 /** Whether an `Authorization` header holds an operator's token, valid or not. */

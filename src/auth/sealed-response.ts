@@ -6,7 +6,7 @@ const tagBytes = 16;
 
 /**
  * Encrypts a response with a key derived from the caller's token (HKDF, RFC 5869). The service
- * stores only the token's hash, so that whoever reads the store cannot decrypt the response.
+ * stores only the token's hash, so a reader of the store cannot decrypt the response.
  */
 export function sealResponse(token: string, text: string): string {
   const nonce = randomBytes(nonceBytes);

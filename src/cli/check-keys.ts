@@ -3,7 +3,7 @@ import { formatInstant } from '../contract/instant.ts';
 import type { Store, StoreCheck } from '../storage/store.ts';
 import { nowSeconds } from './store-session.ts';
 
-/** Seconds after which a rotation that is due counts as missed; services check every hour. */
+/** Seconds after which a rotation that is due is overdue; services check every hour. */
 const overdueSeconds = 86_400;
 
 /** Checks that no key is used for longer than `rotationDays`. */

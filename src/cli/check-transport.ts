@@ -25,7 +25,7 @@ export function warnOfOpenTransport(config: Config, logger: Logger): void {
   if (MANAGEMENT_PORT > 0 && MANAGEMENT_TLS_CERT_FILE === '' && !isLoopbackHost(MANAGEMENT_HOST)) {
     logger.warn(
       { management_host: MANAGEMENT_HOST },
-      'MANAGEMENT_HOST is reachable from other machines: the operator API is plain http, so tokens and records are sent unencrypted; restrict it to a trusted network, set MANAGEMENT_TLS_CERT_FILE, or use a proxy with TLS',
+      "MANAGEMENT_HOST is reachable from other machines: the operator's API is plain http, so tokens and records are sent unencrypted; restrict it to a trusted network, set MANAGEMENT_TLS_CERT_FILE, or use a proxy with TLS",
     );
   }
 }

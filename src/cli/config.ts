@@ -42,9 +42,9 @@ export const settings = {
   MANAGEMENT_HOST: text(
     '127.0.0.1',
     'a host name or an IP address, such as 10.0.0.5',
-    'Address of the operator API (docs/operator.md); clients must not be able to reach it',
+    "Address of the operator's API (docs/operator.md); clients must not be able to reach it",
   ),
-  MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, 'Port of the operator API; 0 disables it'),
+  MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, "Port of the operator's API; 0 disables it"),
   ...tlsSettings,
   PUBLIC_URL: url(
     ['https', 'http'],
@@ -177,7 +177,7 @@ export const settings = {
     0,
     1_000_000,
     20,
-    'Maximum failed attempts per minute with imported secrets, for each pair of client and network. The limit of a network for all clients together is five times this value; 0 means no limit',
+    'Maximum failed attempts per minute with imported secrets or operator tokens, for each pair of client and network. The limit of a network for all clients together is five times this value; 0 means no limit',
   ),
   TRUSTED_PROXIES: networks(
     'Proxies whose X-Forwarded-For header is trusted, so that failed attempts count for the address of the client instead of the proxy',

@@ -5,8 +5,8 @@ import { type Config, settings } from './config.ts';
 
 /**
  * The settings of `serve --demo`. Its data is apart from the data of the service and from other
- * demos. If the default port of the operator API is in use, as by another demo, any free port takes
- * its place.
+ * demos. If the default port of the operator's API is in use, as by another demo, any free port
+ * takes its place.
  */
 export async function demoConfig(config: Config): Promise<Config> {
   const { DATA_DIR, PORT, MANAGEMENT_HOST: host, MANAGEMENT_PORT: port } = config;

@@ -7,8 +7,8 @@ import { describeFailure } from './describe-failure.ts';
 import type { Output } from './output.ts';
 
 /**
- * Records an action on the whole database after it was done. It may have a schema without the audit
- * log, which must not be migrated here, or refuse to be changed: that is a warning.
+ * Records an action on the whole database after it was done. If its schema has no audit log yet, or
+ * it is read-only, the entry cannot be added: that is a warning.
  */
 export async function recordStoreAction(
   config: Config,

@@ -7,7 +7,7 @@ import { openAuditStream } from './service-audit.ts';
 
 const everyMs = 3_600_000;
 
-/** The entry of the audit log: nobody asked for it. */
+/** The actor in the audit log: no operator asked for the rotation. */
 const rotation: Omit<AuditEvent, 'details'> = {
   actor: { kind: 'service', id: null, name: null },
   ...{ action: 'keys.rotate', outcome: 'ok', error: null },

@@ -42,11 +42,11 @@ const bodyStallMs = 60_000;
 /** A running service. */
 export interface RunningService {
   readonly app: FastifyInstance;
-  /** The operator API, unless it is disabled. */
+  /** The operator's API, unless it is disabled. */
   readonly management: FastifyInstance | undefined;
   /** Makes `/readyz` return 503 and closes connections after their response, before a shutdown. */
   readonly drain: () => void;
-  /** The metrics of this process; `undefined` without the operator API. */
+  /** The metrics of this process; `undefined` without the operator's API. */
   readonly metrics: ServiceMetrics | undefined;
 }
 
@@ -95,7 +95,7 @@ export async function serve(
     connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
     logger,
   };
-  // without the operator API, the service loads a quarter fewer modules
+  // without the operator's API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
   const certificates = await openCertificates(config, logger);
   const protection = createProtection(config, requests, (reason) => opened?.metrics.refused(reason));
@@ -211,7 +211,12 @@ async function listenOnBoth(
   try {
     await listen(app, { config, prefix: '', message: 'listening', reusePort });
     if (management !== undefined)
-      await listen(management, { config, prefix: 'MANAGEMENT_', message: 'operator API is listening', reusePort });
+      await listen(management, {
+        config,
+        prefix: 'MANAGEMENT_',
+        message: "the operator's API is listening",
+        reusePort,
+      });
   } catch (error) {
     await Promise.all([app.close(), management?.close()]);
     throw error;

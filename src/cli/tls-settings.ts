@@ -11,7 +11,7 @@ export const tlsSettings = {
   MANAGEMENT_TLS_CERT_FILE: text(
     '',
     'a file, such as /etc/subreport/tls/fullchain.pem',
-    'Certificate of the operator API; may be the same file as TLS_CERT_FILE',
+    "Certificate of the operator's API; may be the same file as TLS_CERT_FILE",
   ),
   MANAGEMENT_TLS_KEY_FILE: text(
     '',

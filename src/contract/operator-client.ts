@@ -251,7 +251,7 @@ export const RevokedTokens = Type.Object(
 
 /** The result of `deleteClient`. */
 export const DeletedClient = Type.Object(
-  { client_id: clientId, deleted: Type.Boolean({ description: 'true' }) },
+  { client_id: clientId, deleted: Type.Boolean({ description: 'Always true' }) },
   { additionalProperties: false, description: 'A client that was deleted' },
 );
 

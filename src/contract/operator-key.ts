@@ -59,7 +59,7 @@ export const KeyRotation = Type.Object(
         ...word,
         default: 'soon',
         description:
-          'soon: the new key is used after six minutes, so that no request fails; now: immediately; compromised: immediately, and all older keys are deleted: tokens made with them are rejected',
+          'soon: the new key is used after six minutes, so that no request fails; now: immediately; compromised: immediately, and all older keys are deleted, so their tokens are rejected',
         'x-rule': `one of ${modes.join(', ')}`,
         examples: ['soon'],
       }),

@@ -21,7 +21,7 @@ export const listParameters = {
     maximum: limitMax,
     default: defaultLimit,
     format: 'int32',
-    description: 'Most items of a page',
+    description: 'Maximum number of items on a page',
     'x-rule': `a whole number from 1 to ${limitMax}`,
     examples: [defaultLimit],
   }),

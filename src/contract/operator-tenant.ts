@@ -29,7 +29,7 @@ export const Tenant = Type.Object(
     revision: wholeNumber('Grows with each change of its records', 7),
     deleting_since: nullableTime('When its deletion began; null unless it is being deleted'),
     last_import_id: Type.Union([importId, Type.Null()], {
-      description: 'Its newest import, dry runs aside; null if there was none',
+      description: 'Id of its newest import, not counting dry runs; null if there was none',
       examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
     }),
     last_import_result: Type.Union([importResult, Type.Null()], {
@@ -46,7 +46,7 @@ export type Tenant = Static<typeof Tenant>;
 export const DeletedTenant = Type.Object(
   {
     tenant,
-    deleted: Type.Boolean({ description: 'true' }),
+    deleted: Type.Boolean({ description: 'Always true' }),
     clients: wholeNumber('Number of clients that were deleted', 2),
     rows: wholeNumber('Number of rows that were deleted: records, counts and tombstones', 2100),
   },

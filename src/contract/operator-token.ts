@@ -21,7 +21,7 @@ const scopes = Type.Array(Type.Enum(operatorScopes, { type: 'string', maxLength:
   maxItems: operatorScopes.length,
   uniqueItems: true,
   description:
-    'operator:read reads everything except records, operator:write changes everything, subscription:write loads the records of any tenant',
+    'operator:read reads everything except records and secrets; operator:write changes everything except records, which it can only erase; subscription:write loads the records of any tenant',
   'x-rule': `a list of different scopes, each of ${operatorScopes.join(', ')}`,
   examples: [['operator:read']],
 });

@@ -7,7 +7,7 @@ export function createImportId(nowMs: number): string {
   return `${firstImportIdAt(nowMs)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(8)}`;
 }
 
-/** Less than the id of every import that starts at this time or later, and greater than others. */
+/** Less than the id of every import that starts at this time or later, greater than any before. */
 export function firstImportIdAt(ms: number): string {
   const time = Math.max(0, ms).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}`;

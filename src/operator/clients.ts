@@ -56,7 +56,7 @@ export function createClient(context: OperatorContext, client: NewClient): Promi
   });
 }
 
-/** Returns the id of an external client; throws if it has what only our own clients have. */
+/** Returns the id of an external client; throws if it has what only clients of ours may have. */
 function externalId({ clientId, secret, grants, scopes, refreshTokenUse }: NewClient): string {
   const hasOther = [secret, grants, scopes, refreshTokenUse].some((value) => value !== undefined);
   if (clientId !== undefined && !hasOther) return clientId;

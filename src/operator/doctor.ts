@@ -49,7 +49,7 @@ const doctorLock = '#doctor' as TenantId;
 
 /**
  * Checks the store and returns the result. `run` checks it and stores the result. Throws
- * `OperatorError` `CONFLICT` while any process is in here.
+ * `OperatorError` `CONFLICT` while another process runs this function.
  */
 export function runDoctor(context: OperatorContext, run: () => Promise<void>): Promise<DoctorResult> {
   return perform(context, { name: 'doctor.run', target: {} }, async () => {
@@ -57,7 +57,7 @@ export function runDoctor(context: OperatorContext, run: () => Promise<void>): P
     if (lock === undefined) {
       throw new OperatorError(
         'CONFLICT',
-        'Cannot check the store: one check at a time may be started, and another one is running; GET /operator/v1/doctor returns its result',
+        'Cannot check the store: only one check at a time may be started, and another one is running; GET /operator/v1/doctor returns its result',
       );
     }
     try {

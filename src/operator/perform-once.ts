@@ -25,7 +25,7 @@ export interface KeyedResponse {
 /** How long a response is stored, in seconds. */
 const retentionSeconds = 86_400;
 
-/** After so many seconds without a response, its process must have ended, and the key is free. */
+/** Seconds without a response after which the process must have ended and the key is free. */
 const abandonedSeconds = 600;
 
 /**

@@ -31,7 +31,7 @@ export async function perform<T>(context: OperatorContext, action: Action<T>, wo
     context.audit.record([{ ...describe(context, action, result), ...more }]);
   if (action.inSteps === true) await record({ outcome: 'started', error: null });
   const result = await work().catch(async (error: unknown) => {
-    // without the entry, the action's own error still matters more
+    // the action's own error matters more than a missing entry
     await record(describeError(error)).catch(() => undefined);
     throw error;
   });

@@ -149,7 +149,7 @@ describe('serve --demo', () => {
     expect([demoClient(), await readAll()]).toEqual([client, records]);
   });
 
-  test('runs beside another one with the same DATA_DIR and its own data, client and operator API', async () => {
+  test('runs beside another one with the same DATA_DIR and its own data, client and management listener', async () => {
     const ports = [environment.PORT ?? '', String(await freePort())];
     const demos = [];
     for (const PORT of ports) {

@@ -71,7 +71,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(lines.join('')).not.toContain('ada@example.com');
   });
 
-  test('has the reason and the counts of an import that failed, and nothing of one that was refused as busy', async () => {
+  test('has the reason and the counts of an import that failed, and nothing of one that was rejected because another was running', async () => {
     const tenant = await makeTenant('failed');
     const broken = (async function* () {
       yield Buffer.from(`${rows.slice(0, 5).join('\n')}\n`);

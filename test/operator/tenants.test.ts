@@ -92,7 +92,7 @@ describe('tenants', () => {
   });
   afterAll(() => management.close());
 
-  test('the name of a tenant that does not exist is answered with a similar one', async () => {
+  test('404 for a tenant that does not exist suggests a similar name', async () => {
     const { status, body } = await management.send('GET', `${path}/acmee`, { token });
     expect([status, body.detail]).toEqual([404, expect.stringContaining("did you mean 'acme'?")]);
   });

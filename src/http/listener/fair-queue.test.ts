@@ -73,7 +73,7 @@ describe('a queue of requests by tenant', () => {
     expect(opened.started).toEqual(['greedy 1', 'greedy 2', 'quiet 1']);
   });
 
-  test('one tenant runs three quarters of the requests, and three tenths while another tenant sends requests', async () => {
+  test('one tenant may have three quarters of the running requests, or three tenths while another tenant sends requests', async () => {
     const opened = openQueue({ runningMax: 20, waitingMax: 100 });
     const runAll = async (tenant: string): Promise<number> => {
       opened.started.length = 0;
@@ -91,7 +91,7 @@ describe('a queue of requests by tenant', () => {
     expect(await runAll('a')).toBe(15);
   });
 
-  test('tenants that always have requests take turns, and one that pauses saves up no turns', async () => {
+  test('tenants that always have requests take turns, and an idle tenant accumulates no credit', async () => {
     const opened = openQueue({ waitingMax: 100 });
     for (let n = 1; n <= 6; n += 1) opened.enter(`a ${n}`);
     for (let n = 1; n <= 3; n += 1) opened.enter(`b ${n}`);

@@ -6,8 +6,8 @@ export type Leave = () => void;
 /** Limits of a queue. */
 export interface FairQueueLimits {
   /**
-   * Maximum requests that run at once. One tenant runs at most three quarters of them, and three
-   * tenths while other tenants send requests, too.
+   * Maximum requests that run at once. One tenant may have three quarters of them, or three
+   * tenths while other tenants also send requests.
    */
   readonly runningMax: number;
   /** Maximum requests that wait. */
@@ -44,7 +44,7 @@ interface Flow {
 const retryAfterSeconds = '2';
 
 /**
- * A tenant's part of the requests that run. What runs is out of the queue's control: on PostgreSQL,
+ * A tenant's share of the running requests, whose order the queue does not control: on PostgreSQL,
  * 7 requests of another tenant raised the median duration of a page by 70 %, and 3 by 15 %.
  */
 const parts = { alone: 0.75, shared: 0.3 };
@@ -150,7 +150,7 @@ export class FairQueue {
       flow = { running: 0, tag: 0, waiting: [] };
       this.#flows.set(tenant, flow);
     }
-    // a tenant that sent nothing for a while has not saved up turns
+    // an idle tenant accumulates no credit
     if (flow.waiting.length === 0) flow.tag = Math.max(flow.tag, this.#virtualTime);
     return flow;
   }

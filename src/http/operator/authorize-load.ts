@@ -22,7 +22,7 @@ export interface LoadAuthorization {
 export interface LoadAccess {
   readonly tenant: TenantId;
   readonly actor: Actor;
-  /** By this id, the loads of a caller are limited. */
+  /** Id under which the loads of a caller are counted for the limit. */
   readonly callerId: string;
 }
 

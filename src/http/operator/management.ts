@@ -60,7 +60,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   addMetricsRoute(app, options.renderMetrics);
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });
   addHomeRoute(app, {
-    title: 'subreport: the operator API',
+    title: "subreport: the operator's API",
     summary: 'This listener is for the operator. Reports are served at the public URL.',
     baseUrl: '',
     links: operatorLinks,

@@ -51,7 +51,7 @@ export type AddRoute = <Id extends OperatorApiId>(
   handle: (call: OperatorCall<Id>) => Promise<object | string>,
 ) => void;
 
-/** A body that fits in memory many times. */
+/** Small enough for many concurrent bodies in memory. */
 const bodyBytesMax = 65_536;
 
 /**
