@@ -107,6 +107,11 @@ export function buildBaseServer({
   // an expectation may be ignored (RFC 9110 §10.1.1)
   app.server.on('checkExpectation', app.routing);
   app.server.on('connect', (_request, socket: Socket) => handleClientError(new Error('CONNECT'), socket));
+  // reset before it was accepted: nobody can read a response, and limits and the audit log need the
+  // address, which Node.js remembers once it was read
+  app.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    if (socket.remoteAddress === undefined) socket.destroy();
+  });
   limitConnections(app.server, {
     max: connectionsPerAddressMax,
     exempt: trustedProxies,
