@@ -28,7 +28,7 @@ export function openAuditStream(store: Store, logger: Logger, metrics: OpenedMet
   });
 }
 
-/** The same with a tally, for the process that answers requests. */
+/** The same with a tally, for a process that handles requests. */
 export function openServiceAudit(store: Store, logger: Logger, metrics: OpenedMetrics | undefined): ServiceAudit {
   const log = openAuditStream(store, logger, metrics);
   const tally = createAuditTally({

@@ -5,7 +5,7 @@ import { time } from './operator-time.ts';
 import { plainText, printableAscii } from './schema.ts';
 import { Type } from './type.ts';
 
-/** Most checks that a result lists. */
+/** Maximum number of checks that a result lists. */
 export const doctorChecksListed = 100;
 
 const text = (maxLength: number, description: string, example: string) =>

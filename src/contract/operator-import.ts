@@ -5,7 +5,7 @@ import { nullableTime, time } from './operator-time.ts';
 import { plainText, printableAscii } from './schema.ts';
 import { Type } from './type.ts';
 
-/** How an import ended, or that it has not. */
+/** The state of an import: running, or how it ended. */
 export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
 
 /** The options of an import that the history shows. */

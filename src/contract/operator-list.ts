@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { Type } from './type.ts';
 
-/** Most items of a page. */
+/** Maximum number of items on a page. */
 const limitMax = 100;
 
 const defaultLimit = 20;

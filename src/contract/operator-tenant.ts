@@ -53,7 +53,7 @@ export const DeletedTenant = Type.Object(
   { additionalProperties: false, description: 'A tenant that was deleted' },
 );
 
-/** Most ids of one erasure. */
+/** Maximum number of ids in one erasure. */
 const idsMax = 2_000;
 
 /** The body of `createTenant`. */

@@ -1,6 +1,6 @@
 import type { RejectedRow } from './read-valid-rows.ts';
 
-/** Most rejected rows that the history keeps of an import, and most bytes of them. */
+/** Limits of the rejected rows that the history keeps of an import: rows and bytes. */
 const rowsMax = 100;
 const bytesMax = 131_072;
 

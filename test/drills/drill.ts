@@ -3,7 +3,7 @@ import type { Stage } from './stage.ts';
 /** What a drill needs that a machine may lack. */
 export type Need = 'Linux' | 'tmpfs' | 'libfaketime' | 'Prometheus';
 
-/** A fault that is planted on a real service, and what must be seen then. */
+/** A fault that is planted on a real service, and what is expected then. */
 export interface ScriptedDrill {
   readonly name: string;
   readonly fault: string;

@@ -2,7 +2,7 @@ import type { Drill, Outcome } from './drill.ts';
 
 const intro = `# Drills
 
-A drill plants a fault on a real service and compares what it observes with what must be seen. Run drills before a release, after a change of the machine, or to learn what an alert looks
+A drill plants a fault on a real service and compares what it observes with what is expected. Run drills before a release, after a change of the machine, or to learn what an alert looks
 like.
 
 \`\`\`sh

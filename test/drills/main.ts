@@ -8,13 +8,13 @@ import { runDrill } from './run-drill.ts';
 import { runTested } from './run-tested.ts';
 import { lazyPostgres } from './stage.ts';
 
-// Plants faults on a real service and compares what is seen with what must be seen:
+// Plants faults on a real service and compares what is observed with what is expected:
 //   npm run drill                          every drill
 //   npm run drill -- list                  the names
 //   npm run drill -- disk-full keys-rotated [--seed 7] [--json]
 //   npm run drill -- disk-full --program /usr/bin/subreport   an installed build
 //   npm run drill -- --write               and write docs/drills.md
-// Exits with 0 if everything was seen, 1 if something was not, 3 if drills could not run here.
+// Exits with 0 if all was as expected, 1 if something was not, 3 if drills could not run here.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

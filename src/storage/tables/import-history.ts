@@ -110,7 +110,7 @@ export async function findImportRow(store: Store, id: string): Promise<ImportRow
   return row === undefined ? undefined : toImport(row);
 }
 
-/** A tenant's newest import, dry runs aside. */
+/** A tenant's newest import, not counting dry runs. */
 export interface LatestImport {
   readonly tenant: string;
   readonly importId: string;
