@@ -1,5 +1,6 @@
 import type { OperatorAction } from '../audit/audit-action.ts';
 import type { AuditDetails } from '../audit/audit-event.ts';
+import { describeClaimedId } from '../auth/claimed-id.ts';
 import {
   type ClientEdit,
   deleteClientById,
@@ -139,8 +140,9 @@ async function performOn<T>(
   work: (context: OperatorContext) => Promise<T>,
   details?: AuditDetails,
 ): Promise<T> {
-  const tenant = (await findClient(context.store, clientId))?.tenant;
-  const target = { clientId, ...(tenant !== undefined && { tenant }) };
+  const found = await findClient(context.store, clientId);
+  // somebody may have pasted a secret in place of an id
+  const target = found === undefined ? { clientId: describeClaimedId(clientId) } : { clientId, tenant: found.tenant };
   return perform(context, { name, target, ...(details && { details }) }, () => work(context));
 }
 

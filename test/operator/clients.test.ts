@@ -66,6 +66,15 @@ describe.each(engines)('clients on $engine', ({ openTestStore }) => {
       );
   });
 
+  test('what looks like a secret or an email in place of a client id is not kept in the audit log', async () => {
+    const { send } = management;
+    const pasted = ['s3cret-'.padEnd(43, 'x'), token, 'jane@example.com'];
+    for (const id of pasted) await send('POST', `${path}/${id}/disable`, { token });
+    const { body } = await send('GET', '/operator/v1/audit?action=client.disable&outcome=refused&limit=3', { token });
+    const ids = body.data.map(({ client_id }: { client_id: string }) => client_id);
+    expect(ids).toEqual(pasted.map(() => expect.stringMatching(/^\(omitted: /)));
+  });
+
   test('a list has every client once, by tenant, and can be of one tenant', async () => {
     const { send } = management;
     // the ids are not in the order of the tenants

@@ -7,8 +7,8 @@ import {
   type ClientCredentials,
   claimedClientId,
 } from '../../auth/authenticate-client.ts';
+import { describeClaimedId } from '../../auth/claimed-id.ts';
 import { TokenError } from '../../auth/error.ts';
-import { describeClaimedId } from '../../auth/token-audit.ts';
 import { parseForm, repeatedNames } from '../../contract/form.ts';
 import { inSpan } from '../../tracing/span.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
@@ -107,7 +107,7 @@ async function identify<Checked>(
   const credentials = readCredentials(request, form);
   const claimedId = claimedClientId(credentials);
   auditRequest(request, {
-    claimed_client_id: describeClaimedId(claimedId),
+    claimed_client_id: claimedId === undefined ? null : describeClaimedId(claimedId),
     ...(isSignIn(request, form) && { purpose: 'sign-in' }),
   });
   const checked = checkForm(form);
