@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { networkOf } from '../../auth/address-network.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
 import {
   type AuthenticatedClient,
@@ -15,6 +14,7 @@ import type { FairQueue } from '../listener/fair-queue.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { takeTurn } from '../listener/take-turn.ts';
+import { oauthFlow } from './oauth-flow.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
 import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
 
@@ -74,8 +74,7 @@ export function addOauthRoute<Checked>(
         const bounded = withinRequest(auth, request);
         const identified = await inSpan('authenticate client', () =>
           identify(bounded, request, checkForm, (claimedId) =>
-            // with the network, so that nobody else can use up the turns of a client
-            takeTurn(queue, `oauth ${networkOf(request.ip)} ${claimedId}`, request, reply),
+            takeTurn(queue, oauthFlow(request.ip, claimedId), request, reply),
           ),
         ).catch(async (error: unknown) => {
           // counts for the address, as the client is unknown
