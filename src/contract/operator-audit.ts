@@ -73,6 +73,15 @@ const instant = (description: string) =>
     examples: ['2026-05-01T08:00:00Z'],
   });
 
+const after = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  format: 'int64',
+  description: 'Only entries after this id, oldest first; to follow the log, send the id of the last entry received',
+  'x-rule': 'a whole number, such as the id of an entry',
+  examples: [1042],
+});
+
 /** The operation on the audit log. */
 export const auditOperations = {
   listAuditEntries: {
@@ -81,10 +90,11 @@ export const auditOperations = {
     tag: 'audit',
     summary: 'List the audit log',
     description:
-      'Returns who did what to which tenant or client, the newest first. Filters are combined with AND. A page may have fewer entries than limit, or none, and still have a following page.',
+      'Returns who did what to which tenant or client, the newest first unless after is given. Filters are combined with AND. A page may have fewer entries than limit, or none, and still have a following page.',
     scope: 'operator:read',
     query: {
       ...listParameters,
+      after,
       since: instant('Only from this time on'),
       until: instant('Only before this time'),
       tenant: name('Only about this tenant', 'acme'),

@@ -13,10 +13,11 @@ const entryId = /^\d{1,15}$/;
 /** Adds `listAuditEntries`. Its pages follow the ids, as most of a page may not match a filter. */
 export function addAuditRoutes(add: AddRoute): void {
   add('listAuditEntries', async ({ context, query }) => {
-    const { limit = listLimitDefault, cursor, since, until, client_id: clientId, ...same } = query;
+    const { limit = listLimitDefault, cursor, after, since, until, client_id: clientId, ...same } = query;
     const filter = { ...same, clientId, since: secondsOf('since', since), until: secondsOf('until', until) };
-    const before = cursor === undefined ? undefined : Number(parseCursor(cursor, 1, entryId)[0]);
-    const { entries, reached, hasMore } = await listAudit(context, filter, { limit, before });
+    const at = cursor === undefined ? after : Number(parseCursor(cursor, 1, entryId)[0]);
+    const page = after === undefined ? { limit, before: at } : { limit, after: at };
+    const { entries, reached, hasMore } = await listAudit(context, filter, page);
     return { data: entries.map(describeAuditEntry), next: hasMore ? formatCursor([String(reached)]) : null };
   });
 }
