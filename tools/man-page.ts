@@ -58,6 +58,9 @@ const closing = [
     'SUBREPORT_URL, SUBREPORT_CLIENT_ID, SUBREPORT_CLIENT_SECRET':
       'Replace the profile of a command that reads reports.',
     SUBREPORT_PROFILE: 'The profile to use without --profile.',
+    SUBREPORT_SERVER: "The URL of the operator's API for commands with --server.",
+    'SUBREPORT_OPERATOR_TOKEN, SUBREPORT_OPERATOR_TOKEN_FILE':
+      "The token for the operator's API, or a file that contains it.",
     'NO_COLOR, FORCE_COLOR': 'Disable or enable colors.',
   }),
   troff("The settings of the service are environment variables, too: 'subreport config' lists them."),

@@ -57,10 +57,10 @@ export async function editClient(
   return describeClient(store, nowSeconds, clientId);
 }
 
-/** Enables a disabled client; returns `false` if it was not disabled. */
-export async function enableClientById(store: Store, clientId: string): Promise<boolean> {
+/** Enables a disabled client. */
+export async function enableClientById(store: Store, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
-  return enableClient(store, clientId);
+  await enableClient(store, clientId);
 }
 
 /**

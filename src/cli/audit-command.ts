@@ -3,21 +3,25 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { auditActions } from '../audit/audit-action.ts';
 import { auditOutcomes } from '../audit/audit-event.ts';
 import { parseDuration } from '../contract/duration.ts';
-import { parseInstant } from '../contract/instant.ts';
-import { describeAuditEntry, listAudit } from '../operator/list-audit.ts';
-import type { Store } from '../storage/store.ts';
-import type { AuditEntryRow, AuditFilter } from '../storage/tables/audit-entry.ts';
-import { readConfig } from './config.ts';
+import { formatInstant, parseInstant } from '../contract/instant.ts';
+import type { AuditEntry } from '../contract/operator-audit.ts';
+import type { CallOperation } from './call-operation.ts';
 import { UsageError } from './error.ts';
+import { addServerOption, listAll, pageItems, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import type { ServerChoice } from './remote/server.ts';
+import { nowSeconds } from './store-session.ts';
 
-/** Entries per read of `--ndjson` and `--follow`. */
-const pageEntries = 500;
 const followMs = 1_000;
 
-interface AuditOptions extends AuditFilter {
+interface AuditOptions extends ServerChoice {
+  readonly since?: string;
+  readonly until?: string;
+  readonly tenant?: string;
   readonly client?: string;
+  readonly action?: string;
+  readonly actor?: string;
+  readonly outcome?: string;
   readonly limit: number;
   readonly after?: number;
   readonly json?: boolean;
@@ -27,7 +31,7 @@ interface AuditOptions extends AuditFilter {
 
 /** `subreport audit`. */
 export function addAuditCommand(program: Command, output: Output): void {
-  program
+  const audit = program
     .command('audit')
     .description('list the audit log: who did what to which tenant or client, newest first')
     .option('--since <time>', 'only from this time on: an ISO 8601 date-time, or a duration before now', parseTime)
@@ -46,50 +50,54 @@ export function addAuditCommand(program: Command, output: Output): void {
       'after',
       '\nExamples:\n  subreport audit --since 24h\n  subreport audit --client acme-reporting --outcome refused\n  subreport audit --ndjson --after 1041 >> audit.ndjson\n  subreport audit --follow --ndjson',
     )
-    .action(async ({ client: clientId, ...options }: AuditOptions) => {
+    .action(async (options: AuditOptions) => {
       const { json = false, ndjson = false, follow = false, after, limit } = options;
       if (json && (ndjson || follow))
         throw new UsageError('Cannot use --json: it must not be combined with --ndjson or --follow');
       if (after !== undefined && !ndjson && !follow)
         throw new UsageError('Cannot use --after: it must be combined with --ndjson or --follow');
-      const filter = { ...options, clientId };
-      await withStore(readConfig(), async (store) => {
-        if (ndjson || follow) return writeForward(store, filter, options, output);
-        const { entries } = await listAudit({ store }, filter, { limit });
-        writeResult(output, json, entries.map(describeAuditEntry), entriesTable(entries));
+      await withOperations(options, async (call) => {
+        if (ndjson || follow) return writeForward(call, options, output);
+        const entries = await listAll(call, 'listAuditEntries', { query: filterOf(options), max: limit });
+        writeResult(output, json, entries, entriesTable(entries));
       });
     });
+  addServerOption(audit);
 }
 
+const filterOf = ({ since, until, tenant, client: client_id, action, actor, outcome }: AuditOptions) => ({
+  ...{ since, until, tenant, client_id, action, actor, outcome },
+});
+
 /** Writes entries oldest first: those after an id and, with `--follow`, new ones. */
-async function writeForward(
-  store: Store,
-  filter: AuditFilter,
-  { follow = false, ndjson = false, after }: AuditOptions,
-  output: Output,
-): Promise<void> {
-  for (let at = after ?? (ndjson ? 0 : await newestId(store)); ; ) {
-    const { entries, reached, hasMore } = await listAudit({ store }, filter, { limit: pageEntries, after: at });
-    for (const entry of entries)
-      output.stdout.write(ndjson ? `${JSON.stringify(describeAuditEntry(entry))}\n` : `${cellsOf(entry).join('  ')}\n`);
-    at = reached;
-    if (!hasMore && !follow) return;
-    if (!hasMore) await sleep(followMs);
+async function writeForward(call: CallOperation, options: AuditOptions, output: Output): Promise<void> {
+  const { follow = false, ndjson = false } = options;
+  let after = options.after ?? (ndjson ? 0 : await newestId(call));
+  for (let cursor: string | undefined; ; ) {
+    const query = { ...filterOf(options), limit: pageItems, after, cursor };
+    const { data, next } = await call('listAuditEntries', { query });
+    for (const entry of data)
+      output.stdout.write(ndjson ? `${JSON.stringify(entry)}\n` : `${cellsOf(entry).join('  ')}\n`);
+    // without new entries, the same position is read again
+    const last = data.at(-1);
+    if (next !== null) cursor = next;
+    else if (last !== undefined) [after, cursor] = [last.id, undefined];
+    if (next === null && !follow) return;
+    if (next === null) await sleep(followMs);
   }
 }
 
-const newestId = async (store: Store): Promise<number> =>
-  (await listAudit({ store }, {}, { limit: 1 })).entries[0]?.id ?? 0;
+const newestId = async (call: CallOperation): Promise<number> =>
+  (await call('listAuditEntries', { query: { limit: 1 } })).data[0]?.id ?? 0;
 
-const entriesTable = (entries: readonly AuditEntryRow[]): string =>
+const entriesTable = (entries: readonly AuditEntry[]): string =>
   formatTable(
     ['ID', 'TIME', 'ACTOR', 'ACTION', 'TENANT', 'CLIENT', 'OUTCOME', 'ADDRESS', 'DETAILS'],
     entries.map(cellsOf),
   );
 
-function cellsOf(entry: AuditEntryRow): readonly string[] {
-  const { id, recorded_at, actor, action, tenant, client_id, outcome, error, address, details } =
-    describeAuditEntry(entry);
+function cellsOf(entry: AuditEntry): readonly string[] {
+  const { id, recorded_at, actor, action, tenant, client_id, outcome, error, address, details } = entry;
   const shown = Object.entries(details).map(([name, value]) => `${name}=${String(value)}`);
   return [
     ...[String(id), recorded_at, actor.name ?? actor.id ?? actor.kind, action, tenant ?? '-', client_id ?? '-'],
@@ -97,13 +105,14 @@ function cellsOf(entry: AuditEntryRow): readonly string[] {
   ];
 }
 
-function parseTime(text: string): number {
+/** The time of `--since` or `--until` as the API has it. */
+function parseTime(text: string): string {
   const seconds = parseInstant(text)?.seconds ?? ago(parseDuration(text));
   if (seconds === undefined)
     throw new InvalidArgumentError(
       `it must be an ISO 8601 date-time or a duration, such as 2026-05-01T08:00:00Z or 24h: current value is '${text}'`,
     );
-  return seconds;
+  return formatInstant(seconds);
 }
 
 const ago = (seconds: number | undefined): number | undefined =>

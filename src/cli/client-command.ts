@@ -1,21 +1,25 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type GrantType, grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
+import type { OperatorResponse } from '../contract/operator-operations.ts';
 import { defaultScopes, scopes as knownScopes, type Scope } from '../contract/scope.ts';
-import { type Credentials, createClient, disableClient, rotateClient } from '../operator/clients.ts';
-import { describeClient } from '../operator/describe-client.ts';
-import { listClients } from '../operator/read-clients.ts';
-import type { ClientRow } from '../storage/tables/client.ts';
 import { addClientDeleteCommands } from './client-delete-command.ts';
-import { addOneClientCommand, clientIdOption, jsonOption, parseList, withOwnClient } from './client-options.ts';
+import {
+  addOneClientCommand,
+  type ClientChoice,
+  clientIdOption,
+  jsonOption,
+  parseList,
+  withOwnClient,
+} from './client-options.ts';
 import { addClientShowCommand } from './client-show-command.ts';
 import { addClientTokenCommands } from './client-tokens-command.ts';
 import { addClientUpdateCommand } from './client-update-command.ts';
-import { withOperator } from './command-context.ts';
-import { type Config, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
-import { listAll } from './list-all.ts';
+import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
+import { type ServerChoice, serverOf } from './remote/server.ts';
 
 /**
  * `subreport client create|list|show|update|rotate|disable|enable|delete|sessions|revoke-tokens`.
@@ -30,13 +34,14 @@ export function addClientCommand(program: Command, output: Output): void {
   addClientUpdateCommand(client, output);
   addClientDeleteCommands(client, output);
   addClientTokenCommands(client, output);
+  addServerOption(client);
 }
 
 const tenantOption = () => new Option('--tenant <tenant>', 'the tenant of the client').makeOptionMandatory();
 const secretOption = () =>
   new Option('--secret-stdin', 'read the secret from standard input instead of generating one');
 
-interface CreateOptions {
+interface CreateOptions extends ServerChoice {
   readonly tenant: string;
   readonly clientId?: string;
   readonly secretStdin?: boolean;
@@ -89,24 +94,36 @@ function addCreate(client: Command, output: Output): void {
           "Cannot create the client: --external requires --client-id, as it appears in the issuer's tokens",
         );
       }
-      const secret = options.secretStdin === true ? await readSecret() : undefined;
-      const config = readConfig();
-      const created = await withOperator(config, (context) => createClient(context, { ...options, secret }));
-      writeResult(output, options.json ?? false, created, createdText(options, config, created));
+      const body = {
+        tenant: options.tenant,
+        client_id: options.clientId,
+        client_secret: options.secretStdin === true ? await readSecret() : undefined,
+        grants: options.grants && [...options.grants],
+        scopes: options.scopes && [...options.scopes],
+        refresh_token_use: options.refreshTokenUse,
+        external: options.external,
+      };
+      const created = await withOperations(options, (call) => call('createClient', { body }));
+      writeResult(output, options.json ?? false, created, createdText(options, created));
     });
 }
 
 const canRead = ({ grants = grantTypes, scopes = defaultScopes }: CreateOptions): boolean =>
   grants.includes('client_credentials') && scopes.includes('subscription:read');
 
-const loginText = ({ publicUrl }: Config, clientId: string): string =>
-  `\nWith them, its owner can read reports from a terminal:\n  subreport login --url ${publicUrl} --client-id ${clientId}`;
+function loginText(options: CreateOptions, clientId: string): string {
+  // the settings of a server are not here
+  const url = serverOf(options) === undefined ? readConfig().publicUrl : 'https://…';
+  return `\nWith them, its owner can read reports from a terminal:\n  subreport login --url ${url} --client-id ${clientId}`;
+}
 
-function createdText(options: CreateOptions, config: Config, { client_id, client_secret }: Credentials): string {
+type Credentials = OperatorResponse<'createClient'>;
+
+function createdText(options: CreateOptions, { client_id, client_secret }: Credentials): string {
   if (client_secret === undefined)
     return `The client ${client_id} was created. Its tokens come from the external issuer.`;
   const text = credentialsText('The client was created', { client_id, client_secret });
-  return text + (canRead(options) ? loginText(config, client_id) : '');
+  return text + (canRead(options) ? loginText(options, client_id) : '');
 }
 
 function addList(client: Command, output: Output): void {
@@ -116,13 +133,8 @@ function addList(client: Command, output: Output): void {
     .option('--tenant <tenant>', 'only clients of this tenant')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client list --tenant acme')
-    .action(async ({ tenant, json = false }: { tenant?: string; json?: boolean }) => {
-      const clients = await withOperator(readConfig(), (context) =>
-        listAll<ClientRow>((last, limit) =>
-          listClients(context, tenant, { afterTenant: last?.tenant ?? '', afterId: last?.clientId ?? '', limit }),
-        ),
-      );
-      const rows = clients.map(describeClient);
+    .action(async ({ tenant, json = false, ...choice }: ServerChoice & { tenant?: string; json?: boolean }) => {
+      const rows = await withOperations(choice, (call) => listAll(call, 'listClients', { query: { tenant } }));
       const cells = rows.map((row) => [
         row.client_id,
         row.tenant,
@@ -157,31 +169,24 @@ function addRotate(client: Command, output: Output): void {
       'after',
       '\nExamples:\n  subreport client rotate --client-id acme-reporting\n  subreport client rotate --client-id acme-reporting --overlap-hours 0',
     )
-    .action(
-      async (options: {
-        clientId: string;
-        tenant?: string;
-        secretStdin?: boolean;
-        overlapHours: number;
-        revokeTokens?: boolean;
-        json?: boolean;
-      }) => {
-        const secret = options.secretStdin === true ? await readSecret() : undefined;
-        const { clientId, overlapHours, revokeTokens = false } = options;
-        const rotated = await withOwnClient(options, (context) =>
-          rotateClient(context, clientId, { secret, overlapHours, revokeTokens }),
-        );
-        writeResult(
-          output,
-          options.json ?? false,
-          rotated,
-          credentialsText(`The secret was replaced; the old one expires in ${overlapHours} hours`, rotated) +
-            (rotated.disabled
-              ? `\nThe client is disabled: enable it with: subreport client enable --client-id ${clientId}`
-              : ''),
-        );
-      },
-    );
+    .action(async (options: ClientChoice & { secretStdin?: boolean; overlapHours: number; revokeTokens?: boolean }) => {
+      const { clientId, overlapHours } = options;
+      const body = {
+        client_secret: options.secretStdin === true ? await readSecret() : undefined,
+        overlap_hours: overlapHours,
+        revoke_tokens: options.revokeTokens,
+      };
+      const rotated = await withOwnClient(options, (call, params) => call('rotateClient', { params, body }));
+      writeResult(
+        output,
+        options.json ?? false,
+        rotated,
+        credentialsText(`The secret was replaced; the old one expires in ${overlapHours} hours`, rotated) +
+          (rotated.disabled
+            ? `\nThe client is disabled: enable it with: subreport client enable --client-id ${clientId}`
+            : ''),
+      );
+    });
 }
 
 function addDisable(client: Command, output: Output): void {
@@ -189,8 +194,8 @@ function addDisable(client: Command, output: Output): void {
     .description('disable a client: it gets no new tokens, and its access tokens are rejected within a second')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
-    .action(async (options: { clientId: string; tenant?: string; json?: boolean }) => {
-      await withOwnClient(options, (context) => disableClient(context, options.clientId));
+    .action(async (options: ClientChoice) => {
+      await withOwnClient(options, (call, params) => call('disableClient', { params }));
       writeResult(
         output,
         options.json ?? false,

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { deleteClient, enableClient } from '../operator/clients.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, withOwnClient } from './client-options.ts';
 import { type Output, writeResult } from './output.ts';
 
@@ -9,20 +8,19 @@ export function addClientDeleteCommands(client: Command, output: Output): void {
     .description('enable a disabled client; its earlier tokens stay revoked')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client enable --client-id acme-reporting')
-    .action(async (options: ClientChoice & { json?: boolean }) => {
+    .action(async (options: ClientChoice) => {
       const { clientId } = options;
-      const { wasDisabled } = await withOwnClient(options, (context) => enableClient(context, clientId));
-      const said = wasDisabled ? `The client ${clientId} was enabled.` : `The client ${clientId} was not disabled.`;
+      await withOwnClient(options, (call, params) => call('enableClient', { params }));
+      const said = `The client ${clientId} is enabled.`;
       writeResult(output, options.json ?? false, { client_id: clientId, enabled: true }, said);
     });
   addOneClientCommand(client, 'delete')
     .description('permanently delete a client with its secrets; its tokens are rejected immediately')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client delete --client-id acme-reporting')
-    .action(async (options: ClientChoice & { json?: boolean }) => {
+    .action(async (options: ClientChoice) => {
       const { clientId } = options;
-      await withOwnClient(options, (context) => deleteClient(context, clientId));
-      const deleted = { client_id: clientId, deleted: true };
+      const deleted = await withOwnClient(options, (call, params) => call('deleteClient', { params }));
       writeResult(output, options.json ?? false, deleted, `The client ${clientId} was deleted.`);
     });
 }

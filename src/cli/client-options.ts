@@ -1,11 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { OperatorContext } from '../operator/perform.ts';
-import { requireTenant } from '../operator/tenant.ts';
-import type { Store } from '../storage/store.ts';
-import { findClient } from '../storage/tables/client.ts';
-import { withOperator } from './command-context.ts';
-import { readConfig } from './config.ts';
+import type { CallOperation } from './call-operation.ts';
 import { UsageError } from './error.ts';
+import { withOperations } from './operator-api.ts';
+import type { ServerChoice } from './remote/server.ts';
 
 export const clientIdOption = () => new Option('--client-id <id>', 'id of the client');
 export const jsonOption = () => new Option('--json', 'print JSON');
@@ -18,26 +15,32 @@ export const addOneClientCommand = (client: Command, name: string): Command =>
     .addOption(new Option('--tenant <tenant>', 'require that the client belongs to this tenant'));
 
 /** The client of a command, and the tenant that it must belong to, if given. */
-export interface ClientChoice {
+export interface ClientChoice extends ServerChoice {
   readonly clientId: string;
   readonly tenant?: string;
+  readonly json?: boolean;
 }
 
 /**
- * Runs a command for one client with an open store. Throws `UsageError` if the client does not
- * belong to the given tenant.
+ * Runs a command for one client; `params` are those of its operations. Throws `UsageError` if the
+ * client does not belong to the given tenant.
  */
-export function withOwnClient<T>(choice: ClientChoice, work: (context: OperatorContext) => Promise<T>): Promise<T> {
-  return withOperator(readConfig(), async (context) => {
-    await requireOwnClient(context.store, choice);
-    return work(context);
+export function withOwnClient<T>(
+  choice: ClientChoice,
+  work: (call: CallOperation, params: { readonly client_id: string }) => Promise<T>,
+): Promise<T> {
+  const params = { client_id: choice.clientId };
+  return withOperations(choice, async (call) => {
+    await requireOwnClient(call, choice);
+    return work(call, params);
   });
 }
 
-async function requireOwnClient(store: Store, { clientId, tenant }: ClientChoice): Promise<void> {
+async function requireOwnClient(call: CallOperation, { clientId, tenant }: ClientChoice): Promise<void> {
   if (tenant === undefined) return;
-  const owner = await requireTenant(store, tenant);
-  if ((await findClient(store, clientId))?.tenant !== owner) {
+  await call('getTenant', { params: { tenant } });
+  const client = await call('getClient', { params: { client_id: clientId } });
+  if (client.tenant !== tenant) {
     throw new UsageError(`Cannot use the client: it must belong to tenant '${tenant}': current value is '${clientId}'`);
   }
 }

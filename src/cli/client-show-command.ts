@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import type { DescribedClient } from '../auth/edit-client.ts';
-import { describeDetails } from '../operator/describe-client.ts';
-import { showClient } from '../operator/read-clients.ts';
+import type { ClientDetails } from '../contract/operator-client.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, withOwnClient } from './client-options.ts';
 import { type Output, writeResult } from './output.ts';
 
@@ -11,15 +9,14 @@ export function addClientShowCommand(client: Command, output: Output): void {
     .description('show a client; secrets are never shown')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client show --client-id acme-reporting')
-    .action(async (options: ClientChoice & { json?: boolean }) => {
-      const described = await withOwnClient(options, (context) => showClient(context, options.clientId));
-      writeClient(output, options.json ?? false, described);
+    .action(async (options: ClientChoice) => {
+      const shown = await withOwnClient(options, (call, params) => call('getClient', { params }));
+      writeClient(output, options.json ?? false, shown);
     });
 }
 
 /** Writes a client as a JSON object, or as one line per property. */
-export function writeClient(output: Output, json: boolean, described: DescribedClient): void {
-  const shown = describeDetails(described);
+export function writeClient(output: Output, json: boolean, shown: ClientDetails): void {
   const lines = Object.entries({
     ...shown,
     grants: shown.grants.join(','),

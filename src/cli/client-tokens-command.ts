@@ -1,7 +1,4 @@
 import type { Command } from 'commander';
-import { revokeClientTokens } from '../operator/clients.ts';
-import { describeSession } from '../operator/describe-client.ts';
-import { listClientSessions } from '../operator/read-clients.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, withOwnClient } from './client-options.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
 
@@ -16,9 +13,8 @@ function addSessions(client: Command, output: Output): void {
     .description('list the sessions of a client; a session is a refresh token with all tokens that descend from it')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport client sessions --client-id acme-reporting')
-    .action(async (options: ClientChoice & { json?: boolean }) => {
-      const sessions = await withOwnClient(options, (context) => listClientSessions(context, options.clientId));
-      const rows = sessions.map(describeSession);
+    .action(async (options: ClientChoice) => {
+      const { data: rows } = await withOwnClient(options, (call, params) => call('listClientSessions', { params }));
       const cells = rows.map((row) => [
         row.session,
         row.scopes.join(','),
@@ -42,13 +38,15 @@ function addRevokeTokens(client: Command, output: Output): void {
       'after',
       '\nExamples:\n  subreport client revoke-tokens --client-id acme-reporting\n  subreport client revoke-tokens --client-id acme-reporting --session 1b0cQwCqv0nN3x7b1cPq9A',
     )
-    .action(async (options: ClientChoice & { session?: string; json?: boolean }) => {
+    .action(async (options: ClientChoice & { session?: string }) => {
       const { clientId, session } = options;
-      await withOwnClient(options, (context) => revokeClientTokens(context, clientId, session));
+      const revoked = await withOwnClient(options, (call, params) =>
+        call('revokeClientTokens', { params, body: { session } }),
+      );
       writeResult(
         output,
         options.json ?? false,
-        { client_id: clientId, revoked: session ?? 'all' },
+        revoked,
         session === undefined
           ? `All tokens of the client ${clientId} were revoked. If its secret was leaked, replace it: subreport client rotate`
           : `The tokens of the session ${session} were revoked.`,

@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ClientEdit } from '../auth/edit-client.ts';
 import { grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
 import { scopes as knownScopes } from '../contract/scope.ts';
-import { updateClient } from '../operator/clients.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { writeClient } from './client-show-command.ts';
 import { UsageError } from './error.ts';
@@ -12,7 +11,6 @@ type UpdateOptions = ClientChoice &
   Omit<ClientEdit, 'refreshTokenUse' | 'rateLimit'> & {
     readonly rateLimit?: number | 'default';
     readonly refreshTokenUse?: RefreshTokenUse | 'default';
-    readonly json?: boolean;
   };
 
 /** `subreport client update`. */
@@ -53,21 +51,20 @@ export function addClientUpdateCommand(client: Command, output: Output): void {
       '\nExamples:\n  subreport client update --client-id acme-reporting --grants client_credentials\n  subreport client update --client-id acme-provisioning --scopes subscription:read,subscription:write\n  subreport client update --client-id acme-reporting --refresh-token-use reuse\n  subreport client update --client-id acme-reporting --rate-limit 600\n  subreport client update --client-id acme-portal --external\n\nA former external client has no secret: after --grants, generate one with subreport client rotate.',
     )
     .action(async (options: UpdateOptions) => {
-      const { clientId, grants, scopes, refreshTokenUse: use, rateLimit, external } = options;
+      const { grants, scopes, refreshTokenUse: use, rateLimit, external } = options;
       if ([grants, scopes, use, rateLimit].every((value) => value === undefined) && external !== true) {
         throw new UsageError(
           'Cannot update the client: at least one of --grants, --scopes, --refresh-token-use, --rate-limit and --external must be given',
         );
       }
-      const edited = await withOwnClient(options, (context) =>
-        updateClient(context, clientId, {
-          ...(grants !== undefined && { grants }),
-          ...(scopes !== undefined && { scopes }),
-          ...(use !== undefined && { refreshTokenUse: use === 'default' ? null : use }),
-          ...(rateLimit !== undefined && { rateLimit: rateLimit === 'default' ? null : rateLimit }),
-          ...(external !== undefined && { external }),
-        }),
-      );
+      const body = {
+        grants: grants && [...grants],
+        scopes: scopes && [...scopes],
+        refresh_token_use: use === 'default' ? null : use,
+        rate_limit_per_minute: rateLimit === 'default' ? null : rateLimit,
+        external,
+      };
+      const edited = await withOwnClient(options, (call, params) => call('updateClient', { params, body }));
       writeClient(output, options.json ?? false, edited);
     });
 }

@@ -14,7 +14,7 @@ import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
 import { localUrl } from './local-url.ts';
 import { hidePassword, maskSecret } from './mask-secret.ts';
-import { readerVariables } from './reader/environment.ts';
+import { commandVariables } from './reader/environment.ts';
 import { isFromFile, readSecretFiles } from './secret-files.ts';
 import {
   issuerUrl,
@@ -366,7 +366,7 @@ function originOf(name: Name, environment: NodeJS.ProcessEnv): ShownSetting['ori
 
 function unknownNames(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
-    .filter((name) => name.startsWith('SUBREPORT_') && !readerVariables.some((known) => known === name))
+    .filter((name) => name.startsWith('SUBREPORT_') && !commandVariables.some((known) => known === name))
     .map(
       (name) =>
         `Cannot use ${name}: it must be one of the settings that 'subreport config' lists${didYouMean(name.slice('SUBREPORT_'.length), Object.keys(settings))}`,

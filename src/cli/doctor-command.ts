@@ -5,20 +5,23 @@ import { checkCertificates } from './check-certificates.ts';
 import { checkKeys } from './check-keys.ts';
 import { readConfig } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
-import { checkLine, examineStore } from './examine-store.ts';
+import { UsageError } from './error.ts';
+import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
+import { addServerOption, withOperations } from './operator-api.ts';
 import { type Output, writeResult } from './output.ts';
 import { packageVersion } from './package-version.ts';
 import { recordStoreAction } from './record-store-action.ts';
+import { type ServerChoice, serverOf } from './remote/server.ts';
 import { nowSeconds } from './store-session.ts';
 
-interface DoctorOptions {
+interface DoctorOptions extends ServerChoice {
   readonly repair?: boolean;
   readonly json?: boolean;
 }
 
 /** `subreport doctor`. */
 export function addDoctorCommand(program: Command, output: Output): void {
-  program
+  const doctor = program
     .command('doctor')
     .description(
       'check the database: schema, integrity, row-level security, and the records and stored counts of every tenant',
@@ -29,35 +32,50 @@ export function addDoctorCommand(program: Command, output: Output): void {
       'after',
       '\nExamples:\n  subreport doctor\n  subreport doctor --repair --json\n\nExit codes: 0 all checks passed, or all problems were repaired; 1 otherwise.',
     )
-    .action(async ({ repair = false, json = false }: DoctorOptions) => {
-      const config = readConfig();
-      const store = openStore({
-        databaseUrl: config.DATABASE_URL,
-        dataDir: config.DATA_DIR,
-        poolSize: config.DATABASE_POOL_SIZE,
-        operationMs: countingMs,
-        onConnectionError: () => undefined, // the current statement fails by itself
-      });
-      try {
-        const startedAt = nowSeconds();
-        const found = await examineStore(store, repair);
-        // the keys of a store without its schema cannot be read
-        const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
-        const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];
-        const checks = [...found, ...keys, ...checkCertificates(config)];
-        const ok = checks.every((check) => check.ok);
-        if (repair) await recordStoreAction(config, output, 'store.repair', { ok });
-        const times = { startedAt, finishedAt: nowSeconds(), version: packageVersion };
-        await keepDoctorResult(store, checks, times).catch((error: unknown) => {
-          // a store with problems may be unable to keep the result
-          if (ok) output.stderr.write(`Cannot store the result of the check: ${describeFailure(error)}\n`);
-        });
-        writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
-        if (!ok) process.exitCode = 1;
-      } finally {
-        await store.close();
-      }
+    .action(async ({ repair = false, json = false, ...choice }: DoctorOptions) => {
+      const isLocal = serverOf(choice) === undefined;
+      if (repair && !isLocal)
+        throw new UsageError('Cannot use --repair: it must not be combined with --server, as it needs the store');
+      const checks = isLocal ? await checkHere(repair, output) : await checkThere(choice);
+      const ok = checks.every((check) => check.ok);
+      writeResult(output, json, { ok, checks }, checks.map(checkLine).join('\n'));
+      if (!ok) process.exitCode = 1;
     });
+  addServerOption(doctor);
+}
+
+/** Lets the server check its store. */
+const checkThere = async (choice: ServerChoice): Promise<readonly ReportedCheck[]> =>
+  (await withOperations(choice, (call) => call('runDoctor'))).checks;
+
+/** Checks the store of the settings, and stores the result in it. */
+async function checkHere(repair: boolean, output: Output): Promise<readonly ReportedCheck[]> {
+  const config = readConfig();
+  const store = openStore({
+    databaseUrl: config.DATABASE_URL,
+    dataDir: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL_SIZE,
+    operationMs: countingMs,
+    onConnectionError: () => undefined, // the current statement fails by itself
+  });
+  try {
+    const startedAt = nowSeconds();
+    const found = await examineStore(store, repair);
+    // the keys of a store without its schema cannot be read
+    const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
+    const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];
+    const checks = [...found, ...keys, ...checkCertificates(config)];
+    const ok = checks.every((check) => check.ok);
+    if (repair) await recordStoreAction(config, output, 'store.repair', { ok });
+    const times = { startedAt, finishedAt: nowSeconds(), version: packageVersion };
+    await keepDoctorResult(store, checks, times).catch((error: unknown) => {
+      // a store with problems may be unable to keep the result
+      if (ok) output.stderr.write(`Cannot store the result of the check: ${describeFailure(error)}\n`);
+    });
+    return checks;
+  } finally {
+    await store.close();
+  }
 }
 
 /** Time limit for counting the records of one tenant, in milliseconds: every key is read. */

@@ -3,7 +3,7 @@ import { importFlags } from '../contract/operator-import.ts';
 import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
 import { importStrictly } from '../import/import-strictly.ts';
-import { decompressedGibMax, type ImportFormat, importFormats, type RejectedRow } from '../import/read-valid-rows.ts';
+import { decompressedGibMax, importFormats, type RejectedRow } from '../import/read-valid-rows.ts';
 import type { FollowImport, ImportFlag } from '../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../import/replace-records.ts';
 import { loadRecords } from '../operator/load.ts';
@@ -14,33 +14,19 @@ import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { openErrorsFile } from './errors-file.ts';
+import type { ImportCommandOptions } from './import-options.ts';
 import { type ImportSource, openImportSource } from './import-source.ts';
+import { rejectedText, shownMax, summaryText } from './import-text.ts';
 import { openSpool } from './open-spool.ts';
+import { addServerOption } from './operator-api.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
+import { serverOf } from './remote/server.ts';
 import { reportUnrecorded } from './report-unrecorded.ts';
-
-interface CommandOptions {
-  readonly tenant: string;
-  readonly format?: ImportFormat;
-  readonly dryRun?: boolean;
-  readonly strict?: boolean;
-  readonly resume?: boolean;
-  readonly replace?: boolean;
-  readonly allowEmpty?: boolean;
-  readonly errors?: string;
-  readonly unpackedMaxGib: number;
-  readonly json?: boolean;
-}
-
-/**
- * Maximum number of rejected rows on the screen or in the JSON summary; `--errors FILE` has all.
- */
-const shownMax = 20;
 
 /** `subreport import`. */
 export function addImportCommand(program: Command, output: Output): void {
-  program
+  const command = program
     .command('import')
     .description(
       'load subscriptions of a tenant from NDJSON or CSV, optionally compressed with gzip or zstd; importing a file again changes nothing',
@@ -54,14 +40,21 @@ export function addImportCommand(program: Command, output: Output): void {
     .option('--allow-empty', 'with --replace: accept an empty file, which removes all records')
     .option('--resume', 'continue an import of the same source that was killed or failed')
     .option('--errors <file>', 'write every rejected row to this file as NDJSON, with its line number and errors')
-    .option('--unpacked-max-gib <n>', 'maximum uncompressed size of a gzip or zstd file', parseGib, decompressedGibMax)
+    .option(
+      '--unpacked-max-gib <n>',
+      `maximum uncompressed size of a gzip or zstd file (default: ${decompressedGibMax})`,
+      parseGib,
+    )
     .option('--json', 'print a JSON summary')
     .addHelpText(
       'after',
       '\nExamples:\n  subreport import subscriptions.ndjson --tenant acme\n  subreport import subscriptions.ndjson.gz --tenant acme\n  subreport import subscriptions.csv --tenant acme --errors rejected.ndjson\n  subreport import subscriptions.ndjson --tenant acme --resume\n  cat export.csv | subreport import - --format csv --tenant acme --dry-run',
     )
-    .action(async (file: string, options: CommandOptions) => {
+    .action(async (file: string, options: ImportCommandOptions) => {
       requireCompatible(options);
+      const server = serverOf(options);
+      if (server !== undefined)
+        return (await import('./remote/import-there.ts')).importThere(server, file, options, output);
       const config = readConfig();
       const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
       const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
@@ -72,10 +65,11 @@ export function addImportCommand(program: Command, output: Output): void {
         await source.dispose();
       }
     });
+  addServerOption(command);
 }
 
 /** Throws `UsageError` if options contradict each other. */
-function requireCompatible({ resume, replace, dryRun, allowEmpty }: CommandOptions): void {
+function requireCompatible({ resume, replace, dryRun, allowEmpty }: ImportCommandOptions): void {
   if (resume === true && replace === true) {
     throw new UsageError(
       'Cannot resume a replacement: --resume and --replace must not be combined, as an interrupted replacement has changed nothing; run it again without --resume',
@@ -94,7 +88,7 @@ function requireCompatible({ resume, replace, dryRun, allowEmpty }: CommandOptio
 async function runImport(
   context: OperatorContext,
   source: ImportSource,
-  options: CommandOptions,
+  options: ImportCommandOptions,
   output: Output,
 ): Promise<boolean> {
   const { store } = context;
@@ -158,7 +152,7 @@ interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> 
   readonly store: Store;
   readonly tenant: TenantId;
   readonly source: ImportSource;
-  readonly options: CommandOptions;
+  readonly options: ImportCommandOptions;
   readonly output: Output;
   readonly follow: FollowImport;
 }
@@ -167,7 +161,7 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
   const { store, tenant, source, options, output, onRejected, onResume, follow } = load;
   const dryRun = options.dryRun === true;
   const resume = options.resume === true;
-  const decompressedBytesMax = options.unpackedMaxGib * 2 ** 30;
+  const decompressedBytesMax = (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30;
   const common = { format: source.format, decompressedBytesMax };
   if (options.replace === true) {
     const allowEmpty = options.allowEmpty === true;
@@ -185,7 +179,7 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
   return { ...(await importStrictly({ sourceName: source.name, dryRun, onRejected, importOnce })), removed: 0 };
 }
 
-const loadKind = (tenant: TenantId, { format }: ImportSource, options: CommandOptions) => ({
+const loadKind = (tenant: TenantId, { format }: ImportSource, options: ImportCommandOptions) => ({
   tenant,
   via: 'command' as const,
   format,
@@ -198,7 +192,7 @@ const optionOf = {
   'dry-run': 'dryRun',
   'allow-empty': 'allowEmpty',
   resume: 'resume',
-} as const satisfies Record<ImportFlag, keyof CommandOptions>;
+} as const satisfies Record<ImportFlag, keyof ImportCommandOptions>;
 
 async function readSource<T>(
   source: ImportSource,
@@ -215,37 +209,6 @@ async function readSource<T>(
   } finally {
     bar.end();
   }
-}
-
-function rejectedText({ line, errors }: RejectedRow): string {
-  const faults = errors.map(({ field, value, rule }) => {
-    const what = field === '' ? 'the row' : field;
-    return `${what} must be ${rule}${value === null ? '' : `: current value is ${value}`}`;
-  });
-  return `line ${line}: ${faults.join('; ')}`;
-}
-
-interface SummaryDetails {
-  readonly tenant: string;
-  readonly replace: boolean;
-  readonly dryRun: boolean;
-  readonly seconds: number;
-  /** Number of rejected rows that were printed. */
-  readonly shown: number;
-  /** Number of rows that an earlier import had completed. */
-  readonly resumedFrom: number;
-}
-
-function summaryText(summary: ReplaceSummary, details: SummaryDetails): string {
-  const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
-  const { tenant, replace, dryRun, seconds, shown, resumedFrom } = details;
-  const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
-  const dry = replace
-    ? `would be ${changes} (dry run: nothing was changed)`
-    : `${accepted} valid (dry run: nothing was loaded)`;
-  const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
-  const resumed = resumedFrom > 0 ? ` (resumed after row ${resumedFrom})` : '';
-  return `Tenant ${tenant}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }
 
 function parseGib(text: string): number {

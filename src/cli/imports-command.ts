@@ -1,12 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Import, importResults } from '../contract/operator-import.ts';
-import { describeImport } from '../operator/describe-import.ts';
-import { listImports, readImportErrors, showImport } from '../operator/imports.ts';
-import { withOperator } from './command-context.ts';
-import { readConfig } from './config.ts';
+import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
+import type { ServerChoice } from './remote/server.ts';
 
-interface ListOptions {
+interface ListOptions extends ServerChoice {
   readonly tenant?: string;
   readonly result?: Import['result'];
   readonly limit: number;
@@ -21,6 +19,7 @@ export function addImportsCommand(program: Command, output: Output): void {
   addList(imports, output);
   addShow(imports, output);
   addErrors(imports, output);
+  addServerOption(imports);
 }
 
 function addList(imports: Command, output: Output): void {
@@ -35,9 +34,10 @@ function addList(imports: Command, output: Output): void {
       'after',
       '\nExamples:\n  subreport imports list --tenant acme\n  subreport imports list --result failed --json',
     )
-    .action(async ({ tenant, result, limit, json = false }: ListOptions) => {
-      const listed = await withOperator(readConfig(), (context) => listImports(context, { tenant, result }, limit));
-      const rows = listed.map(describeImport);
+    .action(async ({ tenant, result, limit, json = false, ...choice }: ListOptions) => {
+      const rows = await withOperations(choice, (call) =>
+        listAll(call, 'listImports', { query: { tenant, result }, max: limit }),
+      );
       writeResult(output, json, rows, formatTable(header, rows.map(toCells)));
     });
 }
@@ -49,8 +49,8 @@ function addShow(imports: Command, output: Output): void {
     .argument('<id>', 'id of the import')
     .option('--json', 'print a JSON object')
     .addHelpText('after', '\nExample:\n  subreport imports show 01890a5d-ac96-774b-bcce-b302099a8057')
-    .action(async (id: string, { json = false }: { json?: boolean }) => {
-      const shown = describeImport(await withOperator(readConfig(), (context) => showImport(context, id)));
+    .action(async (id: string, { json = false, ...choice }: ServerChoice & { json?: boolean }) => {
+      const shown = await withOperations(choice, (call) => call('getImport', { params: { import_id: id } }));
       writeResult(output, json, shown, toText(shown));
     });
 }
@@ -61,8 +61,9 @@ function addErrors(imports: Command, output: Output): void {
     .description('print the first rejected rows of an import as NDJSON; they quote values of the rows')
     .argument('<id>', 'id of the import')
     .addHelpText('after', '\nExample:\n  subreport imports errors 01890a5d-ac96-774b-bcce-b302099a8057')
-    .action(async (id: string) => {
-      output.stdout.write(await withOperator(readConfig(), (context) => readImportErrors(context, id)));
+    .action(async (id: string, choice: ServerChoice) => {
+      const params = { import_id: id };
+      output.stdout.write(await withOperations(choice, (call) => call('getImportErrors', { params })));
     });
 }
 

@@ -1,17 +1,10 @@
 import { type Command, Option } from 'commander';
-import { openKeyRing } from '../auth/key-ring.ts';
-import type { KeyRingOptions } from '../auth/key-ring-options.ts';
-import { listKeys, type RotationMode } from '../auth/rotate-keys.ts';
-import { describeKey, rotateKeys } from '../operator/keys.ts';
-import type { OperatorContext } from '../operator/perform.ts';
-import { withOperator } from './command-context.ts';
-import { type Config, readConfig } from './config.ts';
 import { UsageError } from './error.ts';
-import { keyRingOptions } from './key-ring-options.ts';
+import { addServerOption, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import { nowSeconds } from './store-session.ts';
+import type { ServerChoice } from './remote/server.ts';
 
-interface RotateOptions {
+interface RotateOptions extends ServerChoice {
   readonly purpose: 'access' | 'refresh';
   readonly now?: boolean;
   readonly compromised?: boolean;
@@ -28,8 +21,8 @@ export function addKeysCommand(program: Command, output: Output): void {
     .description('list the keys, newest first, with the state of each and the date of its automatic rotation')
     .option('--json', 'print a JSON array')
     .addHelpText('after', '\nExample:\n  subreport keys list --json')
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const shown = await withKeys(readConfig(), async (_context, ring) => (await listKeys(ring)).map(describeKey));
+    .action(async ({ json = false, ...choice }: ServerChoice & { json?: boolean }) => {
+      const { data: shown } = await withOperations(choice, (call) => call('listKeys'));
       const rows = shown.map((key) => [
         key.purpose,
         key.kid,
@@ -61,24 +54,12 @@ export function addKeysCommand(program: Command, output: Output): void {
     .action(async (options: RotateOptions) => {
       if (options.now === true && options.compromised === true)
         throw new UsageError('Cannot rotate: --now and --compromised must not be combined');
-      const mode: RotationMode = options.compromised === true ? 'compromised' : options.now === true ? 'now' : 'soon';
-      const made = await withKeys(readConfig(), (context, ring) => rotateKeys(context, ring, options.purpose, mode));
-      const wait = made.activatesAt - nowSeconds();
+      const { purpose, json = false } = options;
+      const mode = options.compromised === true ? 'compromised' : options.now === true ? 'now' : 'soon';
+      const made = await withOperations(options, (call) => call('rotateKeys', { body: { purpose, mode } }));
+      const wait = Math.ceil((Date.parse(made.activates_at) - Date.now()) / 1000);
       const start = wait > 0 ? `takes over in ${wait} seconds` : 'is in use';
-      writeResult(
-        output,
-        options.json ?? false,
-        describeKey(made),
-        `The new ${made.purpose} key ${made.kid} ${start}.`,
-      );
+      writeResult(output, json, made, `The new ${made.purpose} key ${made.kid} ${start}.`);
     });
-}
-
-/** Runs work after ensuring that the keys of the store exist and can be read. */
-function withKeys<T>(config: Config, work: (context: OperatorContext, ring: KeyRingOptions) => Promise<T>): Promise<T> {
-  return withOperator(config, async (context) => {
-    const ring = keyRingOptions(config, context.store);
-    await openKeyRing(ring);
-    return work(context, ring);
-  });
+  addServerOption(keys);
 }

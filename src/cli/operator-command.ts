@@ -2,16 +2,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { operatorDays, operatorName } from '../contract/operator-token.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
 import { type OperatorScope, operatorScopes } from '../contract/scope.ts';
-import { describeOperator } from '../operator/describe-operator.ts';
-import { createOperator, listOperators, revokeOperator } from '../operator/operators.ts';
-import type { OperatorToken } from '../storage/tables/operator-token.ts';
 import { jsonOption, parseList } from './client-options.ts';
-import { withOperator } from './command-context.ts';
-import { readConfig } from './config.ts';
-import { listAll } from './list-all.ts';
+import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
+import type { ServerChoice } from './remote/server.ts';
 
-interface CreateOptions {
+interface CreateOptions extends ServerChoice {
   readonly name: string;
   readonly scopes: readonly OperatorScope[];
   readonly expiresDays?: number;
@@ -24,6 +20,7 @@ export function addOperatorCommand(program: Command, output: Output): void {
   addCreate(operator, output);
   addList(operator, output);
   addRevoke(operator, output);
+  addServerOption(operator);
 }
 
 function addCreate(operator: Command, output: Output): void {
@@ -43,11 +40,13 @@ function addCreate(operator: Command, output: Output): void {
       '\nExamples:\n  subreport operator create --name night-watch\n  subreport operator create --name billing --scopes subscription:write --expires-days 90 --json',
     )
     .action(async ({ json = false, ...options }: CreateOptions) => {
-      const created = await withOperator(readConfig(), (context) => createOperator(context, options));
+      const { name, scopes, expiresDays } = options;
+      const body = { name, scopes: [...scopes], expires_days: expiresDays };
+      const created = await withOperations(options, (call) => call('createOperator', { body }));
       writeResult(
         output,
         json,
-        { ...describeOperator(created), token: created.token },
+        created,
         `The operator ${created.id} was created. The token is shown only now:\n  ${created.token}`,
       );
     });
@@ -59,11 +58,8 @@ function addList(operator: Command, output: Output): void {
     .description('list the tokens, also expired and revoked ones, without their secrets')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport operator list --json')
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const rows = await withOperator(readConfig(), async (context) => {
-        const tokens = await listAll<OperatorToken>((last, limit) => listOperators(context, last?.id ?? '', limit));
-        return tokens.map(describeOperator);
-      });
+    .action(async ({ json = false, ...choice }: ServerChoice & { json?: boolean }) => {
+      const rows = await withOperations(choice, (call) => listAll(call, 'listOperators'));
       const cells = rows.map((row) => [
         row.id,
         row.name,
@@ -85,9 +81,9 @@ function addRevoke(operator: Command, output: Output): void {
     .argument('<operator>', "id of the token in 'operator list'")
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport operator revoke op-3f1f2f6a7c10')
-    .action(async (id: string, { json = false }: { json?: boolean }) => {
-      const revoked = await withOperator(readConfig(), (context) => revokeOperator(context, id));
-      writeResult(output, json, describeOperator(revoked), `The operator ${id} (${revoked.name}) was revoked.`);
+    .action(async (id: string, { json = false, ...choice }: ServerChoice & { json?: boolean }) => {
+      const revoked = await withOperations(choice, (call) => call('revokeOperator', { params: { operator_id: id } }));
+      writeResult(output, json, revoked, `The operator ${id} (${revoked.name}) was revoked.`);
     });
 }
 

@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { erasureIdsMax } from '../contract/operator-tenant.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
-import { eraseSubscriptions } from '../operator/erase.ts';
-import { withOperator } from './command-context.ts';
-import { readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
+import { addServerOption, withOperations } from './operator-api.ts';
 import { type Output, writeResult } from './output.ts';
+import { type ServerChoice, serverOf } from './remote/server.ts';
 
-interface DeleteOptions {
+interface DeleteOptions extends ServerChoice {
   readonly tenant: string;
   readonly id?: readonly string[];
   readonly file?: string;
@@ -18,9 +18,8 @@ interface DeleteOptions {
 
 /** `subreport subscription delete`. */
 export function addSubscriptionCommand(program: Command, output: Output): void {
-  program
-    .command('subscription')
-    .description('manage single subscriptions')
+  const subscription = program.command('subscription').description('manage single subscriptions');
+  subscription
     .command('delete')
     .description(
       'permanently delete subscriptions, for erasure requests; clients of the change feed receive a tombstone for each',
@@ -33,14 +32,14 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
       'after',
       '\nExamples:\n  subreport subscription delete --tenant acme --id c3ViMQ c3ViMg\n  subreport subscription delete --tenant acme --file erase.txt --json\n\nUnknown ids are counted as missing and are not an error. Remove the subscription from the source of your imports first. The history of imports may quote values of its rejected rows for IMPORT_HISTORY_DAYS (docs/import.md).',
     )
-    .action(async ({ tenant, id = [], file, json = false }: DeleteOptions) => {
+    .action(async ({ tenant, id = [], file, json = false, ...choice }: DeleteOptions) => {
       if (id.length === 0 && file === undefined)
         throw new UsageError('Cannot delete subscriptions: at least one of --id and --file must be given');
       const wrong = id.find((each) => !isId(each));
       if (wrong !== undefined)
         throw new UsageError(`Cannot use --id: it must be ${idRule}: current value is '${wrong}'`);
       const ids = new Set([...id, ...(file === undefined ? [] : await readIds(file))]);
-      const summary = await withOperator(readConfig(), (context) => eraseSubscriptions(context, tenant, ids));
+      const summary = await erase(choice, tenant, [...ids]);
       const { asked, deleted, missing } = summary;
       writeResult(
         output,
@@ -49,6 +48,25 @@ export function addSubscriptionCommand(program: Command, output: Output): void {
         `Tenant ${tenant}: ${deleted} of ${asked} subscriptions were deleted, ${missing} do not exist.`,
       );
     });
+  addServerOption(subscription);
+}
+
+/** Erases in one action on the store, or in requests of as many ids as a server accepts. */
+function erase(choice: ServerChoice, tenant: string, ids: string[]) {
+  const partIds = serverOf(choice) === undefined ? Number.MAX_SAFE_INTEGER : erasureIdsMax;
+  return withOperations(choice, async (call) => {
+    const sum = { tenant, asked: 0, deleted: 0, missing: 0 };
+    // the tenant must exist all the same
+    if (ids.length === 0) await call('getTenant', { params: { tenant } });
+    for (let start = 0; start < ids.length; start += partIds) {
+      const body = { ids: ids.slice(start, start + partIds) };
+      const part = await call('eraseSubscriptions', { params: { tenant }, body });
+      sum.asked += part.asked;
+      sum.deleted += part.deleted;
+      sum.missing += part.missing;
+    }
+    return sum;
+  });
 }
 
 const idRule = ruleOf(SubscriptionId);

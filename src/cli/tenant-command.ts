@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander';
-import { describeTenant } from '../operator/describe-tenant.ts';
-import { type CountedTenant, createTenant, deleteTenant, listTenants } from '../operator/tenants.ts';
 import { jsonOption } from './client-options.ts';
-import { withOperator } from './command-context.ts';
-import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
-import { listAll } from './list-all.ts';
+import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
+import type { ServerChoice } from './remote/server.ts';
+
+type JsonOption = ServerChoice & { readonly json?: boolean };
 
 /** `subreport tenant create|list|delete`. */
 export function addTenantCommand(program: Command, output: Output): void {
@@ -16,6 +15,7 @@ export function addTenantCommand(program: Command, output: Output): void {
   addCreate(tenant, output);
   addDelete(tenant, output);
   addList(tenant, output);
+  addServerOption(tenant);
 }
 
 function addCreate(tenant: Command, output: Output): void {
@@ -25,10 +25,10 @@ function addCreate(tenant: Command, output: Output): void {
     .argument('[tenant]', 'name of the tenant, 1 to 63 of the characters a-z 0-9 - (default: generated)')
     .addOption(jsonOption())
     .addHelpText('after', '\nExamples:\n  subreport tenant create acme\n  subreport tenant create acme --json')
-    .action(async (name: string | undefined, { json = false }: { json?: boolean }) => {
-      const created = await withOperator(readConfig(), (context) => createTenant(context, name));
+    .action(async (name: string | undefined, { json = false, ...choice }: JsonOption) => {
+      const created = await withOperations(choice, (call) => call('createTenant', { body: { tenant: name } }));
       const said = `Tenant ${created.tenant} was created. Next: subreport client create --tenant ${created.tenant}`;
-      writeResult(output, json, describeTenant(created), said);
+      writeResult(output, json, created, said);
     });
 }
 
@@ -42,13 +42,13 @@ function addDelete(tenant: Command, output: Output): void {
     .option('--yes', 'confirm that all data of the tenant is to be deleted')
     .addOption(new Option('--json', 'print {"tenant","deleted","clients","rows"}'))
     .addHelpText('after', '\nExample:\n  subreport tenant delete acme --yes')
-    .action(async (name: string, { yes = false, json = false }: { yes?: boolean; json?: boolean }) => {
+    .action(async (name: string, { yes = false, json = false, ...choice }: JsonOption & { yes?: boolean }) => {
       if (!yes) {
         throw new UsageError(
           `Cannot delete the tenant: --yes must be given, as all its records and clients are permanently deleted: current value is '${name}'`,
         );
       }
-      const deleted = await withOperator(readConfig(), (context) => deleteTenant(context, name));
+      const deleted = await withOperations(choice, (call) => call('deleteTenant', { params: { tenant: name } }));
       const said = `Tenant ${name} was deleted: ${deleted.clients} clients, ${deleted.rows} rows.`;
       writeResult(output, json, deleted, said);
     });
@@ -60,11 +60,8 @@ function addList(tenant: Command, output: Output): void {
     .description('list the tenants with the number of their records')
     .addOption(jsonOption())
     .addHelpText('after', '\nExample:\n  subreport tenant list --json')
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const tenants = await withOperator(readConfig(), (context) =>
-        listAll<CountedTenant>((last, limit) => listTenants(context, last?.tenant ?? '', limit)),
-      );
-      const rows = tenants.map(describeTenant);
+    .action(async ({ json = false, ...choice }: JsonOption) => {
+      const rows = await withOperations(choice, (call) => listAll(call, 'listTenants'));
       const cells = rows.map(
         ({ tenant: name, created_at, records, revision, deleting_since, last_import_result, last_good_import_at }) => [
           name,

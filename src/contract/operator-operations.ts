@@ -1,3 +1,4 @@
+import type { Static, TObject, TSchema } from 'typebox';
 import { type Operation, operations } from './operations.ts';
 import { auditOperations } from './operator-audit.ts';
 import { clientOperations } from './operator-client-operations.ts';
@@ -22,6 +23,20 @@ export const operatorApi = {
 
 /** Name of an operation of the operator's API. */
 export type OperatorApiId = keyof typeof operatorApi;
+
+type Table = typeof operatorApi;
+
+/** The checked body of an operation. */
+export type OperatorBody<Id extends OperatorApiId> = Table[Id] extends { readonly body: infer B extends TObject }
+  ? Static<B>
+  : undefined;
+
+/** The body of the response of an operation. */
+export type OperatorResponse<Id extends OperatorApiId> = Table[Id] extends {
+  readonly response: { readonly schema: infer S extends TSchema };
+}
+  ? Static<S>
+  : never;
 
 /** Every operation of the management listener by name. */
 export const operatorOperations = {

@@ -54,7 +54,7 @@ export const DeletedTenant = Type.Object(
 );
 
 /** Maximum number of ids in one erasure. */
-const idsMax = 2_000;
+export const erasureIdsMax = 2_000;
 
 /** The body of `createTenant`. */
 export const NewTenant = Type.Object(
@@ -67,9 +67,9 @@ export const Erasure = Type.Object(
   {
     ids: Type.Array(SubscriptionId, {
       minItems: 1,
-      maxItems: idsMax,
+      maxItems: erasureIdsMax,
       description: 'Ids of subscriptions; an id that appears twice counts once',
-      'x-rule': `a list of 1 to ${idsMax} ids of subscriptions`,
+      'x-rule': `a list of 1 to ${erasureIdsMax} ids of subscriptions`,
       examples: [['c3Vic2NyaXB0aW9uLTAwMDE=']],
     }),
   },

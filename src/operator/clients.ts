@@ -35,7 +35,7 @@ interface NewClient {
 }
 
 /** The credentials of a client; an external one has no secret. */
-export interface Credentials {
+interface Credentials {
   readonly client_id: string;
   readonly client_secret?: string;
 }
@@ -110,11 +110,11 @@ export const disableClient = (context: OperatorContext, clientId: string) =>
     return describeClient(store, now(), clientId);
   });
 
-/** Enables a client; `wasDisabled` says whether that changed anything. */
+/** Enables a client. */
 export const enableClient = (context: OperatorContext, clientId: string) =>
   performOn(context, 'client.enable', clientId, async ({ store, now }) => {
-    const wasDisabled = await enableClientById(store, clientId);
-    return { wasDisabled, ...(await describeClient(store, now(), clientId)) };
+    await enableClientById(store, clientId);
+    return describeClient(store, now(), clientId);
   });
 
 /** Deletes a client. */

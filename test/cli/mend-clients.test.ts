@@ -51,7 +51,7 @@ describe.each(chosen)('administering clients on $engine with $service', ({ openT
     await expect.poll(() => tokenStatus(credentials)).toBe(200);
     await untilAllRespond(await service.accessToken(credentials), 200);
     await untilAllRespond(old, 401);
-    expect((await run('enable', '--client-id', 'back')).stdout).toBe('The client back was not disabled.\n');
+    expect((await run('enable', '--client-id', 'back')).stdout).toBe('The client back is enabled.\n');
   });
 
   test('changed grants and scopes of a client apply from its next request on', async () => {

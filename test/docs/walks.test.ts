@@ -28,9 +28,11 @@ const walks = new Map(
 );
 const shared = ['Every request', 'The access token', 'The store'].flatMap((title) => walks.get(title) ?? []);
 
-/** Files whose functions run in threads, or with an external issuer: a trace does not see them. */
+/** Files that run in threads, with an external issuer or in commands: a trace does not see them. */
 const unseen = (file: string): boolean =>
-  /-thread$|^storage\/sqlite\/run-count$|^auth\/(external|issuer|fetch-issuer)-\w+|^cli\/(import|worker)/.test(file);
+  /-thread$|^storage\/sqlite\/run-count$|^auth\/(external|issuer|fetch-issuer)-\w+|^cli\/(import|local|operator|remote|worker)/.test(
+    file,
+  );
 
 /** Files that every folder uses are not part of a walk. */
 const isVocabulary = (file: string): boolean => /^contract\/|^storage\/[\w-]+$/.test(file);

@@ -1,16 +1,19 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The variables of the commands that read reports. They are not settings of the service. */
-export const readerVariables = [
+/** The variables of the commands that reach a service by HTTP. They are not its settings. */
+export const commandVariables = [
   'SUBREPORT_URL',
   'SUBREPORT_CLIENT_ID',
   'SUBREPORT_CLIENT_SECRET',
   'SUBREPORT_PROFILE',
+  'SUBREPORT_SERVER',
+  'SUBREPORT_OPERATOR_TOKEN',
+  'SUBREPORT_OPERATOR_TOKEN_FILE',
 ] as const;
 
 /** Returns a variable; an empty one counts as unset. */
-export function readVariable(name: (typeof readerVariables)[number]): string | undefined {
+export function readVariable(name: (typeof commandVariables)[number]): string | undefined {
   return process.env[name] || undefined;
 }
 

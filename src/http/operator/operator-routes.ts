@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Static, TObject } from 'typebox';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import type { OperatorAccess, OperatorGate } from '../../auth/authorize-operator.ts';
 import type { OperatorOperation } from '../../contract/operator-operation.ts';
-import { type OperatorApiId, operatorApi } from '../../contract/operator-operations.ts';
+import { type OperatorApiId, type OperatorBody, operatorApi } from '../../contract/operator-operations.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import { type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Store } from '../../storage/store.ts';
@@ -24,13 +23,6 @@ export interface OperatorRoutes {
   readonly audit: AuditLog;
 }
 
-type Table = typeof operatorApi;
-
-/** The checked body of an operation. */
-type BodyOf<Id extends OperatorApiId> = Table[Id] extends { readonly body: infer B extends TObject }
-  ? Static<B>
-  : undefined;
-
 /** An authorized and checked request. */
 interface OperatorCall<Id extends OperatorApiId> {
   /** For the functions of `src/operator/`; its store ends its work by the request's deadline. */
@@ -41,8 +33,7 @@ interface OperatorCall<Id extends OperatorApiId> {
   readonly params: Readonly<Record<string, string>>;
   /** The query parameters that the request has. */
   readonly query: Readonly<Record<string, never>>;
-  readonly body: BodyOf<Id>;
-  readonly request: FastifyRequest;
+  readonly body: OperatorBody<Id>;
 }
 
 /** Adds the route of an operation; the handler returns the body of the response. */
@@ -109,7 +100,6 @@ function readCall(operation: OperatorOperation, { store, now, audit }: OperatorR
     params: readPath(request.params),
     query: readQuery(queryOf(request), operation.query ?? {}),
     body: operation.body && readJsonBody(request.body as Buffer | undefined, operation.body),
-    request,
   };
 }
 

@@ -1,0 +1,41 @@
+import { openKeyRing } from '../auth/key-ring.ts';
+import type { OperatorApiId } from '../contract/operator-operations.ts';
+import { addAuditRoutes } from '../http/operator/audit.ts';
+import { addClientRoutes } from '../http/operator/clients.ts';
+import { addImportRoutes } from '../http/operator/imports.ts';
+import { keyRoutes } from '../http/operator/keys.ts';
+import type { AddRoute } from '../http/operator/operator-routes.ts';
+import { addOperatorTokenRoutes } from '../http/operator/operators.ts';
+import { addTenantRoutes } from '../http/operator/tenants.ts';
+import type { CallOperation } from './call-operation.ts';
+import { withOperator } from './command-context.ts';
+import { readConfig } from './config.ts';
+import { keyRingOptions } from './key-ring-options.ts';
+
+type Handle = (call: never) => Promise<object | string>;
+
+/** Operations that need the keys of the store; the first command of a new store creates them. */
+const keyOperations: readonly OperatorApiId[] = ['listKeys', 'rotateKeys'];
+
+/**
+ * Runs a command with an open store. Its operations are those of the operator's API, as the user of
+ * the machine.
+ */
+export function withLocalOperations<T>(work: (call: CallOperation) => Promise<T>): Promise<T> {
+  const config = readConfig();
+  return withOperator(config, (context) => {
+    const ring = keyRingOptions(config, context.store);
+    const handlers = new Map<OperatorApiId, Handle>();
+    const add: AddRoute = (id, handle) => void handlers.set(id, handle);
+    for (const addGroup of [addTenantRoutes, addClientRoutes, keyRoutes(ring), addImportRoutes]) addGroup(add);
+    for (const addGroup of [addOperatorTokenRoutes, addAuditRoutes]) addGroup(add);
+    return work(async (id, { params = {}, query = {}, body = {} } = {}) => {
+      if (keyOperations.includes(id)) await openKeyRing(ring);
+      const handle = handlers.get(id);
+      if (handle === undefined) throw new TypeError(`Cannot run ${id} on the store: it must have a handler`);
+      // a command has no deadline
+      const call = { context, contextWithoutDeadline: () => context, params, query, body };
+      return (await handle(call as never)) as never;
+    });
+  });
+}
