@@ -87,7 +87,6 @@ export const httpDrills: readonly ScriptedDrill[] = [
     name: 'invalid-http',
     fault: `messages that are no valid HTTP: ${Object.keys(junk).join(', ')}`,
     expected: 'each 400; then a report 200',
-    isShort: true,
     async run(stage) {
       const service = await serve(stage);
       const statuses = new Set<string>();
