@@ -153,21 +153,31 @@ async function* sourceOf(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
+/** `walk: file` for each file that runs but is not named, `walk: no file` for the reverse. */
+async function findFaults(): Promise<string[]> {
+  const traces = [await traceWalks(engines[0]), await traceWalks(engines[1])];
+  const everything = traces.flatMap((trace) => [...trace.values()].flat());
+  const faults = [...(traces[0]?.keys() ?? [])].flatMap((walk) => {
+    const named = walks.get(walk) ?? [];
+    const ran = [...new Set(traces.flatMap((trace) => trace.get(walk) ?? []))];
+    const also = walk === 'A replacement' ? (walks.get('Loading records') ?? []) : [];
+    const missing = ran.filter((file) => ![...named, ...shared, ...also].includes(file));
+    const idle = named.filter((file) => !ran.includes(file) && !unseen(file));
+    return [...missing.map((file) => `${walk}: ${file}`), ...idle.map((file) => `${walk}: no ${file}`)];
+  });
+  const idle = shared.filter((file) => !everything.includes(file) && !unseen(file));
+  return [...faults, ...idle.map((file) => `shared: no ${file}`)];
+}
+
+const intersect = (some: readonly string[], others: readonly string[]): string[] =>
+  some.filter((each) => others.includes(each));
+
 describe('the request paths of ARCHITECTURE.md', () => {
   test('name every file that a request passes on either engine, and no other file', async () => {
-    const traces = [await traceWalks(engines[0]), await traceWalks(engines[1])];
-    const everything = traces.flatMap((trace) => [...trace.values()].flat());
-    const faults = [...(traces[0]?.keys() ?? [])].map((walk) => {
-      const named = walks.get(walk) ?? [];
-      const ran = [...new Set(traces.flatMap((trace) => trace.get(walk) ?? []))];
-      const also = walk === 'A replacement' ? (walks.get('Loading records') ?? []) : [];
-      const missing = ran.filter((file) => ![...named, ...shared, ...also].includes(file));
-      return { walk, missing, idle: named.filter((file) => !ran.includes(file) && !unseen(file)) };
-    });
-    const idle = shared.filter((file) => !everything.includes(file) && !unseen(file));
-    expect(
-      [...faults, { walk: 'shared', missing: [], idle }].filter((each) => each.missing.length + each.idle.length > 0),
-    ).toEqual([]);
+    const first = await findFaults();
+    // what another test of this process left behind may run during one trace, but not during two
+    const faults = first.length === 0 ? [] : intersect(first, await findFaults());
+    expect(faults).toEqual([]);
   });
 
   test('name only existing files, each imported by another one of them or by the file that wires the service', () => {
