@@ -1,34 +1,16 @@
-import {
-  anyScope,
-  clientIdClaims,
-  type ExternalSettings,
-  externalAlgorithms,
-  externalProfiles,
-} from '../auth/external-claims.ts';
+import type { ExternalSettings } from '../auth/external-claims.ts';
 import { signingAlgorithms } from '../auth/signing-algorithm.ts';
 import { refreshTokenUses } from '../contract/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/page-limits.ts';
-import { apiPath } from '../contract/report-paths.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
+import { externalFaults, externalIssuerSettings, externalSettings } from './external-issuer-settings.ts';
 import { localUrl } from './local-url.ts';
 import { hidePassword, maskSecret } from './mask-secret.ts';
 import { commandVariables } from './reader/environment.ts';
 import { isFromFile, readSecretFiles } from './secret-files.ts';
-import {
-  issuerUrl,
-  listOf,
-  networks,
-  oneOf,
-  randomKey,
-  type Setting,
-  secret,
-  text,
-  url,
-  wholeNumber,
-  word,
-} from './setting.ts';
+import { networks, oneOf, randomKey, type Setting, secret, text, url, wholeNumber } from './setting.ts';
 import { schemeOf, tlsFaults, tlsSettings } from './tls-settings.ts';
 import { tracingSettings } from './tracing-settings.ts';
 
@@ -234,42 +216,7 @@ export const settings = {
     'File to which commands append each of their entries of the audit log as a line of JSON, like the lines of the service (docs/audit.md); if unset, the entries are only in the database',
   ),
   ...tracingSettings,
-  OIDC_ISSUER: issuerUrl(
-    'https://id.example.com/realms/acme',
-    'External identity provider whose access tokens are accepted in addition to those of this service (docs/identity-providers.md); must equal the iss of its tokens exactly',
-  ),
-  OIDC_AUDIENCE: word(
-    undefined,
-    'https://reports.example.com/connect-api',
-    'Value that aud of external tokens must contain; if unset, PUBLIC_URL/connect-api',
-  ),
-  OIDC_PROFILE: oneOf(
-    externalProfiles,
-    'rfc9068',
-    'Profile of external tokens: RFC 9068, or Keycloak and other issuers that do not mark access tokens by typ',
-  ),
-  OIDC_CLIENT_ID_CLAIM: oneOf(
-    clientIdClaims,
-    undefined,
-    'Claim of external tokens that contains the client id; if unset, client_id, and with OIDC_PROFILE=keycloak also azp',
-  ),
-  OIDC_SCOPE_CLAIM: word('scope', 'scp', 'Claim of external tokens that contains the scopes, as a string or an array'),
-  OIDC_REQUIRED_SCOPE: word(
-    undefined,
-    'subscription:read',
-    `Scope that external tokens need to read the report, or ${anyScope} for none; if unset, subscription:read, and with OIDC_PROFILE=keycloak none`,
-  ),
-  OIDC_TOKEN_SECONDS_MAX: wholeNumber(
-    60,
-    2_592_000,
-    86_400,
-    'Maximum age of an external token since its iat, regardless of its exp',
-  ),
-  OIDC_ALGORITHMS: listOf(
-    externalAlgorithms,
-    ['ES256', 'RS256', 'PS256', 'EdDSA'],
-    'Accepted signature algorithms of external tokens',
-  ),
+  ...externalIssuerSettings,
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Name = keyof typeof settings;
@@ -371,32 +318,4 @@ function unknownNames(environment: NodeJS.ProcessEnv): string[] {
       (name) =>
         `Cannot use ${name}: it must be one of the settings that 'subreport config' lists${didYouMean(name.slice('SUBREPORT_'.length), Object.keys(settings))}`,
     );
-}
-
-/** Errors of `OIDC_` settings: without `OIDC_ISSUER`, or with this service as the issuer. */
-function externalFaults({ OIDC_ISSUER: issuer }: Values, publicUrl: string, environment: NodeJS.ProcessEnv): string[] {
-  if (issuer === publicUrl) {
-    return [`Cannot use OIDC_ISSUER: it must be another issuer than this service: current value is '${issuer}'`];
-  }
-  if (environment.OIDC_ISSUER !== undefined && environment.OIDC_ISSUER !== '') return [];
-  return Object.keys(settings)
-    .filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined && environment[name] !== '')
-    .map(
-      (name) =>
-        `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${hidePassword(environment[name] ?? '')}'`,
-    );
-}
-
-function externalSettings(values: Values, publicUrl: string): ExternalSettings | undefined {
-  if (values.OIDC_ISSUER === undefined) return undefined;
-  return {
-    issuer: values.OIDC_ISSUER,
-    audience: values.OIDC_AUDIENCE ?? `${publicUrl}${apiPath}`,
-    profile: values.OIDC_PROFILE,
-    clientIdClaim: values.OIDC_CLIENT_ID_CLAIM,
-    scopeClaim: values.OIDC_SCOPE_CLAIM,
-    requiredScope: values.OIDC_REQUIRED_SCOPE,
-    algorithms: values.OIDC_ALGORITHMS,
-    tokenSecondsMax: values.OIDC_TOKEN_SECONDS_MAX,
-  };
 }
