@@ -58,6 +58,15 @@ export function parseMigration(name: string, text: string): Migration {
 }
 
 /**
+ * Throws `StorageError` `UNUSABLE` if a migration has not been applied, or as `pendingMigrations`
+ * does. `database` names the store in the message.
+ */
+export function requireMigrated(engine: Engine, applied: readonly AppliedMigration[], database: string): void {
+  if (pendingMigrations(listMigrations(engine), applied).length === 0) return;
+  throw new StorageError('UNUSABLE', `Cannot use ${database}: its schema must be up to date; run 'subreport migrate'`);
+}
+
+/**
  * The migrations that have not been applied. A store migrated by a newer version can be used if
  * this program knows the oldest schema that each newer migration names. Throws `StorageError`
  * `UNUSABLE` if it does not, and if a known migration was applied with a different text.

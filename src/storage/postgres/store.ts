@@ -3,8 +3,7 @@ import { inStatement, type TracedDatabase } from '../../tracing/statement-span.t
 import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
-import { StorageError } from '../error.ts';
-import { listMigrations, pendingMigrations } from '../migrations.ts';
+import { requireMigrated } from '../migrations.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import {
   checkThat,
@@ -63,10 +62,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
   const traced = describeDatabase(url);
-  return new PostgresStore(
-    { url, traced, connections, listener, nameOf: createStatementNames(), stepDown: undefined },
-    undefined,
-  );
+  return new PostgresStore({ url, traced, connections, listener, nameOf: createStatementNames(), stepDown: undefined });
 }
 
 type Client = pg.ClientBase;
@@ -95,7 +91,7 @@ class PostgresStore implements Store {
   readonly #shared: SharedParts;
   readonly #deadline: number | undefined;
 
-  constructor(shared: SharedParts, deadline: number | undefined) {
+  constructor(shared: SharedParts, deadline?: number) {
     this.#shared = shared;
     this.#deadline = deadline;
   }
@@ -336,13 +332,7 @@ class PostgresStore implements Store {
   }
 
   async checkReady(): Promise<void> {
-    const applied = await this.#use((client) => appliedMigrations(client), { reads: true });
-    if (pendingMigrations(listMigrations('postgres'), applied).length > 0) {
-      throw new StorageError(
-        'UNUSABLE',
-        "Cannot use the database: its schema must be up to date; run 'subreport migrate'",
-      );
-    }
+    requireMigrated('postgres', await this.#use(appliedMigrations, { reads: true }), 'the database');
   }
 
   async examine(): Promise<readonly StoreCheck[]> {

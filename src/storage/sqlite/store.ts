@@ -6,6 +6,7 @@ import {
   listMigrations,
   pendingMigrations,
   recordMigration,
+  requireMigrated,
   selectMigrations,
   toAppliedMigration,
 } from '../migrations.ts';
@@ -218,13 +219,7 @@ class SqliteStore implements Store {
 
   async checkReady(): Promise<void> {
     requireNoKnownDamage(this.#shared.file);
-    const pending = pendingMigrations(listMigrations('sqlite'), this.#appliedMigrations());
-    if (pending.length > 0) {
-      throw new StorageError(
-        'UNUSABLE',
-        `Cannot use the embedded store '${this.#shared.file}': its schema must be up to date; run 'subreport migrate'`,
-      );
-    }
+    requireMigrated('sqlite', this.#appliedMigrations(), `the embedded store '${this.#shared.file}'`);
   }
 
   async examine(): Promise<readonly StoreCheck[]> {
