@@ -147,7 +147,7 @@ async function runImport(
   }
 }
 
-/** A source, how to load it, and who is told about its rows. */
+/** A source, how to load it, and the functions that receive its rejected rows and its progress. */
 interface Load extends Required<Pick<ImportOptions, 'onRejected' | 'onResume'>> {
   readonly store: Store;
   readonly tenant: TenantId;
