@@ -71,9 +71,10 @@ export interface SubreportClient {
 
   /**
    * Yields pages of changes after a change token until the copy is up to date; without a token, all
-   * changes from the beginning. There is always at least one page, which is empty if nothing
-   * changed. Rejects with `ApiError` `RESYNC_REQUIRED` if the token is no longer valid: then read
-   * everything again, without a token, into an empty copy.
+   * changes from the beginning; with `now`, one empty page with the current change token. There is
+   * always at least one page, which is empty if nothing changed. Rejects with `ApiError`
+   * `RESYNC_REQUIRED` if the token is no longer valid: then read everything again, without a token,
+   * into an empty copy.
    */
   changes(since?: string, options?: ChangesOptions): AsyncGenerator<ChangesPage, void, undefined>;
 

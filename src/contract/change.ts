@@ -23,14 +23,18 @@ const changeToken = {
   examples: ['WzEsNDIsIiIsIjFuNHA5cSJd'],
 };
 
+/** The value of `since` that selects no changes; it is not the encoding of any change token. */
+export const sinceNow = 'now';
+
 /** The query parameters of the changes. An unknown or repeated parameter is rejected with 400. */
 export function changeParameters(limits: PageLimits) {
   return {
     since: Type.String({
       ...changeToken,
-      description: 'Only changes after this change token. If absent, all changes from the beginning',
+      description:
+        'Only changes after this change token. If absent, all changes from the beginning; with the value now, no changes and the current change token',
       'x-rule':
-        'absent, to read everything from the beginning, or the value of next from an earlier response, unchanged',
+        'absent, to read everything from the beginning; now, to get the current change token; or the value of next from an earlier response, unchanged',
     }),
     size: Type.Integer({ ...reportParameters(limits).size, description: 'Maximum number of changes in the response' }),
   } as const;

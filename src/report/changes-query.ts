@@ -1,3 +1,4 @@
+import type { sinceNow } from '../contract/change.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import type { ChangeToken } from './change-token.ts';
 
@@ -8,7 +9,7 @@ export type ChangeFormat = (typeof changeFormats)[number];
 /** A validated query of changes; whether the token belongs to the store is checked later. */
 export interface ChangesQuery {
   /** Absent to read from the beginning. */
-  readonly since?: ChangeToken;
+  readonly since?: ChangeToken | typeof sinceNow;
   readonly size: number;
   readonly format: ChangeFormat;
 }

@@ -1,3 +1,4 @@
+import { sinceNow } from '../contract/change.ts';
 import { type ChangeKey, readChanges } from '../storage/read/changes.ts';
 import type { TenantId } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
@@ -39,20 +40,22 @@ export async function listChanges(
   query: ChangesQuery,
 ): Promise<TimedChanges> {
   const stages = createStages();
-  const from = query.since?.key ?? firstChangeKey;
+  const isNow = query.since === sinceNow;
+  const since = query.since === sinceNow ? undefined : query.since;
+  const from = since?.key ?? firstChangeKey;
   const [history, read] = await stages.run('run', () =>
     store.readTenant(
       tenant,
-      (reader) => Promise.all([readHistory(reader), readChanges(reader, from, query.size + 1)]),
+      (reader) => Promise.all([readHistory(reader), isNow ? [] : readChanges(reader, from, query.size + 1)]),
       { isBounded: true },
     ),
   );
-  if (query.since !== undefined) requireOwnToken(query.since, tenant, history);
+  if (since !== undefined) requireOwnToken(since, tenant, history);
   const hasMore = read.length > query.size;
   const changes = read.slice(0, query.size);
   const { revision, id } = changes.at(-1) ?? from;
   const key = hasMore ? { revision, id } : keyBehind(history.revision);
-  const next = writeToken(tenant, history, key, query.since);
+  const next = writeToken(tenant, history, key, since);
   const report = stages.run('format', () => formatChanges(query, { changes, next, hasMore }, reportUrl));
   return { ...report, revision: history.revision, timings: stages.timings };
 }

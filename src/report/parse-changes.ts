@@ -1,4 +1,4 @@
-import { changeParameters } from '../contract/change.ts';
+import { changeParameters, sinceNow } from '../contract/change.ts';
 import { parseForm } from '../contract/form.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
 import { reportFormats } from '../contract/report-format.ts';
@@ -30,7 +30,7 @@ export function parseChanges(
       faults.push({ parameter: name, value: shorten(text), rule: ruleOf(schemas[name]) });
     return value;
   };
-  const since = read('since', decodeChangeToken);
+  const since = read('since', (text) => (text === sinceNow ? sinceNow : decodeChangeToken(text)));
   const size = read('size', (text) => readWholeNumber(schemas.size, text)) ?? limits.sizeDefault;
   refuse(faults, malformed.length > 0);
   if (accepted === undefined) throw noFormFits();

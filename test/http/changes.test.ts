@@ -24,7 +24,8 @@ const notTokens = [
   '',
   '0',
   '1',
-  'now',
+  'Now',
+  'now%20',
   '2024-05-01T00:00:00Z',
   'W10',
   'bnVsbA',
@@ -109,6 +110,38 @@ describe.each(engines)('GET /v1/subscription/changes on $engine', ({ engine, ope
     await service.store.deleteSubscriptions(tenant, [rows[5]?.id ?? '']);
     const removed = { changes: [{ id: rows[5]?.id, removed: true }], has_more: false };
     await eventually(async () => expect(await read(`?since=${last}`)).toMatchObject(removed));
+  });
+
+  test('since=now returns no changes and a token that only later changes follow', async () => {
+    const empty = { changes: [], has_more: false };
+    const now = await read('?since=now&size=1');
+    expect(now).toEqual({ ...empty, next: (await read('?size=1000')).next });
+    expect(await read(`?since=${now.next}`)).toEqual(now);
+    await service.store.deleteSubscriptions(tenant, [rows[5]?.id ?? '']);
+    const removed = { changes: [{ id: rows[5]?.id, removed: true }], has_more: false };
+    await eventually(async () => expect(await read(`?since=${now.next}`)).toMatchObject(removed));
+    const later = await read('?since=now');
+    expect(later).toEqual({ ...empty, next: (await read(`?since=${now.next}`)).next });
+    const lines = await (await get('?since=now', { accept: 'application/x-ndjson' })).text();
+    expect(lines).toBe(`${JSON.stringify({ next: later.next, has_more: false })}\n`);
+  });
+
+  test('since=now has an ETag of its own, and returns 304 without a read until something changes', async () => {
+    const first = await get('?since=now');
+    const tag = tagOf(first);
+    expect(first.headers.get('x-next-page')).toBeNull();
+    expect(tagOf(await get())).not.toBe(tag);
+    const reading = vi.spyOn(service.store, 'readTenant');
+    await eventually(async () => {
+      reading.mockClear();
+      expect((await get('?since=now', { 'if-none-match': tag })).status).toBe(304);
+      expect(reading).not.toHaveBeenCalled();
+    });
+    reading.mockRestore();
+    await service.store.deleteSubscriptions(tenant, [rows[5]?.id ?? '']);
+    const { next } = (await first.json()) as ChangesPage;
+    await expect.poll(async () => (await get('?since=now', { 'if-none-match': tag })).status).toBe(200);
+    expect((await read('?since=now')).next).not.toBe(next);
   });
 
   test('changes as NDJSON have one change per line and the token on the last line', async () => {

@@ -56,7 +56,7 @@ const sizes = fc.constantFrom(1, 2, 3, 5, 8, 100);
 
 /**
  * A step of a history: records are loaded or removed, a client reads one page, a client starts
- * again, or the other tenant changes.
+ * again, with or without a copy of the report, or the other tenant changes.
  */
 const historyStep = fc.oneof(
   {
@@ -74,6 +74,7 @@ const historyStep = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('anew' as const), reader: fc.nat({ max: 2 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('since now' as const), reader: fc.nat({ max: 2 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('elsewhere' as const), ids: someIds, removes: fc.boolean() }) },
 );
 
@@ -142,7 +143,11 @@ describe.each(engines)('the changes on $engine', ({ openTestStore }) => {
           else if (step.kind === 'remove') await remove(tenant, step.ids);
           else if (step.kind === 'elsewhere') await (step.removes ? remove : load)(other, step.ids);
           else if (step.kind === 'anew') followers[step.reader] = newFollower();
-          else {
+          else if (step.kind === 'since now') {
+            const { changes, next } = await answer(tenant, 'since=now');
+            expect(changes).toEqual([]);
+            followers[step.reader] = { token: next, copy: await reportOf(tenant) };
+          } else {
             const follower = followers[step.reader] ?? newFollower();
             const { has_more } = await readOnce(tenant, follower, step.size, step.format);
             if (!has_more) expect(inOrder(follower.copy)).toEqual(inOrder(await reportOf(tenant)));
