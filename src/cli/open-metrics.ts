@@ -13,6 +13,7 @@ import { countImports } from '../storage/tables/import-totals.ts';
 import type { Certificates } from './certificates.ts';
 import type { Config } from './config.ts';
 import { droppedLogLines } from './log-destination.ts';
+import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 
 const dayMs = 86_400_000;
@@ -41,6 +42,7 @@ interface MeasuredService {
 export function openMetrics({ store, config, isDraining, waiting, certificates }: MeasuredService): OpenedMetrics {
   const withinScrape = () => store.within(performance.now() + storeMsMax);
   const metrics = createServiceMetrics({
+    version: packageVersion,
     checkReady: async () => {
       if (isDraining()) throw new Error('the service is shutting down');
       await withinScrape().checkReady();

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { addAuditMetrics, type MeasureAudit } from './audit-metrics.ts';
+import { addBuildMetrics, type MeasuredBuild } from './build-metrics.ts';
 import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
 import { addHistoryMetrics, type MeasuredHistory } from './history-metrics.ts';
 import { addHostMetrics, type HostState } from './host-metrics.ts';
@@ -28,6 +29,7 @@ export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
 /** Creates the metrics of this process. */
 export function createServiceMetrics(
   state: MeasuredState &
+    MeasuredBuild &
     MeasuredQueue &
     MeasuredPool &
     MeasuredKeys &
@@ -40,6 +42,7 @@ export function createServiceMetrics(
   const measureListener = addRequestMetrics(registry);
   const work = addWorkMetrics(registry);
   const refusals = addOverloadMetrics(registry, state);
+  addBuildMetrics(registry, state);
   addStateMetrics(registry, state);
   addPoolMetrics(registry, state);
   addImportMetrics(registry, state);
