@@ -1,0 +1,34 @@
+import { parseDuration } from '../../../src/contract/duration.ts';
+import { parseInstant } from '../../../src/contract/instant.ts';
+import { defaultPageLimits } from '../../../src/contract/page-limits.ts';
+import type { Fault } from '../../../src/contract/problem.ts';
+import { reportParameters } from '../../../src/contract/query.ts';
+import { fitsText, readWholeNumber, ruleOf } from '../../../src/contract/schema.ts';
+import { shorten } from '../../../src/contract/shorten.ts';
+
+const schemas = reportParameters(defaultPageLimits);
+
+/** A parameter that a link of the page may have: all but those of the response itself. */
+export type LinkParameter = Exclude<keyof typeof schemas, 'cursor' | 'format' | 'all'>;
+
+/** These parameters in the order of the documentation. */
+export const linkParameters = Object.keys(schemas).filter(
+  (name): name is LinkParameter => !['cursor', 'format', 'all'].includes(name),
+);
+
+/**
+ * The fault of a value that the service would reject, or `undefined`. The largest page and size are
+ * settings of the service, which alone checks them.
+ */
+export function valueFault(name: LinkParameter, text: string): Fault | undefined {
+  if (isValid(name, text)) return undefined;
+  return { parameter: name, value: name === 'email' ? null : shorten(text), rule: ruleOf(schemas[name]) };
+}
+
+function isValid(name: LinkParameter, text: string): boolean {
+  if (name === 'expires-within') return parseDuration(text) !== undefined;
+  if (name === 'size' || name === 'page') return readWholeNumber({}, text) !== undefined;
+  const { enum: words, format } = schemas[name] as { enum?: readonly string[]; format?: string };
+  if (words !== undefined) return words.includes(text);
+  return format === 'date-time' ? parseInstant(text) !== undefined : fitsText(schemas[name], text);
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { beforeDay, createdPresets, dayAfter, daysUntil, dayUntil, endOfDay, presetOf, presetRange } from './days.ts';
+
+const now = new Date('2026-03-31T23:30:00Z');
+
+test.each([
+  ['today', '2026-03-31', '2026-04-01'],
+  ['last7', '2026-03-25', '2026-04-01'],
+  ['last30', '2026-03-02', '2026-04-01'],
+  ['thisMonth', '2026-03-01', '2026-04-01'],
+  ['lastMonth', '2026-02-01', '2026-03-01'],
+  ['last12Months', '2025-04-01', '2026-04-01'],
+] as const)('the preset %s is whole days in UTC', (preset, from, to) => {
+  expect(presetRange(preset, now)).toEqual({ from: `${from}T00:00:00Z`, to: `${to}T00:00:00Z` });
+});
+
+test('a range is named by its preset only while that preset is this range', () => {
+  for (const preset of createdPresets) {
+    const { from, to } = presetRange(preset, now);
+    expect(presetOf(from, to, now)).toBe(preset);
+    expect(presetOf(from, to, new Date('2026-05-02T00:00:00Z'))).toBeUndefined();
+  }
+});
+
+test('the last day of a range is included', () => {
+  expect(endOfDay('2026-02-28')).toBe('2026-03-01T00:00:00Z');
+  expect(dayUntil('2026-03-01T00:00:00Z')).toBe('2026-02-28');
+  expect(dayUntil('2026-03-01T00:00:01Z')).toBeUndefined();
+});
+
+test('an exclusive bound one second before a day includes the whole day', () => {
+  expect(beforeDay('2026-03-01')).toBe('2026-02-28T23:59:59Z');
+  expect(dayAfter('2026-02-28T23:59:59Z')).toBe('2026-03-01');
+  expect(dayAfter('2026-03-01T00:00:00Z')).toBeUndefined();
+});
+
+test.each([
+  ['2026-03-31T00:00:01Z', 0],
+  ['2026-04-01T00:00:00Z', 1],
+  ['2026-03-30T23:59:59Z', -1],
+  ['2026-05-30T12:00:00Z', 60],
+])('%s is %d calendar days from now', (instant, days) => {
+  expect(daysUntil(instant, now.getTime())).toBe(days);
+});

@@ -1,0 +1,122 @@
+import { strings } from '../strings.ts';
+import { type CreatedPreset, presetOf } from './days.ts';
+import { describeAfterBefore, describeDuration, describeFromTo } from './describe-interval.ts';
+import { groupIccid } from './iccid.ts';
+import type { FilterName, ReportFilters, ReportState } from './report-state.ts';
+import { statusWord } from './status-word.ts';
+
+const text = strings.subscriptions;
+
+/** A filter as people know it: one or several parameters. */
+export type FilterKind =
+  | 'status'
+  | 'product'
+  | 'created'
+  | 'ends'
+  | 'dates'
+  | 'renewal'
+  | 'iccid'
+  | 'device'
+  | 'plan'
+  | 'subscriber';
+
+/** The parameters of each filter, in the order of the chips. */
+export const filterKinds: { readonly [Kind in FilterKind]: readonly FilterName[] } = {
+  status: ['status'],
+  product: ['product-id'],
+  created: ['created-from', 'created-to'],
+  ends: ['expires-within'],
+  dates: ['date-field', 'after', 'before'],
+  renewal: ['auto-renew'],
+  iccid: ['iccid'],
+  device: ['device-id'],
+  plan: ['plan-id'],
+  subscriber: ['email'],
+};
+
+/** A filter in words. */
+export interface FilterText {
+  readonly kind: FilterKind;
+  /** `Status` */
+  readonly label: string;
+  /** `Active, Depleted` */
+  readonly value: string;
+  /** `status Active or Depleted`, within a sentence. */
+  readonly phrase: string;
+}
+
+/** What the words depend on besides the filters. */
+export interface WordContext {
+  readonly now: Date;
+  /** The name of a product; its id if the name is unknown. */
+  readonly productName: (id: string) => string;
+}
+
+/** The filters that apply, in words. */
+export function describeFilters(state: ReportState, context: WordContext): readonly FilterText[] {
+  const kinds = Object.keys(filterKinds) as FilterKind[];
+  return kinds.flatMap((kind) => {
+    if (kind === 'subscriber' && state.asksForEmail) return [hiddenSubscriber];
+    const isUsed = filterKinds[kind].some((name) => state.filters[name] !== undefined);
+    return isUsed ? [{ kind, ...describers[kind](state.filters, context) }] : [];
+  });
+}
+
+const hiddenSubscriber: FilterText = {
+  kind: 'subscriber',
+  label: text.filter.subscriber,
+  value: text.hiddenSubscriber,
+  phrase: text.phrase.subscriber(text.hiddenSubscriber),
+};
+
+type Describer = (filters: ReportFilters, context: WordContext) => Omit<FilterText, 'kind'>;
+
+const describers: { readonly [Kind in FilterKind]: Describer } = {
+  status: ({ status = '' }) => {
+    const words = status.split(',').map(statusWord);
+    return { label: text.filter.status, value: words.join(', '), phrase: text.phrase.status(words) };
+  },
+  product: ({ 'product-id': id = '' }, { productName }) => ({
+    label: text.filter.product,
+    value: productName(id),
+    phrase: text.phrase.product(productName(id)),
+  }),
+  created: ({ 'created-from': from, 'created-to': to }, { now }) => {
+    const preset: CreatedPreset | undefined = presetOf(from, to, now);
+    const value = preset === undefined ? describeFromTo(from, to) : text.preset[preset];
+    const phrase = preset === undefined ? text.phrase.created(value) : text.phrase.preset[preset];
+    return { label: text.filter.created, value, phrase };
+  },
+  ends: ({ 'expires-within': duration = '' }) => {
+    const value = text.within(describeDuration(duration));
+    return { label: text.filter.ends, value, phrase: text.phrase.ends(value) };
+  },
+  dates: ({ 'date-field': field = 'created', after, before }) => {
+    const name = dateKinds[field] ?? 'created';
+    const value = describeAfterBefore(after, before) || text.interval.any;
+    return { label: text.filter[name], value, phrase: text.phrase[name](value) };
+  },
+  renewal: ({ 'auto-renew': renews }) => {
+    const word = renews === 'true' ? 'true' : 'false';
+    return { label: text.filter.renewal, value: text.renews[word], phrase: text.phrase.renewal[word] };
+  },
+  iccid: ({ iccid = '' }) => ({
+    label: text.filter.iccid,
+    value: groupIccid(iccid),
+    phrase: text.phrase.iccid(groupIccid(iccid)),
+  }),
+  device: ({ 'device-id': id = '' }) => ({ label: text.filter.device, value: id, phrase: text.phrase.device(id) }),
+  plan: ({ 'plan-id': id = '' }) => ({ label: text.filter.plan, value: id, phrase: text.phrase.plan(id) }),
+  subscriber: ({ email = '' }) => ({
+    label: text.filter.subscriber,
+    value: email,
+    phrase: text.phrase.subscriber(email),
+  }),
+};
+
+/** Which of the dates `date-field` selects, by the words of the page. */
+const dateKinds: Readonly<Record<string, 'created' | 'activated' | 'ends'>> = {
+  created: 'created',
+  activation: 'activated',
+  expiration: 'ends',
+};

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { defaultSort, formatReportState, parseReportState, queryOf, wholeReport, withFilters } from './report-state.ts';
+
+function faultsOf(search: string): readonly { parameter: string; value: string | null; rule: string }[] {
+  const parsed = parseReportState(search);
+  if ('state' in parsed) throw new Error(`'${search}' was accepted`);
+  return parsed.faults;
+}
+
+function stateOf(search: string, email?: string) {
+  const parsed = parseReportState(search, email);
+  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+  return parsed.state;
+}
+
+const link =
+  'iccid=8944500102198304826&product-id=a%2Fb&status=ACTIVE,DEPLETED&before=2026-05-01T00:00:00Z&after=2026-04-01T00:00:00Z&date-field=expiration&device-id=d%201&plan-id=p&auto-renew=false&created-from=2026-04-01T00:00:00Z&created-to=2026-04-02T00:00:00Z&expires-within=7d&sort=-expirationDate&size=50&page=3';
+
+describe('the link of a report', () => {
+  test('a link without parameters is the whole report, newest first', () => {
+    expect(stateOf('')).toEqual(wholeReport);
+    expect(formatReportState(wholeReport)).toBe('');
+  });
+
+  test('every parameter of a link comes back unchanged', () => {
+    expect(formatReportState(stateOf(`?${link}`))).toBe(link);
+    expect(queryOf(stateOf(link))).toMatchObject({ status: 'ACTIVE,DEPLETED', 'device-id': 'd 1', size: 50, page: 3 });
+  });
+
+  test('each fault is named with its rule and an example, all at once', () => {
+    const faults = faultsOf('stats=ACTIVE&size=5&size=6&before=yesterday&iccid=12&page=x&sort=date&product-id=%ff');
+    expect(faults.map(({ parameter }) => parameter)).toEqual([
+      'product-id',
+      'stats',
+      'size',
+      'iccid',
+      'before',
+      'sort',
+      'page',
+    ]);
+    expect(faults[1]?.rule).toContain("did you mean 'status'?");
+    expect(faults[3]).toEqual({
+      parameter: 'iccid',
+      value: '12',
+      rule: '15 to 22 digits, such as 8944500102198304826',
+    });
+  });
+
+  test('parameters of the API that a page has no use for are faults too', () => {
+    expect(faultsOf('cursor=abc&format=csv&all=true').map(({ parameter }) => parameter)).toEqual([
+      'cursor',
+      'format',
+      'all',
+    ]);
+  });
+
+  test('an empty value is a fault, not an absent filter', () => {
+    expect(faultsOf('status=&product-id=')).toHaveLength(2);
+  });
+
+  test.each(['email=hidden', 'email=ada@example.com'])('%s asks for the address, which no link contains', (search) => {
+    const state = stateOf(search);
+    expect(state).toMatchObject({ asksForEmail: true, filters: {} });
+    expect(formatReportState(state)).toBe('email=hidden');
+  });
+
+  test('a remembered address is part of the query and hidden in the link', () => {
+    const state = stateOf('email=hidden&status=ACTIVE', 'ada@example.com');
+    expect(queryOf(state)).toMatchObject({ email: 'ada@example.com', status: 'ACTIVE' });
+    expect(formatReportState(state)).toBe('email=hidden&status=ACTIVE');
+  });
+
+  test('an address is remembered only for links that ask for one', () => {
+    expect(queryOf(stateOf('status=ACTIVE', 'ada@example.com')).email).toBeUndefined();
+  });
+
+  test('changing a filter goes back to the first page and keeps order and size', () => {
+    const state = withFilters(stateOf(link), { status: undefined, iccid: '8944500102198304827' });
+    expect(state).toMatchObject({ page: undefined, size: 50, sort: '-expirationDate' });
+    expect(state.filters).not.toHaveProperty('status');
+    expect(state.filters.iccid).toBe('8944500102198304827');
+  });
+
+  test('removing the subscriber stops asking for the address', () => {
+    const state = withFilters(stateOf('email=hidden'), { email: undefined });
+    expect(state).toEqual({ ...wholeReport, sort: defaultSort });
+  });
+
+  test('any link is faulty or has a state that keeps each of its filters (property)', () => {
+    const names = fc.constantFrom('status', 'iccid', 'email', 'page', 'size', 'sort', 'before', 'Status', 'x', '');
+    const values = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('ACTIVE', '1', '2026-05-01T00:00:00Z'));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(names, values)), (pairs) => {
+        const search = new URLSearchParams(pairs).toString();
+        const parsed = parseReportState(search);
+        if ('faults' in parsed) return;
+        const kept = new Set(new URLSearchParams(formatReportState(parsed.state)).keys());
+        const filtering = pairs.map(([name]) => name).filter((name) => !['sort', 'page', 'size'].includes(name));
+        expect(filtering.filter((name) => !kept.has(name))).toEqual([]);
+      }),
+    );
+  });
+});
