@@ -22,13 +22,16 @@ interface ApiRequest<T> extends Pick<SafeRequest<T>, 'read'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Requests of the API with an access token. All URLs begin with the base URL. */
+/**
+ * Requests of the API. All URLs begin with the base URL. Without a token source, something else
+ * authenticates them, such as a cookie.
+ */
 export class Api {
   readonly #baseUrl: string;
   readonly #sender: Sender;
-  readonly #tokens: TokenSource;
+  readonly #tokens: TokenSource | undefined;
 
-  constructor(baseUrl: string, sender: Sender, tokens: TokenSource) {
+  constructor(baseUrl: string, sender: Sender, tokens?: TokenSource) {
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
     this.#sender = sender;
     this.#tokens = tokens;
@@ -53,25 +56,27 @@ export class Api {
   /** Sends a request; after a 401, once more with a new token. */
   async send<T>(request: ApiRequest<T>, callOptions: CallOptions): Promise<T> {
     const options = { ...callOptions, correlationId: this.#sender.correlationIdOf(callOptions) };
-    const { accessToken } = await this.#tokens.token(options);
+    const tokens = this.#tokens;
+    if (tokens === undefined) return this.#sendWith({}, request, options);
+    const { accessToken } = await tokens.token(options);
     try {
-      return await this.#sendWith(accessToken, request, options);
+      return await this.#sendWith(bearer(accessToken), request, options);
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 'UNAUTHORISED')) throw error;
-      this.#tokens.invalidate(accessToken);
-      const renewed = await this.#tokens.token(options);
-      return await this.#sendWith(renewed.accessToken, request, options);
+      tokens.invalidate(accessToken);
+      const renewed = await tokens.token(options);
+      return await this.#sendWith(bearer(renewed.accessToken), request, options);
     }
   }
 
-  #sendWith<T>(token: string, request: ApiRequest<T>, options: CallOptions): Promise<T> {
+  #sendWith<T>(authorization: object, request: ApiRequest<T>, options: CallOptions): Promise<T> {
     const { path, query = {}, body, headers, read } = request;
     const queryString = queryStringOf(query);
     return this.#sender.send(
       {
         url: this.#baseUrl + path.slice(apiPath.length) + (queryString && `?${queryString}`),
         headers: {
-          authorization: `Bearer ${token}`,
+          ...authorization,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
         },
@@ -83,3 +88,5 @@ export class Api {
     );
   }
 }
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });

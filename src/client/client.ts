@@ -112,7 +112,18 @@ export function createClientWith(options: ClientOptions, clock: Clock): Subrepor
   const endpoint = options.issuer ?? options.tokenUrl;
   for (const url of [options.baseUrl, endpoint]) requireSecureUrl(url, options.allowHttp);
   const tokens = new TokenSource(options, clock);
-  const api = new Api(options.baseUrl, new Sender(options, clock), tokens);
+  return {
+    ...createReader(new Api(options.baseUrl, new Sender(options, clock), tokens), clock),
+    token: (given) => tokens.token(given),
+    revoke: (given) => tokens.revoke(given),
+  };
+}
+
+/** The operations of a client, however its requests are authenticated. */
+type ReportReader = Omit<SubreportClient, 'token' | 'revoke'>;
+
+/** Creates the operations of a client. */
+export function createReader(api: Api, clock: Clock): ReportReader {
   const list = <Parse extends boolean>(query: SubscriptionQuery, inBody: boolean, given: ListOptions<Parse> = {}) =>
     createList({ api, query, inBody, convert: converterOf(given), options: given });
   return {
@@ -128,8 +139,6 @@ export function createClientWith(options: ClientOptions, clock: Clock): Subrepor
         .body,
     changes: (since, given = {}) => listChanges(api, since, given),
     follow: (given) => followChanges(api, given, clock),
-    token: (given) => tokens.token(given),
-    revoke: (given) => tokens.revoke(given),
   };
 }
 
