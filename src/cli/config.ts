@@ -38,7 +38,7 @@ export const settings = {
     'false',
     'Whether serve may start although clients on other machines use plain http, which exposes tokens and secrets on the network',
   ),
-  CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console'),
+  CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console of each listener'),
   DATA_DIR: text('./data', 'a directory, such as /var/lib/subreport', 'Directory of the SQLite database (mode 0700)'),
   DATABASE_URL: url(
     ['postgres', 'postgresql'],

@@ -93,6 +93,7 @@ export async function serve(
     requestMs: config.REQUEST_SECONDS_MAX * 1000,
     trustedProxies: config.TRUSTED_PROXIES,
     connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
+    hasConsole: config.CONSOLE === 'true',
     logger,
   };
   // without the operator's API, the service loads a quarter fewer modules
@@ -112,7 +113,6 @@ export async function serve(
     pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     ...protection,
     exports: { ...exportLimits(config), onCount: opened?.metrics.exports },
-    hasConsole: config.CONSOLE === 'true',
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
   });

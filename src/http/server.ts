@@ -2,7 +2,7 @@ import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
-import { addConsoleRoutes, consoleIsBuilt } from './console.ts';
+import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
 import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
 import { addDocsRoutes } from './listener/docs.ts';
 import type { FairQueue } from './listener/fair-queue.ts';
@@ -63,7 +63,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   addHealthRoutes(app, options);
   const { openApi, publicUrl } = options;
   const hasConsole = options.hasConsole && consoleIsBuilt();
-  if (hasConsole) await addConsoleRoutes(app);
+  if (hasConsole) await addConsolePages(app, 'report');
   addHomeRoute(app, {
     title: 'subreport',
     summary: 'A reporting service for data subscriptions. Reports require an access token.',

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { consoleIsBuilt } from '../../src/http/console.ts';
+import { consoleIsBuilt } from '../../src/http/console/pages.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -74,9 +74,4 @@ test.each(Object.entries(kinds))(
 test('over plain http there is no Strict-Transport-Security, which browsers would remember for this host', async () => {
   expect((await headersOf('/healthz', {}, plain)).has('strict-transport-security')).toBe(false);
   expect((await sendRaw(plain.url, 'nonsense\r\n\r\n')).has('strict-transport-security')).toBe(false);
-});
-
-test.runIf(consoleIsBuilt())("the console's types are not served, as a video or at all", async () => {
-  expect((await fetch(`${plain.url}/console/static/console/app.js`)).status).toBe(200);
-  expect((await fetch(`${plain.url}/console/static/console/app.d.ts`)).status).toBe(404);
 });

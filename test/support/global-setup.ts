@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/storage/open-store.ts';
+import { buildConsoles, consolesFolder } from '../../tools/build-console.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { bundleProgram } from './bundle-program.ts';
 import { compileCache } from './compile-cache.ts';
@@ -29,7 +30,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   useMemoryFolder();
   // for threads that stores start in the test processes
   Object.assign(process.env, compileCache);
-  process.env.TEST_PROGRAM ??= await bundleProgram();
+  if (process.env.TEST_PROGRAM === undefined) {
+    const [program] = await Promise.all([bundleProgram(), buildConsoles(consolesFolder)]);
+    process.env.TEST_PROGRAM = program;
+  }
   const isOldest = project.name === 'postgres 15';
   let starting: Promise<TestServer> | undefined;
   const starter = createServer(async (_request, response) => {

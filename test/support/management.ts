@@ -77,6 +77,7 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     operatorGate: watchGate(gate, tally, now),
     openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
     renderMetrics: async () => undefined,
+    hasConsole: false,
     spool: new Spool(join(folder, 'spool'), 1_000),
     bodyStallMs: 5_000,
     requestMs: 60_000,

@@ -1,34 +1,66 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 
-const page = fileURLToPath(new URL('../../console/', import.meta.url));
-const built = fileURLToPath(new URL('../../dist/browser/', import.meta.url));
+/** Written by `npm run build`: a folder for each console. */
+const built = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
 
-/** Whether the console's scripts were built (`npm run build`). */
-export const consoleIsBuilt = (): boolean => existsSync(`${built}console/app.js`);
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Adds the web console at `/console`: static files, an ordinary client of this service. */
-export async function addConsoleRoutes(app: FastifyInstance): Promise<void> {
+/** The paths of each console's pages; all have the same HTML, and the script draws the page. */
+const pages = {
+  report: [
+    '/console',
+    '/console/',
+    '/console/subscriptions',
+    '/console/subscriptions/:id',
+    '/console/changes',
+    '/console/exports',
+  ],
+  operator: [
+    '/console',
+    '/console/',
+    '/console/tenants',
+    '/console/tenants/:tenant',
+    '/console/clients',
+    '/console/imports',
+    '/console/keys',
+    '/console/audit',
+    '/console/health',
+  ],
+} as const;
+
+type ConsoleName = keyof typeof pages;
+
+/** Whether the consoles were built (`npm run build`). */
+export const consoleIsBuilt = (): boolean => existsSync(join(built, 'report/index.html'));
+
+/**
+ * Adds the pages of a console. The names of scripts and styles contain a hash of their content, so
+ * browsers keep them; the HTML is revalidated at each load.
+ */
+export async function addConsolePages(app: FastifyInstance, name: ConsoleName): Promise<void> {
+  const root = join(built, name);
   await app.register(async (scope) => {
     scope.addHook('onSend', async (_request, reply) => {
-      reply.header(
-        'content-security-policy',
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
-      );
+      reply.header('content-security-policy', policy);
     });
-    const options = { index: false, decorateReply: false, cacheControl: false, wildcard: true } as const;
     await scope.register(fastifyStatic, {
-      ...options,
-      decorateReply: true,
-      root: built,
+      root: join(root, 'static'),
       prefix: '/console/static/',
-      // type declarations would be served as video/mp2t
-      allowedPath: (path) => !path.endsWith('.d.ts'),
+      index: false,
+      wildcard: true,
+      preCompressed: true,
+      immutable: true,
+      maxAge: '1y',
     });
-    for (const url of ['/console', '/console/'])
-      scope.get(url, async (_request, reply) => reply.sendFile('index.html', page));
-    scope.get('/console/style.css', async (_request, reply) => reply.sendFile('style.css', page));
+    for (const path of pages[name])
+      scope.get(path, async (_request, reply) => {
+        reply.header('cache-control', 'no-cache');
+        return reply.sendFile('index.html', root, { cacheControl: false });
+      });
   });
 }

@@ -15,9 +15,9 @@ interface DocsOptions {
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-const style = new URL('../../../console/reference.css', import.meta.url);
+const style = new URL('../../../console/reference/reference.css', import.meta.url);
 /** Written by `npm run build`; without it, the page can be read but sends no requests. */
-const script = new URL('../../../dist/browser/console/reference.js', import.meta.url);
+const script = new URL('../../../dist/console/reference/reference.js', import.meta.url);
 
 /** Adds the OpenAPI document at `/openapi.json`, and a page of it at `/docs`. */
 export async function addDocsRoutes(app: FastifyInstance, { openApi, title }: DocsOptions): Promise<void> {

@@ -11,6 +11,7 @@ export interface HomeLink {
   readonly method?: string;
 }
 
+const webConsole: HomeLink = { name: 'console', label: 'Console', path: '/console' };
 const docs: HomeLink = { name: 'docs', label: 'API reference', path: '/docs' };
 const page = (name: string, { summary, path }: Operation): HomeLink => ({ name, label: summary, path });
 const request = (name: string, operation: Operation): HomeLink => ({
@@ -22,7 +23,7 @@ const checks = [page('health', operations.getHealth), page('readiness', operatio
 
 /** The resources of the public listener. */
 export const publicLinks = (hasConsole: boolean): readonly HomeLink[] => [
-  ...(hasConsole ? [{ name: 'console', label: 'Console', path: '/console' }] : []),
+  ...(hasConsole ? [webConsole] : []),
   docs,
   openapi,
   page('metadata', operations.getAuthorizationServerMetadata),
@@ -32,7 +33,8 @@ export const publicLinks = (hasConsole: boolean): readonly HomeLink[] => [
 ];
 
 /** The resources of the management listener. */
-export const operatorLinks: readonly HomeLink[] = [
+export const operatorLinks = (hasConsole: boolean): readonly HomeLink[] => [
+  ...(hasConsole ? [webConsole] : []),
   docs,
   openapi,
   request('load', operatorOperations.loadSubscriptions),

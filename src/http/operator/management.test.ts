@@ -20,6 +20,7 @@ const app = await buildManagementServer({
   store,
   openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
   renderMetrics: async () => undefined,
+  hasConsole: false,
   spool: new Spool(join(folder, 'spool'), 1_000),
   bodyStallMs: 300,
   requestMs: 5_000,

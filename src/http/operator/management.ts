@@ -2,6 +2,7 @@ import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
 import type { KeyRingOptions } from '../../auth/key-ring-options.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
+import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, buildBaseServer } from '../listener/base-server.ts';
 import { addDocsRoutes } from '../listener/docs.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
@@ -33,6 +34,8 @@ interface ManagementOptions
     > {
   readonly openApi: object;
   readonly keyRing: KeyRingOptions;
+  /** Whether the operator's console is served at `/console`. */
+  readonly hasConsole: boolean;
   /** Writes the metrics of all processes; `undefined` if they cannot be collected. */
   readonly renderMetrics: () => Promise<string | undefined>;
 }
@@ -58,12 +61,14 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     addAuditRoutes,
   ]);
   addMetricsRoute(app, options.renderMetrics);
+  const hasConsole = options.hasConsole && consoleIsBuilt();
+  if (hasConsole) await addConsolePages(app, 'operator');
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });
   addHomeRoute(app, {
     title: "subreport: the operator's API",
     summary: 'This listener is for the operator. Reports are served at the public URL.',
     baseUrl: '',
-    links: operatorLinks,
+    links: operatorLinks(hasConsole),
   });
   return app;
 }
