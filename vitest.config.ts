@@ -15,7 +15,7 @@ const globalSetup = 'test/support/global-setup.ts';
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts', 'console/**/*.test.ts'] } },
+      { extends: true, test: { name: 'unit', include: ['{src,console}/**/*.test.{ts,tsx}'] } },
       { extends: true, test: { name: 'engines', include: ['test/**/*.test.ts'], globalSetup } },
       {
         extends: true,

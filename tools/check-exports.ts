@@ -56,7 +56,7 @@ if (import.meta.main) {
   );
   const isTest = (file: string): boolean => file.startsWith('test/') || file.endsWith('.test.ts');
   const isRead = process.argv.includes('--tests') ? (file: string) => !isTest(file) : () => true;
-  const sources = files.filter((file) => file.endsWith('.ts') && isRead(file));
+  const sources = files.filter((file) => /\.tsx?$/.test(file) && isRead(file));
   for (const name of unusedExports(new Map(sources.map((file) => [file, readFileSync(file, 'utf8')])))) {
     console.log(name);
     process.exitCode = 1;

@@ -1,5 +1,24 @@
-/** Every text of the report console. */
+/** Every text of the report console, by page. */
 export const strings = {
+  common: {
+    subscription: 'subscription',
+    subscriptions: 'subscriptions',
+  },
+  session: {
+    title: 'Sign in',
+    intro: 'See the subscriptions of your account.',
+    clientId: 'Client id',
+    clientSecret: 'Client secret',
+    signIn: 'Sign in',
+    signInWithProvider: 'Sign in with your organization',
+    or: 'or',
+    expiredTitle: 'Your session has ended',
+    expired: (user: string) => `Sign in again as ${user} to continue where you were.`,
+    notHere: 'No way to sign in is set up. Ask the operator of this service.',
+  },
+  overview: {
+    title: 'Overview',
+  },
   subscriptions: {
     title: 'Subscriptions',
     count: (count: number) => (count === 1 ? '1 subscription' : `${inDigits(count)} subscriptions`),
@@ -68,7 +87,15 @@ export const strings = {
       subscriber: (address: string) => `subscriber ${address}`,
     },
   },
+  record: {},
+  export: {
+    title: 'Exports',
+  },
+  changes: {
+    title: 'Changes',
+  },
 } as const;
+
 
 const digits = new Intl.NumberFormat('en');
 const inDigits = (count: number): string => digits.format(count);

@@ -32,7 +32,7 @@ describe('the commands of the README', () => {
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'subreport-readme-'));
-    for (const name of ['package.json', '.npmrc', 'src', 'console', 'examples', 'tsconfig.json', 'tsconfig.build.json'])
+    for (const name of ['package.json', '.npmrc', 'src', 'console', 'tools', 'examples', 'tsconfig.json'])
       cpSync(join(root, name), join(folder, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
     const port = await freePort();

@@ -19,7 +19,7 @@ const parts: readonly (readonly [part: string, files: RegExp])[] = [
   ['type declarations', /\.d\.ts$/],
   ['migrations, `lib/storage/migrations/`', /^lib\/storage\/migrations\//],
   ['modules, `lib/`', /^lib\//],
-  ['console, `console/` and `dist/browser/`', /^(?:console|dist\/browser)\//],
+  ['consoles, `dist/console/`', /^dist\/console\//],
   ['OpenAPI documents', /^openapi/],
   ['manual page, `man/`', /^man\//],
   ['package.json, README, LICENSE, changelog', /./],

@@ -34,7 +34,7 @@ export function serverManifest(root: RootManifest): Manifest {
     },
     main: './lib/cli/start-service.js',
     types: './lib/cli/start-service.d.ts',
-    files: ['lib', 'console', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
+    files: ['lib', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
     dependencies: root.dependencies,
     // a pinned Node.js for each platform: the command runs on it if the installed one is too old
     optionalDependencies: root.optionalDependencies,

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { buildConsoles } from '../build-console.ts';
 import { linkCompiledFiles } from './link-compiled-files.ts';
 import { clientManifest, type Manifest, type RootManifest, serverManifest } from './manifest.ts';
 
@@ -36,12 +37,8 @@ export async function stagePackages(): Promise<readonly [server: StagedPackage, 
 
 /** `lib/` has the layout of `src/`, so that paths to files beside it are the same in both. */
 async function stageServer(folder: string): Promise<void> {
-  await Promise.all([
-    compile('tools/packages/tsconfig.server.json'),
-    compile('tsconfig.build.json', '--outDir', join(folder, 'dist/browser'), '--declaration', 'false'),
-  ]);
+  await Promise.all([compile('tools/packages/tsconfig.server.json'), buildConsoles(join(folder, 'dist/console'))]);
   cpSync(join(root, 'src'), join(folder, 'lib'), { recursive: true, filter: isPacked });
-  cpSync(join(root, 'console'), join(folder, 'console'), { recursive: true, filter: isPacked });
   for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
     copyInto(folder, file, file);
   copyInto(folder, 'docs/subreport.1', 'man/subreport.1');

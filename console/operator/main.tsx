@@ -1,0 +1,65 @@
+import { Activity, Building2, KeyRound, ScrollText, Upload, Users } from 'lucide';
+import { render } from 'preact';
+import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
+import { currentLocation } from '../ui/location.tsx';
+import { type Page, pageAt } from '../ui/page.ts';
+import { session } from './session/session.ts';
+import { SignInPage } from './session/sign-in-page.tsx';
+import { strings } from './strings.ts';
+
+const loadTenants = async () => (await import('./tenants/tenants-page.tsx')).TenantsPage;
+
+const pages: readonly Page[] = [
+  { path: '/console/', label: strings.tenants.title, icon: Building2, load: loadTenants },
+  // the page of one tenant is below this path
+  { path: '/console/tenants', label: strings.tenants.title, icon: Building2, load: loadTenants, isHidden: true },
+  {
+    path: '/console/clients',
+    label: strings.clients.title,
+    icon: Users,
+    load: async () => (await import('./clients/clients-page.tsx')).ClientsPage,
+  },
+  {
+    path: '/console/imports',
+    label: strings.imports.title,
+    icon: Upload,
+    load: async () => (await import('./imports/imports-page.tsx')).ImportsPage,
+  },
+  {
+    path: '/console/keys',
+    label: strings.keys.title,
+    icon: KeyRound,
+    load: async () => (await import('./keys/keys-page.tsx')).KeysPage,
+  },
+  {
+    path: '/console/audit',
+    label: strings.audit.title,
+    icon: ScrollText,
+    load: async () => (await import('./audit/audit-page.tsx')).AuditPage,
+  },
+  {
+    path: '/console/health',
+    label: strings.health.title,
+    icon: Activity,
+    load: async () => (await import('./health/health-page.tsx')).HealthPage,
+  },
+];
+
+// while the session is looked up
+const first = pageAt(pages, currentLocation.value.path);
+if (first !== undefined) void loadPage(first);
+void session.start();
+
+document.documentElement.dataset.console = 'operator';
+const root = document.getElementById('app');
+if (root !== null)
+  render(
+    <ConsoleApp
+      keeper={session}
+      pages={pages}
+      word={strings.word}
+      describe={({ operator }) => ({ user: operator.name, context: strings.context })}
+      SignIn={SignInPage}
+    />,
+    root,
+  );

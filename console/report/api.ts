@@ -1,0 +1,27 @@
+import { Api } from '../../src/client/api.ts';
+import { createReader } from '../../src/client/client.ts';
+import { systemClock } from '../../src/client/clock.ts';
+import { Sender } from '../../src/client/sender.ts';
+import { session } from './session/session.ts';
+
+/** The largest delay of a timer. The session limits how long a response may take to begin. */
+const noTimeoutMs = 2_147_483_647;
+
+const senderWith = (headers: Readonly<Record<string, string>>): Sender =>
+  new Sender(
+    {
+      allowHttp: window.location.protocol === 'http:',
+      timeoutMs: noTimeoutMs,
+      fetch: (input, init = {}) =>
+        session.fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } }),
+    },
+    systemClock,
+  );
+
+const baseUrl = `${window.location.origin}/console/connect-api`;
+
+/** The operations of the API for the signed-in client; the browser's cookie authenticates them. */
+export const reports = createReader(new Api(baseUrl, senderWith({})), systemClock);
+
+/** The same for requests that the page sends on its own: they do not keep the session alive. */
+export const backgroundReports = createReader(new Api(baseUrl, senderWith({ 'x-background': '1' })), systemClock);

@@ -1,0 +1,52 @@
+import { ChartColumn, Download, History, List } from 'lucide';
+import { render } from 'preact';
+import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
+import { currentLocation } from '../ui/location.tsx';
+import { type Page, pageAt } from '../ui/page.ts';
+import { session } from './session/session.ts';
+import { SignInPage } from './session/sign-in-page.tsx';
+import { strings } from './strings.ts';
+
+const pages: readonly Page[] = [
+  {
+    path: '/console/',
+    label: strings.overview.title,
+    icon: ChartColumn,
+    load: async () => (await import('./overview/overview-page.tsx')).OverviewPage,
+  },
+  {
+    path: '/console/subscriptions',
+    label: strings.subscriptions.title,
+    icon: List,
+    load: async () => (await import('./subscriptions/subscriptions-page.tsx')).SubscriptionsPage,
+  },
+  {
+    path: '/console/changes',
+    label: strings.changes.title,
+    icon: History,
+    load: async () => (await import('./changes/changes-page.tsx')).ChangesPage,
+  },
+  {
+    path: '/console/exports',
+    label: strings.export.title,
+    icon: Download,
+    load: async () => (await import('./export/exports-page.tsx')).ExportsPage,
+  },
+];
+
+// while the session is looked up
+const first = pageAt(pages, currentLocation.value.path);
+if (first !== undefined) void loadPage(first);
+void session.start();
+
+const root = document.getElementById('app');
+if (root !== null)
+  render(
+    <ConsoleApp
+      keeper={session}
+      pages={pages}
+      describe={({ client_id, tenant }) => ({ user: client_id, context: tenant })}
+      SignIn={SignInPage}
+    />,
+    root,
+  );

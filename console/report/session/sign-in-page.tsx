@@ -1,0 +1,58 @@
+import { TextField } from '../../ui/field.tsx';
+import type { SignInWay } from '../../ui/session.ts';
+import { SignInForm, SignInPlace } from '../../ui/sign-in-form.tsx';
+import { strings } from '../strings.ts';
+import { type ReportSession, session } from './session.ts';
+
+const text = strings.session;
+
+interface SignInPageProps {
+  readonly ways: readonly SignInWay[];
+  /** The session that ended while its page was open. */
+  readonly expired?: ReportSession;
+}
+
+/** Sign-in with the credentials of a client, or at the identity provider. */
+export function SignInPage({ ways, expired }: SignInPageProps) {
+  const isOver = expired !== undefined;
+  return (
+    <SignInPlace
+      title={isOver ? text.expiredTitle : text.title}
+      text={isOver ? text.expired(expired.client_id) : text.intro}
+      isOver={isOver}
+    >
+      {ways.includes('provider') && (
+        <a class="button primary" href="/console/sign-in">
+          {text.signInWithProvider}
+        </a>
+      )}
+      {ways.length === 2 && <p class="sign-in-or">{text.or}</p>}
+      {ways.includes('secret') && (
+        <SignInForm
+          submit={text.signIn}
+          onSubmit={(fields) =>
+            session.signIn({ client_id: fields.get('client_id'), client_secret: fields.get('client_secret') })
+          }
+        >
+          <TextField
+            label={text.clientId}
+            name="client_id"
+            required
+            autocomplete="username"
+            spellcheck={false}
+            autocapitalize="none"
+            defaultValue={expired?.client_id ?? ''}
+          />
+          <TextField
+            label={text.clientSecret}
+            name="client_secret"
+            type="password"
+            required
+            autocomplete="current-password"
+          />
+        </SignInForm>
+      )}
+      {ways.length === 0 && <p>{text.notHere}</p>}
+    </SignInPlace>
+  );
+}

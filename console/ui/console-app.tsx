@@ -1,0 +1,121 @@
+import { signal } from '@preact/signals';
+import { CircleHelp } from 'lucide';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { EmptyState } from './empty-state.tsx';
+import { ErrorNote } from './error-note.tsx';
+import { Frame } from './frame.tsx';
+import { KeyboardHelp } from './keyboard.tsx';
+import { currentLocation, Link } from './location.tsx';
+import { type Page, pageAt } from './page.ts';
+import type { SessionBody, SessionKeeper, SessionState, SignInWay } from './session.ts';
+import { Loading, Skeleton } from './skeleton.tsx';
+import { strings } from './strings.ts';
+
+interface ConsoleAppProps<Body extends SessionBody> {
+  readonly keeper: SessionKeeper<Body>;
+  readonly pages: readonly Page[];
+  readonly word?: string;
+  /** Names the user and whose data the console shows. */
+  readonly describe: (session: Body) => { readonly user: string; readonly context: string };
+  /** The page, or the dialog over one whose session has expired, with which the user signs in. */
+  readonly SignIn: ComponentType<{ readonly ways: readonly SignInWay[]; readonly expired?: Body }>;
+}
+
+/** A whole console: the sign-in page, or the frame with the page of the address. */
+export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body>) {
+  const state: SessionState<Body> = props.keeper.state.value;
+  const { SignIn } = props;
+  if (state.kind === 'starting') return null;
+  if (state.kind === 'unreachable')
+    return (
+      <main class="alone">
+        <ErrorNote error={state.error} onRetry={() => void props.keeper.start()} />
+      </main>
+    );
+  if (state.kind === 'signed-out') return <SignIn ways={state.ways} />;
+  return (
+    <>
+      <SignedIn {...props} session={state.session} isStale={state.kind === 'expired'} />
+      {state.kind === 'expired' && <SignIn ways={state.ways} expired={state.session} />}
+      <KeyboardHelp />
+    </>
+  );
+}
+
+function SignedIn<Body extends SessionBody>({
+  keeper,
+  pages,
+  word,
+  describe,
+  session,
+  isStale,
+}: ConsoleAppProps<Body> & { session: Body; isStale: boolean }) {
+  const page = pageAt(pages, currentLocation.value.path);
+  const title = page?.label ?? strings.notFound;
+  const { user, context } = describe(session);
+  useTitle(title, context);
+  return (
+    <Frame
+      pages={pages}
+      current={page}
+      {...(word !== undefined && { word })}
+      user={user}
+      context={context}
+      title={title}
+      onSignOut={() => void keeper.signOut()}
+    >
+      <div class="page" inert={isStale} data-stale={isStale || undefined}>
+        {page === undefined ? <NotFound /> : <LoadedPage key={page.path} page={page} />}
+      </div>
+    </Frame>
+  );
+}
+
+/** Names the page in the tab, and moves focus to its title when the page changes. */
+function useTitle(title: string, context: string): void {
+  const shown = useRef(title);
+  useEffect(() => {
+    document.title = `${title} · ${context} · subreport`;
+    if (shown.current !== title) document.getElementById('title')?.focus({ preventScroll: true });
+    shown.current = title;
+  }, [title, context]);
+}
+
+/** The components that were imported, so that a page is drawn at once when it is shown again. */
+const loaded = signal<ReadonlyMap<Page, ComponentType>>(new Map());
+const failed = signal<unknown>(undefined);
+
+/** Imports the component of a page. */
+export async function loadPage(page: Page): Promise<void> {
+  if (loaded.peek().has(page)) return;
+  failed.value = undefined;
+  try {
+    const component = await page.load();
+    loaded.value = new Map([...loaded.peek(), [page, component]]);
+  } catch (error) {
+    failed.value = error;
+  }
+}
+
+function LoadedPage({ page }: { page: Page }): ComponentChildren {
+  useEffect(() => void loadPage(page), [page]);
+  const Component = loaded.value.get(page);
+  if (Component !== undefined) return <Component />;
+  // a new version was deployed, and the script of this one is gone
+  if (failed.value !== undefined) return <ErrorNote error={failed.value} onRetry={() => window.location.reload()} />;
+  return (
+    <Loading>
+      <Skeleton height="96px" />
+      <Skeleton height="320px" />
+    </Loading>
+  );
+}
+
+const NotFound = () => (
+  <EmptyState icon={CircleHelp} title={strings.notFound} text={strings.notFoundHint}>
+    <Link class="button secondary" href="/console/">
+      {strings.toStart}
+    </Link>
+  </EmptyState>
+);

@@ -1,0 +1,38 @@
+import { Check, Copy } from 'lucide';
+import { useState } from 'preact/hooks';
+import { IconButton } from './button.tsx';
+import { announce } from './live-region.tsx';
+import { strings } from './strings.ts';
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What is copied: "correlation id". */
+  readonly what: string;
+}
+
+const shownMs = 2_000;
+
+/** Copies a text to the clipboard. Shows a check mark for 2 s. */
+export function CopyButton({ text, what }: CopyButtonProps) {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    const done = await copyText(text);
+    announce(done ? strings.copied : strings.notCopied);
+    if (!done) return;
+    setCopied(true);
+    setTimeout(() => setCopied(false), shownMs);
+  };
+  return (
+    <IconButton icon={copied ? Check : Copy} label={copied ? strings.copied : strings.copy(what)} onClick={copy} />
+  );
+}
+
+/** Returns whether the text is on the clipboard; pages that were loaded over http have none. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+import { X } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { IconButton } from './button.tsx';
+import { strings } from './strings.ts';
+
+interface DialogProps {
+  readonly title: string;
+  /** Without it, the dialog cannot be dismissed. */
+  readonly onClose?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog, open while it is drawn. The browser keeps focus inside and restores it. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const { current } = dialog;
+    current?.showModal();
+    return () => current?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose?.();
+      }}
+    >
+      <header class="dialog-header">
+        <h2 id={id}>{title}</h2>
+        {onClose && <IconButton icon={X} label={strings.close} onClick={onClose} />}
+      </header>
+      {children}
+    </dialog>
+  );
+}

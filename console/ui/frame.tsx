@@ -1,0 +1,107 @@
+import { CircleUser, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { Icon } from './icon.tsx';
+import { keysAreShown } from './keyboard.tsx';
+import { LiveRegion } from './live-region.tsx';
+import { currentLocation, Link } from './location.tsx';
+import { Menu } from './menu.tsx';
+import type { Page } from './page.ts';
+import { strings } from './strings.ts';
+import { type Theme, theme, themes } from './theme.ts';
+
+interface FrameProps {
+  readonly pages: readonly Page[];
+  readonly current: Page | undefined;
+  /** Beside the product's name: "operator". */
+  readonly word?: string;
+  /** Whose data is shown: the tenant, or the service. */
+  readonly context: string;
+  /** Name of the user. */
+  readonly user: string;
+  readonly onSignOut: () => void;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+/** What surrounds every page: pages at the side, the title, whose data it is, theme, and account. */
+export const Frame = ({ pages, current, word, context, user, onSignOut, title, children }: FrameProps) => (
+  <div class="frame">
+    <a class="skip no-print" href="#main">
+      {strings.skip}
+    </a>
+    <nav class="rail no-print" aria-label={strings.pages}>
+      <p class="brand">
+        <span class="brand-mark" aria-hidden="true" />
+        subreport
+        {word !== undefined && <span class="brand-word">{word}</span>}
+      </p>
+      <ul>
+        {pages
+          .filter(({ isHidden }) => isHidden !== true)
+          .map((page) => (
+            <li key={page.path}>
+              <Link href={page.path} class="rail-link" aria-current={page === current ? 'page' : undefined}>
+                <Icon icon={page.icon} size={18} />
+                <span>{page.label}</span>
+              </Link>
+            </li>
+          ))}
+      </ul>
+    </nav>
+    <header class="bar">
+      {/* focus goes here after a page change */}
+      <h1 id="title" tabIndex={-1}>
+        {title}
+      </h1>
+      <span class="context" title={context}>
+        {context}
+      </span>
+      <div class="bar-actions no-print">
+        <ThemeMenu />
+        <Menu
+          label={<span class="user">{user}</span>}
+          name={`${strings.account}: ${user}`}
+          icon={CircleUser}
+          variant="quiet"
+          items={[
+            {
+              label: strings.keys,
+              icon: Keyboard,
+              onSelect: () => {
+                keysAreShown.value = true;
+              },
+            },
+            { label: strings.signOut, icon: LogOut, onSelect: onSignOut },
+          ]}
+        />
+      </div>
+    </header>
+    <main id="main" key={currentLocation.value.path.split('/').slice(0, 3).join('/')}>
+      {children}
+    </main>
+    <LiveRegion />
+  </div>
+);
+
+const themeIcons = { system: Monitor, light: Sun, dark: Moon } as const;
+
+function ThemeMenu() {
+  const chosen = theme.value;
+  const choose = (value: Theme) => () => {
+    theme.value = value;
+  };
+  return (
+    <Menu
+      label=""
+      name={`${strings.theme.label}: ${strings.theme[chosen]}`}
+      icon={themeIcons[chosen]}
+      variant="quiet"
+      items={themes.map((value) => ({
+        label: strings.theme[value],
+        icon: themeIcons[value],
+        checked: value === chosen,
+        onSelect: choose(value),
+      }))}
+    />
+  );
+}

@@ -1,0 +1,85 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { Dialog } from './dialog.tsx';
+import { strings } from './strings.ts';
+
+/** A key that does something on the page that is open. */
+export interface Shortcut {
+  /** As in `KeyboardEvent.key`: "/", "j", "Enter". */
+  readonly key: string;
+  /** What it does, for the list of keys: "Add a filter". */
+  readonly label: string;
+  readonly run: (event: KeyboardEvent) => void;
+}
+
+const registered = signal<readonly Shortcut[]>([]);
+
+/** Whether the list of keys is open. */
+export const keysAreShown = signal(false);
+
+/** Registers keys while the component is drawn. */
+export function useShortcuts(shortcuts: readonly Shortcut[]): void {
+  useEffect(() => {
+    registered.value = [...registered.peek(), ...shortcuts];
+    return () => {
+      registered.value = registered.peek().filter((each) => !shortcuts.includes(each));
+    };
+  });
+}
+
+/** Whether a key belongs to what has the focus: a field, a menu or a dialog. */
+const isTaken = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  target.closest('input, select, textarea, [contenteditable], [popover], dialog') !== null;
+
+window.addEventListener('keydown', (event) => {
+  if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTaken(event.target)) return;
+  if (document.querySelector('dialog[open]') !== null) return;
+  if (event.key === '?') keysAreShown.value = true;
+  else
+    registered
+      .peek()
+      .findLast(({ key }) => key === event.key)
+      ?.run(event);
+});
+
+const shown: Readonly<Record<string, string>> = {
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  Escape: 'Esc',
+};
+
+/** The list of the keys that work on this page. Drawn once, beside the frame. */
+export function KeyboardHelp() {
+  if (!keysAreShown.value) return null;
+  const rows = Map.groupBy(registered.value, ({ label }) => label);
+  return (
+    <Dialog
+      title={strings.keys}
+      onClose={() => {
+        keysAreShown.value = false;
+      }}
+    >
+      <dl class="keys">
+        {[...rows].map(([label, shortcuts]) => (
+          <div key={label}>
+            <dt>
+              {shortcuts.map(({ key }) => (
+                <kbd key={key}>{shown[key] ?? key}</kbd>
+              ))}
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <kbd>?</kbd>
+          </dt>
+          <dd>{strings.keys}</dd>
+        </div>
+      </dl>
+    </Dialog>
+  );
+}

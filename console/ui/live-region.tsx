@@ -1,0 +1,19 @@
+import { signal } from '@preact/signals';
+
+const message = signal('');
+
+/** Has screen readers say a sentence, once what they say now has ended. */
+export function announce(text: string): void {
+  message.value = '';
+  // the same sentence again is said again: the region must change
+  requestAnimationFrame(() => {
+    message.value = text;
+  });
+}
+
+/** Drawn once, by the frame. */
+export const LiveRegion = () => (
+  <div class="visually-hidden" role="status" aria-live="polite">
+    {message}
+  </div>
+);

@@ -1,0 +1,73 @@
+import type { IconNode } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useId, useRef } from 'preact/hooks';
+import { Icon } from './icon.tsx';
+
+interface PopoverProps {
+  /** What the button shows. */
+  readonly label: ComponentChildren;
+  /** Name of the button if its content is not enough. */
+  readonly name?: string;
+  readonly icon?: IconNode;
+  readonly variant?: 'primary' | 'secondary' | 'quiet' | 'chip';
+  /** What the opened part is, for screen readers. */
+  readonly kind?: 'dialog' | 'menu' | 'listbox';
+  /** Receives a function that closes the popover. It is called at each opening. */
+  readonly children: (close: () => void) => ComponentChildren;
+  readonly onOpen?: (content: HTMLElement) => void;
+}
+
+const gap = 4;
+const margin = 8;
+
+/** Places the opened part below its button, or above it, inside the window. */
+function place(content: HTMLElement, button: HTMLElement): void {
+  const { left, top, bottom } = button.getBoundingClientRect();
+  const { offsetWidth, offsetHeight } = content;
+  const below = bottom + gap;
+  const fitsBelow = below + offsetHeight + margin <= window.innerHeight || top < window.innerHeight / 2;
+  const lowest = window.innerHeight - offsetHeight - margin;
+  content.style.left = `${Math.max(margin, Math.min(left, window.innerWidth - offsetWidth - margin))}px`;
+  content.style.top = `${Math.max(margin, fitsBelow ? Math.min(below, lowest) : top - offsetHeight - gap)}px`;
+}
+
+/** A button that opens a part over the page. Esc or a click elsewhere closes it. */
+export function Popover({ label, name, icon, variant = 'secondary', kind, children, onOpen }: PopoverProps) {
+  const id = useId();
+  const content = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = (): void => {
+    content.current?.hidePopover();
+    button.current?.focus();
+  };
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={`button ${variant}`}
+        popovertarget={id}
+        aria-haspopup={kind ?? 'dialog'}
+        aria-label={name}
+        title={name}
+      >
+        {icon && <Icon icon={icon} />}
+        {label}
+      </button>
+      <div
+        ref={content}
+        id={id}
+        popover="auto"
+        class="popover"
+        onToggle={(event) => {
+          const { current } = content;
+          if (event.newState !== 'open' || current === null || button.current === null) return;
+          place(current, button.current);
+          onOpen?.(current);
+        }}
+      >
+        {children(close)}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,153 @@
+import { type Signal, signal } from '@preact/signals';
+import { RequestError, requestJson } from './request.ts';
+
+/** What the service says of every session. */
+export interface SessionBody {
+  readonly idle_seconds: number;
+  readonly ends_at: string;
+}
+
+/** A way to sign in: with credentials in a form, or at the identity provider. */
+export type SignInWay = 'secret' | 'provider';
+
+export type SessionState<Body extends SessionBody> =
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'unreachable'; readonly error: unknown }
+  | { readonly kind: 'signed-out'; readonly ways: readonly SignInWay[] }
+  | { readonly kind: 'signed-in'; readonly session: Body }
+  /** It ended while a page was open, which stays on screen until the user signs in again. */
+  | { readonly kind: 'expired'; readonly session: Body; readonly ways: readonly SignInWay[] };
+
+const path = '/console/session';
+/** Time for the service to begin its response. */
+const responseMs = 30_000;
+
+/** The session of this page. The browser sends its cookie; no script can read it. */
+export class SessionKeeper<Body extends SessionBody> {
+  readonly state: Signal<SessionState<Body>> = signal<SessionState<Body>>({ kind: 'starting' });
+  readonly #channel = new BroadcastChannel('subreport-session');
+  readonly #isSame: (a: Body, b: Body) => boolean;
+  #ended = new AbortController();
+  #resumed = Promise.withResolvers<void>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** `isSame` compares the users of two sessions. */
+  constructor(isSame: (a: Body, b: Body) => boolean) {
+    this.#isSame = isSame;
+    this.#channel.addEventListener('message', () => void this.check());
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'visible') void this.check();
+    });
+  }
+
+  /** Finds out whether the browser has a session. */
+  async start(): Promise<void> {
+    try {
+      this.#begin(await requestJson<Body>(path));
+    } catch (error) {
+      this.state.value = isUnauthorised(error)
+        ? { kind: 'signed-out', ways: waysOf(error) }
+        : { kind: 'unreachable', error };
+    }
+  }
+
+  /** Begins a session with credentials. Rejects with `RequestError`. */
+  async signIn(credentials: object): Promise<void> {
+    this.#begin(await requestJson<Body>(path, { method: 'POST', body: credentials }));
+    this.#channel.postMessage('signed in');
+  }
+
+  /** Ends the session; responses that arrive later are dropped. */
+  async signOut(): Promise<void> {
+    await requestJson(path, { method: 'DELETE' });
+    this.#channel.postMessage('signed out');
+    this.#leave();
+    await this.start();
+  }
+
+  /** Asks in the background whether the session still exists. */
+  async check(): Promise<void> {
+    const { kind } = this.state.value;
+    if (kind !== 'signed-in' && kind !== 'expired') return;
+    try {
+      this.#begin(await requestJson<Body>(path, { background: true }));
+    } catch (error) {
+      if (isUnauthorised(error)) this.#expire(waysOf(error));
+    }
+  }
+
+  /**
+   * `fetch` with the cookie. If the session has expired, the request waits until the user has
+   * signed in again, and is then sent once more. After sign-out it rejects with an `AbortError`.
+   */
+  readonly fetch: typeof fetch = async (input, init = {}) => {
+    for (;;) {
+      const { signal } = this.#ended;
+      const response = await this.#send(input, init, signal);
+      if (!new Headers(init.headers).has('x-background')) this.#watchIdle();
+      if (response.status !== 401) return response;
+      await this.check();
+      if (this.state.value.kind === 'expired') await settledOrAborted(this.#resumed.promise, signal);
+      else if (this.state.value.kind !== 'signed-in') return response;
+    }
+  };
+
+  async #send(input: RequestInfo | URL, init: RequestInit, ended: AbortSignal): Promise<Response> {
+    const slow = new AbortController();
+    const timer = setTimeout(() => slow.abort(new DOMException('no response', 'TimeoutError')), responseMs);
+    const signals = [ended, slow.signal, ...(init.signal ? [init.signal] : [])];
+    try {
+      return await fetch(input, { ...init, credentials: 'same-origin', signal: AbortSignal.any(signals) });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #begin(session: Body): void {
+    const before = this.state.value;
+    const known = 'session' in before ? before.session : undefined;
+    // another user: what the page shows and has requested belongs to the one before
+    if (known !== undefined && !this.#isSame(known, session)) this.#leave();
+    this.state.value = { kind: 'signed-in', session };
+    this.#resumed.resolve();
+    this.#resumed = Promise.withResolvers<void>();
+    this.#watchIdle();
+  }
+
+  #expire(ways: readonly SignInWay[]): void {
+    const { value } = this.state;
+    if (value.kind === 'signed-in') this.state.value = { kind: 'expired', session: value.session, ways };
+  }
+
+  #leave(): void {
+    clearTimeout(this.#timer);
+    this.#ended.abort(new DOMException('signed out', 'AbortError'));
+    this.#ended = new AbortController();
+    this.state.value = { kind: 'starting' };
+  }
+
+  /** Checks the session when it should have ended: idle since this request, or at its end. */
+  #watchIdle(): void {
+    const { value } = this.state;
+    if (value.kind !== 'signed-in') return;
+    const { idle_seconds, ends_at } = value.session;
+    const leftMs = Math.min(idle_seconds * 1000, Date.parse(ends_at) - Date.now());
+    clearTimeout(this.#timer);
+    // a second later, so that the service agrees; timers hold at most 2^31 ms
+    this.#timer = setTimeout(() => void this.check(), Math.min(Math.max(leftMs, 0) + 1_000, 2_000_000_000));
+  }
+}
+
+const isUnauthorised = (error: unknown): error is RequestError => error instanceof RequestError && error.status === 401;
+
+function waysOf({ problem }: RequestError): readonly SignInWay[] {
+  const { sign_in: ways } = problem;
+  return Array.isArray(ways) ? ways.filter((way) => way === 'secret' || way === 'provider') : ['secret'];
+}
+
+function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    promise.then(resolve, reject);
+  });
+}

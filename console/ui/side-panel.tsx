@@ -1,0 +1,44 @@
+import { X } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { IconButton } from './button.tsx';
+import { strings } from './strings.ts';
+
+interface SidePanelProps {
+  readonly title: ComponentChildren;
+  readonly onClose: () => void;
+  /** Shown before the close button, such as previous and next. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A panel at the side that leaves the page usable. Takes focus; Esc closes it and gives it back. */
+export function SidePanel({ title, onClose, actions, children }: SidePanelProps) {
+  const id = useId();
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    panel.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <aside
+      ref={panel}
+      class="side-panel"
+      aria-labelledby={id}
+      tabIndex={-1}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+      }}
+    >
+      <header class="side-panel-header">
+        <h2 id={id}>{title}</h2>
+        {actions}
+        <IconButton icon={X} label={strings.close} onClick={onClose} />
+      </header>
+      {children}
+    </aside>
+  );
+}

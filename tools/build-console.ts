@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, watch } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { transform } from 'lightningcss';
+import { rolldown } from 'rolldown';
+
+// Builds the consoles and the script of /docs into dist/console/: `npm run build`. With --watch, it
+// builds again after each change.
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const sources = join(root, 'console');
+
+/** Where `npm run build` writes, and where the service reads. */
+export const consolesFolder = join(root, 'dist/console');
+
+/** A file below a folder of the output. */
+interface BuiltFile {
+  readonly name: string;
+  readonly content: string;
+  /** A start of the page loads it: the entry and its static imports. */
+  readonly isFirst?: boolean;
+}
+
+/** Files that browsers request in a compressed form; smaller ones gain nothing. */
+const compressedFrom = 1_000;
+
+/** Builds everything into a folder, and removes the files of older builds. */
+export async function buildConsoles(folder: string): Promise<void> {
+  await Promise.all([buildConsole('report', folder), buildConsole('operator', folder), buildReference(folder)]);
+}
+
+async function buildConsole(name: string, folder: string): Promise<void> {
+  const [scripts, style] = await Promise.all([bundle(join(sources, name, 'main.tsx')), buildStyle(name)]);
+  const icon = hashed('icon.svg', await readFile(join(sources, name, 'icon.svg'), 'utf8'));
+  const html = await renderPage({ scripts, style, icon });
+  const written = await writeFiles(join(folder, name), [
+    ...[...scripts, style, icon].map((file) => ({ ...file, name: `static/${file.name}` })),
+    { name: 'index.html', content: html },
+  ]);
+  await removeOthers(join(folder, name), written);
+}
+
+async function buildReference(folder: string): Promise<void> {
+  const [script] = await bundle(join(sources, 'reference/reference.ts'));
+  await writeFiles(join(folder, 'reference'), [{ name: 'reference.js', content: script?.content ?? '' }]);
+}
+
+/** Bundles an entry; its first file is that of the entry. */
+async function bundle(entry: string): Promise<readonly BuiltFile[]> {
+  const built = await rolldown({
+    input: entry,
+    platform: 'browser',
+    logLevel: 'warn',
+    transform: { target: 'es2023' },
+  });
+  try {
+    const names = { entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' };
+    const { output } = await built.generate({ format: 'esm', minify: true, ...names });
+    const first = new Set([output[0].fileName, ...output[0].imports]);
+    return output.flatMap((file) =>
+      file.type === 'chunk' ? [{ name: file.fileName, content: file.code, isFirst: first.has(file.fileName) }] : [],
+    );
+  } finally {
+    await built.close();
+  }
+}
+
+/** One style sheet: the tokens, the other styles of ui/ and charts/, and those of the console. */
+async function buildStyle(name: string): Promise<BuiltFile> {
+  const files = ['ui/tokens.css', 'ui/base.css', ...['ui', 'charts', name].flatMap(stylesIn)];
+  const texts = await Promise.all([...new Set(files)].map((file) => readFile(join(sources, file), 'utf8')));
+  const { code } = transform({ filename: `${name}.css`, code: Buffer.from(texts.join('\n')), minify: true });
+  return hashed('style.css', new TextDecoder().decode(code));
+}
+
+const stylesIn = (folder: string): string[] => globSync(`${folder}/**/*.css`, { cwd: sources }).sort();
+
+function hashed(name: string, content: string): BuiltFile {
+  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 8);
+  return { name: name.replace('.', `-${hash}.`), content };
+}
+
+interface PageFiles {
+  readonly scripts: readonly BuiltFile[];
+  readonly style: BuiltFile;
+  readonly icon: BuiltFile;
+}
+
+async function renderPage({ scripts, style, icon }: PageFiles): Promise<string> {
+  const template = await readFile(join(sources, 'ui/page.html'), 'utf8');
+  const [entry, ...imports] = scripts.filter(({ isFirst }) => isFirst === true);
+  const url = (file: BuiltFile | undefined): string => `/console/static/${file?.name}`;
+  return template
+    .replace('{icon}', url(icon))
+    .replace('{style}', url(style))
+    .replace('{script}', url(entry))
+    .replace(
+      '<!-- imports -->',
+      imports.map((file) => `<link rel="modulepreload" href="${url(file)}" />`).join('\n    '),
+    );
+}
+
+/** Writes files with their compressed forms; returns the names. Known hashes are kept. */
+async function writeFiles(folder: string, files: readonly BuiltFile[]): Promise<ReadonlySet<string>> {
+  const names = await Promise.all(
+    files.map(async ({ name, content }) => {
+      const path = join(folder, name);
+      const compressed = name.startsWith('static/') && content.length >= compressedFrom;
+      const all = compressed ? [name, `${name}.br`, `${name}.gz`] : [name];
+      if (compressed && all.every((each) => existsSync(join(folder, each)))) return all;
+      await mkdir(dirname(path), { recursive: true });
+      if (compressed) {
+        const [br, gz] = await Promise.all([promisify(brotliCompress)(content), promisify(gzip)(content)]);
+        await Promise.all([writeFile(`${path}.br`, br), writeFile(`${path}.gz`, gz)]);
+      }
+      await writeFile(path, content);
+      return all;
+    }),
+  );
+  return new Set(names.flat());
+}
+
+async function removeOthers(folder: string, kept: ReadonlySet<string>): Promise<void> {
+  const names = await readdir(join(folder, 'static'));
+  const old = names.map((name) => `static/${name}`).filter((name) => !kept.has(name));
+  await Promise.all(old.map((name) => rm(join(folder, name), { force: true })));
+}
+
+/** Builds after each change of a source; several changes at once make one build. */
+function buildOnChange(): void {
+  let timer: NodeJS.Timeout | undefined;
+  const build = (): void => {
+    const started = performance.now();
+    buildConsoles(consolesFolder).then(
+      () => console.log(`built in ${(performance.now() - started).toFixed(0)} ms`),
+      (error: unknown) => console.error(error),
+    );
+  };
+  for (const folder of [sources, join(root, 'src/client')])
+    watch(folder, { recursive: true }, () => {
+      clearTimeout(timer);
+      timer = setTimeout(build, 50);
+    });
+}
+
+if (import.meta.main) {
+  await buildConsoles(consolesFolder);
+  if (process.argv.includes('--watch')) buildOnChange();
+}
