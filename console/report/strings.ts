@@ -96,6 +96,5 @@ export const strings = {
   },
 } as const;
 
-
 const digits = new Intl.NumberFormat('en');
 const inDigits = (count: number): string => digits.format(count);
