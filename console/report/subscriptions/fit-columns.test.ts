@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { columnIds, columnWidths, fitColumns, tableWidthMin } from './fit-columns.ts';
+
+test.each([
+  // window 1024 px: 208 px of it for the rail, 48 px for margins
+  [768, ['status', 'product', 'iccid', 'created', 'ends', 'renews']],
+  [1184, ['status', 'product', 'iccid', 'device', 'plan', 'created', 'activated', 'ends', 'renews']],
+])('a table of %d px has the columns %j', (width, columns) => {
+  expect(fitColumns(width, {}).visible).toEqual(columns);
+});
+
+test('an ICCID has all its digits when there is room for them', () => {
+  expect(fitColumns(768, {}).isIccidFull).toBe(false);
+  expect(fitColumns(1552, {}).isIccidFull).toBe(true);
+});
+
+test('a chosen column takes the place of one that was not chosen', () => {
+  const { visible } = fitColumns(768, { device: true });
+  expect(visible).toContain('device');
+  expect(visible).not.toContain('renews');
+});
+
+test('a hidden column leaves its room to the others', () => {
+  const { visible } = fitColumns(768, { iccid: false, renews: false });
+  expect(visible).toEqual(['status', 'product', 'device', 'created', 'activated', 'ends']);
+});
+
+test('columns never need more than the width of the table, whatever was chosen', () => {
+  const all = Object.fromEntries(columnIds.map((id) => [id, true]));
+  for (let width = tableWidthMin; width < 2000; width += 20) {
+    const { visible } = fitColumns(width, all);
+    expect(visible.reduce((sum, id) => sum + columnWidths[id], 0)).toBeLessThanOrEqual(width);
+  }
+});

@@ -1,0 +1,78 @@
+/** The columns of the table, the most wanted first. */
+export const columnIds = [
+  'status',
+  'product',
+  'iccid',
+  'created',
+  'ends',
+  'renews',
+  'activated',
+  'device',
+  'plan',
+  'id',
+] as const;
+export type ColumnId = (typeof columnIds)[number];
+
+/** Least widths in pixels at which no cell is cut, except for long names and ids. */
+export const columnWidths: { readonly [Id in ColumnId]: number } = {
+  status: 116,
+  product: 160,
+  iccid: 172,
+  created: 112,
+  ends: 116,
+  renews: 88,
+  activated: 112,
+  device: 132,
+  plan: 132,
+  id: 150,
+};
+
+/** The width of an ICCID with all its digits. */
+const fullIccidWidth = 244;
+
+/** Columns that the user has shown or hidden; the others are shown while there is room. */
+export type ColumnChoices = { readonly [Id in ColumnId]?: boolean };
+
+/** The columns that name the record: always shown. */
+export const requiredColumns: readonly ColumnId[] = ['status', 'product'];
+
+interface FittedColumns {
+  /** In the order of the table. */
+  readonly visible: readonly ColumnId[];
+  /** Whether an ICCID has room for all its digits. */
+  readonly isIccidFull: boolean;
+}
+
+/** The columns that a table of this width has room for: the chosen ones first. */
+export function fitColumns(width: number, choices: ColumnChoices): FittedColumns {
+  const rank = (id: ColumnId): number => (requiredColumns.includes(id) ? 0 : choices[id] === true ? 1 : 2);
+  const wanted = columnIds.filter((id) => rank(id) === 0 || (choices[id] ?? id !== 'id')).sort((a, b) => rank(a) - rank(b));
+  const visible = new Set<ColumnId>();
+  let room = width;
+  for (const id of wanted) {
+    if (columnWidths[id] > room && !requiredColumns.includes(id)) continue;
+    visible.add(id);
+    room -= columnWidths[id];
+  }
+  return {
+    visible: tableOrder.filter((id) => visible.has(id)),
+    isIccidFull: room >= fullIccidWidth - columnWidths.iccid,
+  };
+}
+
+/** From left to right. */
+const tableOrder: readonly ColumnId[] = [
+  'status',
+  'product',
+  'iccid',
+  'device',
+  'plan',
+  'created',
+  'activated',
+  'ends',
+  'renews',
+  'id',
+];
+
+/** Below this width, a record takes two lines instead of a table row. */
+export const tableWidthMin = 640;
