@@ -1,3 +1,5 @@
+import { formatCount } from '../ui/format-count.ts';
+
 /** Every text of the report console, by page. */
 export const strings = {
   common: {
@@ -21,7 +23,7 @@ export const strings = {
   },
   subscriptions: {
     title: 'Subscriptions',
-    count: (count: number) => (count === 1 ? '1 subscription' : `${inDigits(count)} subscriptions`),
+    count: (count: number) => (count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`),
     order: {
       '-createdDate': 'newest first',
       createdDate: 'oldest first',
@@ -51,8 +53,8 @@ export const strings = {
       last12Months: 'last 12 months',
     },
     within: (duration: string) => `within ${duration}`,
-    days: (count: number) => (count === 1 ? '1 day' : `${inDigits(count)} days`),
-    hours: (count: number) => (count === 1 ? '1 hour' : `${inDigits(count)} hours`),
+    days: (count: number) => (count === 1 ? '1 day' : `${formatCount(count)} days`),
+    hours: (count: number) => (count === 1 ? '1 hour' : `${formatCount(count)} hours`),
     interval: {
       any: 'at any time',
       on: (day: string) => `on ${day}`,
@@ -65,6 +67,12 @@ export const strings = {
     },
     renews: { true: 'renews', false: 'does not renew' },
     hiddenSubscriber: 'not in the link',
+    end: {
+      today: 'today',
+      tomorrow: 'tomorrow',
+      endedToday: 'ended today',
+      inDays: (days: number) => `in ${days} days`,
+    },
     /** How the sentence above the table names a filter. */
     phrase: {
       status: (words: readonly string[]) => `status ${words.join(' or ')}`,
@@ -95,6 +103,3 @@ export const strings = {
     title: 'Changes',
   },
 } as const;
-
-const digits = new Intl.NumberFormat('en');
-const inDigits = (count: number): string => digits.format(count);

@@ -1,9 +1,9 @@
+import { statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { type CreatedPreset, presetOf } from './days.ts';
 import { describeAfterBefore, describeDuration, describeFromTo } from './describe-interval.ts';
 import { groupIccid } from './iccid.ts';
 import type { FilterName, ReportFilters, ReportState } from './report-state.ts';
-import { statusWord } from './status-word.ts';
 
 const text = strings.subscriptions;
 

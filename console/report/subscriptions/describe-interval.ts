@@ -1,7 +1,7 @@
 import { formatDuration, parseDuration } from '../../../src/contract/duration.ts';
+import { formatDay, formatUtc } from '../../ui/format-date.ts';
 import { strings } from '../strings.ts';
 import { dayAfter, dayFrom, dayUntil } from './days.ts';
-import { longTime, shortDate } from './short-date.ts';
 
 const { interval: words, days, hours } = strings.subscriptions;
 
@@ -25,7 +25,7 @@ export function describeAfterBefore(after: string | undefined, before: string | 
 }
 
 const boundOf = (day: string | undefined, phrase: (time: string) => string, instant: string): Bound =>
-  day === undefined ? { phrase: phrase(longTime(instant)) } : { day: shortDate(day) };
+  day === undefined ? { phrase: phrase(formatUtc(new Date(instant))) } : { day: formatDay(new Date(day)) };
 
 function describe(start: Bound, end: Bound): string {
   if (start !== undefined && end !== undefined && 'day' in start && 'day' in end)

@@ -46,7 +46,9 @@ interface FittedColumns {
 /** The columns that a table of this width has room for: the chosen ones first. */
 export function fitColumns(width: number, choices: ColumnChoices): FittedColumns {
   const rank = (id: ColumnId): number => (requiredColumns.includes(id) ? 0 : choices[id] === true ? 1 : 2);
-  const wanted = columnIds.filter((id) => rank(id) === 0 || (choices[id] ?? id !== 'id')).sort((a, b) => rank(a) - rank(b));
+  const wanted = columnIds
+    .filter((id) => rank(id) === 0 || (choices[id] ?? id !== 'id'))
+    .sort((a, b) => rank(a) - rank(b));
   const visible = new Set<ColumnId>();
   let room = width;
   for (const id of wanted) {

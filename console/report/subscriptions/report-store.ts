@@ -110,7 +110,8 @@ function abort(): void {
 
 async function load(state: ReportState, place: Place): Promise<void> {
   abort();
-  const { signal } = (controller = new AbortController());
+  controller = new AbortController();
+  const { signal } = controller;
   const memory = memories.current;
   pending.value = { state, place };
   try {
