@@ -7,11 +7,12 @@ import type { OperatorContext } from '../../operator/perform.ts';
 import { type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Store } from '../../storage/store.ts';
 import { queryOf } from '../listener/query-of.ts';
+import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { actorOf } from './actor-of.ts';
 import { keyedRequestOf } from './idempotency.ts';
-import { readJsonBody, readPath, readQuery } from './read-request.ts';
+import { readPath, readQuery } from './read-request.ts';
 import { rejectAction } from './reject-action.ts';
 
 /** What the routes of the operator's API need. */
@@ -55,12 +56,7 @@ export async function addOperatorRoutes(
   groups: readonly ((add: AddRoute) => void)[],
 ): Promise<void> {
   await app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer' },
-      async (_request: unknown, body: Buffer) => body,
-    );
+    acceptJsonBodies(scope);
     const add: AddRoute = (id, handle) => {
       const operation: OperatorOperation = operatorApi[id];
       scope.route({

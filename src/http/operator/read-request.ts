@@ -1,13 +1,11 @@
-import type { TObject, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { parseForm } from '../../contract/form.ts';
-import { parseJsonObject } from '../../contract/json-object.ts';
 import { pathParameters } from '../../contract/operator-parameters.ts';
 import { describeFaults, malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
 import type { Fault } from '../../contract/problem.ts';
 import { ProblemError } from '../../contract/problem-error.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
 import { shorten } from '../../contract/shorten.ts';
-import { valueFault } from '../../contract/value-fault.ts';
 import { RequestError } from '../listener/error.ts';
 
 /**
@@ -48,28 +46,4 @@ function readParameter(schema: TSchema, value: string): string | number | undefi
   const { enum: allowed } = schema as { enum?: readonly string[] };
   const isAllowed = allowed === undefined ? fitsText(schema, value) : allowed.includes(value);
   return isAllowed ? value : undefined;
-}
-
-/**
- * Reads a JSON body by its schema; throws `ProblemError` with every fault. An absent body has no
- * members.
- */
-export function readJsonBody(body: Buffer | undefined, schema: TObject): Readonly<Record<string, unknown>> {
-  const parsed = body === undefined || body.length === 0 ? { members: {}, names: [] } : parseJsonObject(body);
-  if (parsed === undefined)
-    throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the body: it must be one JSON object in UTF-8');
-  const { members, names } = parsed;
-  const known = Object.keys(schema.properties);
-  const faults = nameFaults(
-    names.map((name) => ({ name })),
-    known,
-  );
-  for (const name of known) {
-    const property = schema.properties[name] as TSchema;
-    const isRequired = schema.required?.includes(name) === true;
-    const fault = Object.hasOwn(members, name) || isRequired ? valueFault(name, property, members[name]) : undefined;
-    if (fault !== undefined) faults.push(fault);
-  }
-  if (faults.length > 0) throw new ProblemError(describeFaults(faults, false));
-  return members;
 }
