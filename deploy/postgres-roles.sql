@@ -48,6 +48,7 @@ do $$ declare
     "import_history": "select, insert, update, delete",
     "import_latest": "select, insert, update, delete",
     "import_rejection": "select, insert, update, delete",
+    "operator_session": "select, insert, update, delete",
     "operator_token": "select, insert, update",
     "refresh_family": "select, insert, update, delete",
     "schema_migration": "select",

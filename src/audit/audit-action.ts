@@ -73,6 +73,7 @@ const callerActions = {
     summary: 'A page of the service, such as the console, signs in a client, or is refused',
     details: perMinute,
   },
+  'console.sign-out': { summary: 'A person signs out of the console', details: perMinute },
   'token.request': { summary: 'A token is refused', details: perMinute },
   'token.reuse': {
     summary: 'A used refresh token is presented again; its family is revoked',

@@ -11,8 +11,8 @@ interface TokenOutcome {
   readonly outcome: 'accepted' | 'refused';
   readonly error?: TokenErrorCode;
   readonly family?: string;
-  /** Whether a page of this service, such as the console, signs a client in. */
-  readonly purpose?: 'sign-in';
+  /** Whether a page of this service, such as the console, signs a client in or out. */
+  readonly purpose?: 'sign-in' | 'sign-out';
 }
 
 interface Client {
@@ -27,24 +27,24 @@ const actionOf: Readonly<Record<string, AuditAction>> = {
 };
 
 /**
- * Returns the event of a request with client credentials: a refusal, the reuse of a refresh token
- * or a sign-in by a page of this service. Returns `undefined` if the audit log does not record it.
+ * Returns the event of a request with client credentials: a refusal, the reuse of a refresh token,
+ * or a sign-in or sign-out by a page of this service. Returns `undefined` if the audit log does not
+ * record it.
  */
 export function tokenEvent(
   route: string | null,
   client: Client | null,
   { address, claimed_client_id: claimed, outcome, error, family, purpose }: TokenOutcome,
 ): AuditEvent | undefined {
-  const action = actionOf[route ?? ''];
+  const action = purpose === undefined ? actionOf[route ?? ''] : (`console.${purpose}` as const);
   const isRefused = outcome === 'refused';
-  const isSignIn = purpose === 'sign-in';
   if (action === undefined || isOurFault(error)) return undefined;
-  if (!isRefused && !isSignIn) return undefined;
+  if (!isRefused && purpose === undefined) return undefined;
   const isReuse = isRefused && family !== undefined;
   return {
     actor: { kind: client === null ? 'anonymous' : 'client', id: client?.clientId ?? null, name: null },
     address,
-    action: isReuse ? 'token.reuse' : isSignIn ? 'console.sign-in' : action,
+    action: isReuse ? 'token.reuse' : action,
     tenant: client?.tenant ?? null,
     clientId: client?.clientId ?? claimed,
     outcome: isRefused ? 'refused' : 'ok',

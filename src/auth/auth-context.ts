@@ -3,12 +3,13 @@ import type { RefreshTokenUse } from '../storage/tables/client.ts';
 import type { FailureBudget } from './failure-budget.ts';
 import type { FamilyLimit } from './family-limit.ts';
 import type { KeyRing } from './key-ring.ts';
+import type { SessionLimits } from './session-lifetime.ts';
 
 /** The current time in whole UTC epoch seconds; injected so that tests control it. */
 export type Clock = () => number;
 
 /** Settings of tokens; all times in seconds. */
-interface AuthSettings {
+interface AuthSettings extends SessionLimits {
   /** The issuer: the public URL of the service, without a trailing slash (RFC 8414 §2). */
   readonly issuer: string;
   /** The audience of access tokens: the base URL of the API. */

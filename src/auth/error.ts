@@ -101,3 +101,32 @@ export class ThrottledError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/**
+ * Why the session of a console does not authorize a request.
+ * - `MISSING`: no session was sent.
+ * - `UNKNOWN`: there is none with this id, or it was removed after its end.
+ * - `IDLE`: it was not used for too long.
+ * - `OLD`: it reached its maximum age.
+ * - `REVOKED`: it was signed out or revoked, or its client was disabled.
+ */
+export type SessionErrorCode = 'MISSING' | 'UNKNOWN' | 'IDLE' | 'OLD' | 'REVOKED';
+
+/** A request without a session, or with one that has ended. The message is shown to the person. */
+export class SessionError extends Error {
+  override readonly name = 'SessionError';
+  readonly code: SessionErrorCode;
+
+  constructor(code: SessionErrorCode) {
+    super(sessionMessages[code]);
+    this.code = code;
+  }
+}
+
+const sessionMessages: Readonly<Record<SessionErrorCode, string>> = {
+  MISSING: 'Cannot respond without a session: sign in to the console',
+  UNKNOWN: 'Cannot continue the session: it has ended; sign in again',
+  IDLE: 'Cannot continue the session: it ended because it was not used; sign in again',
+  OLD: 'Cannot continue the session: it reached its maximum age; sign in again',
+  REVOKED: 'Cannot continue the session: it was signed out or revoked; sign in again',
+};

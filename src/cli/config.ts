@@ -39,6 +39,18 @@ export const settings = {
     'Whether serve may start although clients on other machines use plain http, which exposes tokens and secrets on the network',
   ),
   CONSOLE: oneOf(['true', 'false'], 'true', 'Whether the web console is served at /console of each listener'),
+  CONSOLE_IDLE_SECONDS: wholeNumber(
+    60,
+    86_400,
+    1_800,
+    'Time without use after which a session of a console ends (docs/console.md)',
+  ),
+  CONSOLE_SESSION_SECONDS: wholeNumber(
+    60,
+    2_592_000,
+    43_200,
+    'Time after which a person must sign in to a console again, however often the session is used',
+  ),
   DATA_DIR: text('./data', 'a directory, such as /var/lib/subreport', 'Directory of the SQLite database (mode 0700)'),
   DATABASE_URL: url(
     ['postgres', 'postgresql'],

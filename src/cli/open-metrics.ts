@@ -1,4 +1,5 @@
 import { listRotations } from '../auth/rotate-due-keys.ts';
+import { consoleOperations } from '../contract/console-session.ts';
 import { operations } from '../contract/operations.ts';
 import { operatorOperations } from '../contract/operator-operations.ts';
 import { operationNames } from '../http/listener/operation-names.ts';
@@ -67,7 +68,7 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
   });
   return {
     metrics,
-    observePublic: metrics.measureListener('public', operationNames(operations)),
+    observePublic: metrics.measureListener('public', operationNames({ ...operations, ...consoleOperations })),
     observeManagement: metrics.measureListener('management', operationNames(operatorOperations)),
   };
 }

@@ -171,6 +171,8 @@ const authSettings = (config: Config): AuthContext['settings'] => ({
   refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
   refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
   refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
+  sessionIdleSeconds: config.CONSOLE_IDLE_SECONDS,
+  sessionSeconds: config.CONSOLE_SESSION_SECONDS,
   refreshTokenUse: config.REFRESH_TOKEN_USE,
   keycloakMembers: config.KEYCLOAK_MEMBERS === 'true',
 });

@@ -5,6 +5,7 @@ const titles: Readonly<Record<ErrorCode, string>> = {
   INVALID_HTTP_MESSAGE: 'The request cannot be parsed',
   INVALID_REQUEST_PARAMS: 'A request parameter is not valid',
   UNAUTHORISED: 'A valid access token is required',
+  SESSION_ENDED: 'The session of the console has ended',
   ACCESS_DENIED: 'The access token does not allow this',
   NOT_FOUND: 'The resource does not exist',
   METHOD_NOT_ALLOWED: 'The method is not allowed for this resource',

@@ -1,9 +1,13 @@
 import type { TSchema } from 'typebox';
 import { errorTable } from './error.ts';
+import type { ErrorCode } from './error-code.ts';
 import { descriptionOf } from './schema.ts';
 import { Status } from './subscription.ts';
 import { summaryGroups } from './summary.ts';
 import { Type } from './type.ts';
+
+/** A code that only requests of the consoles' pages get, which are not part of the contract. */
+const consoleCode: ErrorCode = 'SESSION_ENDED';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -94,7 +98,9 @@ export function createResponses(commonHeaders: readonly string[]) {
   const problems = (...statuses: readonly number[]): Json =>
     Object.fromEntries(
       statuses.map((status) => {
-        const kinds = Object.entries(errorTable).filter(([, kind]) => kind.status === status);
+        const kinds = Object.entries(errorTable).filter(
+          ([code, kind]) => kind.status === status && code !== consoleCode,
+        );
         return [
           status,
           {

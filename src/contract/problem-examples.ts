@@ -12,6 +12,7 @@ const messages: Readonly<Record<ErrorCode, string>> = {
   INVALID_REQUEST_PARAMS: faultSentence(fault),
   UNAUTHORISED:
     'Cannot accept the access token: its client must be active and belong to its issuer, and it must not have been revoked',
+  SESSION_ENDED: 'Cannot continue the session: it ended because it was not used; sign in again',
   ACCESS_DENIED: "Cannot use the access token for this operation: its scope must include 'subscription:read'",
   NOT_FOUND: 'Cannot find the subscription: its id must be that of one of your subscriptions',
   METHOD_NOT_ALLOWED: 'Cannot use this method: it must be one of GET, HEAD',

@@ -15,10 +15,15 @@ import type { RateLimiter } from './listener/rate-limit.ts';
 import { createRepeatedRequests, installRepeatedRequests } from './listener/repeated-requests.ts';
 import { addTurns } from './listener/take-turn.ts';
 import { traceRequests } from './listener/tracing.ts';
+import { addConsoleSessionRoutes } from './oauth/console-session.ts';
 import { addMetadataRoutes } from './oauth/metadata.ts';
 import { addTokenRoute } from './oauth/token.ts';
 import { addTokenManagementRoutes } from './oauth/token-management.ts';
-import { addSubscriptionRoutes, type SubscriptionRoutes } from './report/subscription.ts';
+import {
+  type AddSubscriptionRoutes,
+  createSubscriptionRoutes,
+  type SubscriptionRoutes,
+} from './report/subscription.ts';
 
 /** What the public server needs. */
 interface ServerOptions
@@ -56,13 +61,15 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const repeated = createRepeatedRequests({ store, logger, now, isDraining, limiter, observe });
   installRepeatedRequests(app.server, repeated);
   traceRequests(app.server, isHttps ? 'https' : 'http');
-  addSubscriptionRoutes(app, options, repeated);
+  const addSubscriptionRoutes = createSubscriptionRoutes(options, repeated);
+  addSubscriptionRoutes(app);
   addTokenRoute(app, { auth, limiter, queue });
   addTokenManagementRoutes(app, { auth, limiter, queue }, options.resourceServer);
   addMetadataRoutes(app, options.auth);
   addHealthRoutes(app, options);
   const { openApi, publicUrl } = options;
   const hasConsole = options.hasConsole && consoleIsBuilt();
+  if (options.hasConsole) addConsoleApi(app, options, addSubscriptionRoutes);
   if (hasConsole) await addConsolePages(app, 'report');
   addHomeRoute(app, {
     title: 'subreport',
@@ -72,4 +79,24 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   await addDocsRoutes(app, { openApi, title: 'subreport: the API' });
   return app;
+}
+
+/** Adds the sessions of the console, and the report operations for their clients. */
+function addConsoleApi(
+  app: FastifyInstance,
+  { auth, limiter, queue, publicUrl }: ServerOptions,
+  addSubscriptionRoutes: AddSubscriptionRoutes,
+): void {
+  const signInMethods = ['secret'] as const;
+  const { authorize } = addConsoleSessionRoutes(app, { auth, limiter, queue, publicUrl, signInMethods });
+  app.register(
+    async (scope) => {
+      scope.addHook('onSend', async (_request, reply) => {
+        // the browser may be shared: nothing of a session stays in its cache
+        reply.header('cache-control', 'no-store').removeHeader('vary');
+      });
+      addSubscriptionRoutes(scope, authorize);
+    },
+    { prefix: '/console' },
+  );
 }

@@ -100,6 +100,15 @@ create table import_rejection (
   row_lines text not null
 );
 
+create table operator_session (
+  sha256 text collate "C" not null,
+  operator_id text collate "C" not null,
+  started_at bigint not null,
+  used_at bigint not null,
+  expires_at bigint not null,
+  cap_at bigint not null
+);
+
 create table operator_token (
   id text collate "C" not null,
   name text collate "C" not null,
@@ -121,7 +130,8 @@ create table refresh_family (
   cap_at bigint not null,
   revoked_at bigint,
   started_at bigint,
-  access_ends_at bigint
+  access_ends_at bigint,
+  session_sha256 text collate "C"
 );
 
 create table schema_migration (
@@ -216,6 +226,10 @@ alter table import_rejection add constraint import_rejection_pkey PRIMARY KEY (t
 
 alter table import_rejection add constraint import_rejection_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 
+alter table operator_session add constraint operator_session_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operator_token(id);
+
+alter table operator_session add constraint operator_session_pkey PRIMARY KEY (sha256);
+
 alter table operator_token add constraint operator_token_pkey PRIMARY KEY (id);
 
 alter table operator_token add constraint operator_token_sha256_key UNIQUE (sha256);
@@ -258,6 +272,10 @@ CREATE INDEX import_history_result ON public.import_history USING btree (result,
 
 CREATE INDEX import_history_tenant ON public.import_history USING btree (tenant_id, id);
 
+CREATE INDEX operator_session_expires ON public.operator_session USING btree (expires_at);
+
+CREATE INDEX operator_session_operator ON public.operator_session USING btree (operator_id, used_at);
+
 CREATE INDEX refresh_family_cap ON public.refresh_family USING btree (cap_at);
 
 CREATE INDEX refresh_family_expires ON public.refresh_family USING btree (expires_at);
@@ -267,6 +285,8 @@ CREATE INDEX refresh_family_live ON public.refresh_family USING btree (client_id
 CREATE INDEX refresh_family_revoked ON public.refresh_family USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 
 CREATE INDEX refresh_family_rotated ON public.refresh_family USING btree (client_id, rotated_at);
+
+CREATE UNIQUE INDEX refresh_family_session ON public.refresh_family USING btree (session_sha256) WHERE (session_sha256 IS NOT NULL);
 
 CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id);
 

@@ -121,6 +121,19 @@ CREATE TABLE import_rejection (
   primary key (tenant_id, import_id)
 ) strict, without rowid;
 
+CREATE TABLE operator_session (
+  sha256 text not null primary key,
+  operator_id text not null references operator_token (id),
+  started_at integer not null,
+  used_at integer not null,
+  expires_at integer not null,
+  cap_at integer not null
+) strict, without rowid;
+
+CREATE INDEX operator_session_expires on operator_session (expires_at);
+
+CREATE INDEX operator_session_operator on operator_session (operator_id, used_at);
+
 CREATE TABLE operator_token (
   id text not null primary key,
   name text not null,
@@ -140,7 +153,7 @@ CREATE TABLE refresh_family (
   rotated_at integer not null,
   expires_at integer not null,
   cap_at integer not null,
-  revoked_at integer, started_at integer, access_ends_at integer,
+  revoked_at integer, started_at integer, access_ends_at integer, session_sha256 text,
   primary key (client_id, id)
 ) strict;
 
@@ -153,6 +166,8 @@ CREATE INDEX refresh_family_live on refresh_family (client_id, rotated_at) where
 CREATE INDEX refresh_family_revoked on refresh_family (revoked_at) where revoked_at is not null;
 
 CREATE INDEX refresh_family_rotated on refresh_family (client_id, rotated_at);
+
+CREATE UNIQUE INDEX refresh_family_session on refresh_family (session_sha256) where session_sha256 is not null;
 
 CREATE TABLE schema_migration (name text not null primary key, checksum text not null, oldest_schema text) strict;
 

@@ -58,6 +58,8 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
         refreshTokenSeconds: 1_800,
         refreshFamilySeconds: 36_000,
         refreshGraceSeconds: 10,
+        sessionIdleSeconds: 1_800,
+        sessionSeconds: 43_200,
         refreshTokenUse: 'rotate',
         keycloakMembers: true,
       },

@@ -7,6 +7,7 @@ import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { signIn } from '../support/console-session.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -101,6 +102,11 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
     'A summary': async () => {
       await getTwice('/summary?by=status,product-id,month');
       await get('/summary?by=status&email=ada@example.com');
+    },
+    'A session of the console': async () => {
+      const session = await signIn(service.url, client);
+      expect((await session.send('/session')).status).toBe(200);
+      expect((await session.send('/session', { method: 'DELETE' })).status).toBe(204);
     },
     Changes: () => getTwice('/changes?size=5'),
     'A token': async () => {

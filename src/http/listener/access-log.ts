@@ -50,6 +50,7 @@ export type ResponseObserver = (line: AccessLine, outcome?: FastifyRequest['audi
 
 /** Logs every response. */
 export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | undefined): void {
+  app.decorateRequest('access', null);
   app.decorateRequest('audit', null);
   app.decorateRequest('refusedClientId', null);
   app.decorateRequest('operator', null);

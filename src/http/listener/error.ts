@@ -9,15 +9,23 @@ interface RequestErrorDetails {
   /** Further messages. */
   readonly more?: readonly string[];
   readonly faults?: readonly Fault[];
+  /** Further members of the body (RFC 9457 §3.2). */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /** A request that the HTTP layer itself refuses. The messages are shown to the client. */
 export class RequestError extends ProblemError {
   override readonly name = 'RequestError';
   readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, message: string, { headers = {}, more = [], faults = [] }: RequestErrorDetails = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { headers = {}, more = [], faults = [], members = {} }: RequestErrorDetails = {},
+  ) {
     super({ code, messages: [message, ...more], faults });
     this.headers = headers;
+    this.members = members;
   }
 }

@@ -9,8 +9,8 @@ export interface TokenAudit {
   readonly address: string;
   /** As the request claims it, before authentication. */
   readonly claimed_client_id: string | null;
-  /** Present if a page of this service, such as the console, signs a client in. */
-  readonly purpose?: 'sign-in';
+  /** Present if a page of this service, such as the console, signs a client in or out. */
+  readonly purpose?: 'sign-in' | 'sign-out';
   readonly outcome: 'accepted' | 'refused';
   readonly error?: TokenErrorCode;
   /** The refresh family that was used, created or revoked. */
@@ -28,9 +28,12 @@ declare module 'fastify' {
 
 /** Starts the audit of each request of a scope as refused. */
 export function addTokenAudit(scope: FastifyInstance): void {
-  scope.addHook('onRequest', async (request) => {
-    request.audit = { address: request.ip, claimed_client_id: null, outcome: 'refused' };
-  });
+  scope.addHook('onRequest', async (request) => startTokenAudit(request));
+}
+
+/** Starts the audit of a request as refused, unless `more` says otherwise. */
+export function startTokenAudit(request: FastifyRequest, more: Partial<TokenAudit> = {}): void {
+  request.audit = { address: request.ip, claimed_client_id: null, outcome: 'refused', ...more };
 }
 
 /** Adds fields to the audit of a request. */

@@ -45,7 +45,6 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   // a load takes as long as its client sends records
   const app = buildBaseServer({ ...options, isHttps: options.tls !== undefined, handleUnrouted, requestTimeoutMs: 0 });
   traceRequests(app.server, options.tls === undefined ? 'http' : 'https');
-  app.decorateRequest('access', null);
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
   await app.register(accepts);

@@ -41,93 +41,106 @@ export interface SubscriptionRoutes {
 /** Largest body of a search in bytes; the longest sensible one is a fourth of it. */
 const searchBytesMax = 16_384;
 
+/** Returns the client of a request, or rejects. */
+type AuthorizeRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<Access>;
+
 /**
- * Adds the report operations: `GET /v1/subscription`, its search by `POST`, its summary, its
- * changes, and `GET /v1/subscription/{id}`. Cached responses are offered to `repeated`.
+ * Adds the report operations to a scope, whose prefix precedes their paths. By default, the access
+ * token of a request authorizes it.
  */
-export function addSubscriptionRoutes(
-  app: FastifyInstance,
+export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: AuthorizeRequest) => void;
+
+/**
+ * Makes the function that adds the report operations: `GET /v1/subscription`, its search by `POST`,
+ * its summary, its changes, and `GET /v1/subscription/{id}`. Wherever they are added, they share
+ * the caches and limits. Cached responses are offered to `repeated`.
+ */
+export function createSubscriptionRoutes(
   routes: SubscriptionRoutes,
   repeated: RepeatedRequests,
-): void {
-  const { report, authorize, limiter, queue, exports, pageCacheBytes } = routes;
+): AddSubscriptionRoutes {
+  const { report, limiter, queue, exports, pageCacheBytes } = routes;
   const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store), repeated);
-  app.decorateRequest('access', null);
-  const onRequest = [
-    async (request: FastifyRequest) => {
-      request.access = await authorize(request.headers.authorization);
-    },
-    limiter.count,
-  ];
+  const sendReport = createReportSender({ report, exports, sendCached });
+  const sendSummary = createSummarySender({ report, sendCached });
+  const sendChanges = createChangesSender({ report, sendCached });
   // after the body has arrived
   const preHandler = (request: FastifyRequest, reply: FastifyReply) =>
     takeTurn(queue, accessOf(request).tenant, request, reply);
-  const sendReport = createReportSender({ report, exports, sendCached });
-  app.route({
-    method: 'GET',
-    url: routePath(operations.listSubscriptions.path),
-    onRequest,
-    preHandler,
-    handler: (request, reply) =>
-      sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
-  });
-  app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer', bodyLimit: searchBytesMax },
-      async (_request: FastifyRequest, body: Buffer) => body,
-    );
-    const { path } = operations.searchSubscriptions;
-    scope.get(path, handleUnrouted); // or a record of the id 'search' would be looked for
-    scope.route({
-      method: 'POST',
-      url: path,
+  const authorizeByToken: AuthorizeRequest = ({ headers }) => routes.authorize(headers.authorization);
+  return (app, authorize = authorizeByToken) => {
+    const onRequest = [
+      async (request: FastifyRequest, reply: FastifyReply) => {
+        request.access = await authorize(request, reply);
+      },
+      limiter.count,
+    ];
+    app.route({
+      method: 'GET',
+      url: routePath(operations.listSubscriptions.path),
       onRequest,
       preHandler,
       handler: (request, reply) =>
-        sendReport(request, reply, () => {
-          parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
-          const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
-          return parseSearch(body, report, acceptedFormat(request, formatWords));
-        }),
+        sendReport(request, reply, () => parseReport(queryOf(request), report, acceptedFormat(request, formatWords))),
     });
-  });
-  const sendSummary = createSummarySender({ report, sendCached });
-  app.route({
-    method: 'GET',
-    url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
-    onRequest: [...onRequest, acceptJson],
-    preHandler,
-    handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
-  });
-  const sendChanges = createChangesSender({ report, sendCached });
-  app.route({
-    method: 'GET',
-    url: operations.listSubscriptionChanges.path,
-    onRequest,
-    preHandler,
-    handler: (request, reply) =>
-      sendChanges(request, reply, () => parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats))),
-  });
-  app.route<{ Params: { id: string } }>({
-    method: 'GET',
-    url: routePath(operations.getSubscription.path),
-    onRequest: [...onRequest, acceptJson],
-    preHandler,
-    handler: async (request, reply) => {
-      parseNoParameters(queryOf(request));
-      const { tenant } = accessOf(request);
-      const { id } = request.params;
-      return sendCached(request, reply, {
-        key: ['record', id],
-        load: async () => {
-          const { record, revision } = await getSubscription(withinRequest(report, request), tenant, id);
-          return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
-        },
+    app.register(async (scope) => {
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser(
+        'application/json',
+        { parseAs: 'buffer', bodyLimit: searchBytesMax },
+        async (_request: FastifyRequest, body: Buffer) => body,
+      );
+      const { path } = operations.searchSubscriptions;
+      scope.get(path, handleUnrouted); // or a record of the id 'search' would be looked for
+      scope.route({
+        method: 'POST',
+        url: path,
+        onRequest,
+        preHandler,
+        handler: (request, reply) =>
+          sendReport(request, reply, () => {
+            parseNoParameters(queryOf(request), 'the parameters of a search must be members of its body');
+            const body = request.body instanceof Buffer ? request.body : Buffer.alloc(0);
+            return parseSearch(body, report, acceptedFormat(request, formatWords));
+          }),
       });
-    },
-  });
+    });
+    app.route({
+      method: 'GET',
+      url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
+      onRequest: [...onRequest, acceptJson],
+      preHandler,
+      handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
+    });
+    app.route({
+      method: 'GET',
+      url: operations.listSubscriptionChanges.path,
+      onRequest,
+      preHandler,
+      handler: (request, reply) =>
+        sendChanges(request, reply, () =>
+          parseChanges(queryOf(request), report, acceptedFormat(request, changeFormats)),
+        ),
+    });
+    app.route<{ Params: { id: string } }>({
+      method: 'GET',
+      url: routePath(operations.getSubscription.path),
+      onRequest: [...onRequest, acceptJson],
+      preHandler,
+      handler: async (request, reply) => {
+        parseNoParameters(queryOf(request));
+        const { tenant } = accessOf(request);
+        const { id } = request.params;
+        return sendCached(request, reply, {
+          key: ['record', id],
+          load: async () => {
+            const { record, revision } = await getSubscription(withinRequest(report, request), tenant, id);
+            return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };
+          },
+        });
+      },
+    });
+  };
 }
 
 /** Returns the format that `Accept` prefers, or `undefined` if it allows none of them. */

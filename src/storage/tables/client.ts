@@ -218,7 +218,8 @@ export const revokeAll = (clientId: string, nowSeconds: number): readonly Direct
   ]),
 ];
 
-function toClient(row: Row): ClientRow {
+/** Reads a client from a row with all columns of its table. */
+export function toClient(row: Row): ClientRow {
   return {
     clientId: String(row.client_id),
     tenant: row.tenant_id as TenantId,

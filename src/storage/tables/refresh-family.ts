@@ -54,7 +54,7 @@ const sweepRowsMax = 500;
 /**
  * Inserts a new family. With `familiesMax`, only that many families of the client, those used last,
  * can still be refreshed; access tokens of the others stay valid, and their rows are retained so
- * that they can be revoked.
+ * that they can be revoked. Sessions of the console have their own limit.
  */
 export async function insertRefreshFamily(
   store: Store,
@@ -75,6 +75,7 @@ export async function insertRefreshFamily(
   const trim = directoryStatement(
     `update refresh_family set expires_at = 0 where client_id = $1 and id in (
        select id from refresh_family where client_id = $1 and id <> $2 and revoked_at is null and expires_at > 0
+         and session_sha256 is null
        order by rotated_at desc, id limit 1000 offset $3)`,
     [clientId, id, familiesMax - 1],
   );

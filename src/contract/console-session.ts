@@ -1,0 +1,36 @@
+import type { Operation } from './operations.ts';
+
+/**
+ * Requests about the session of a console, the same on both listeners. They are for the pages of
+ * this service only, so they are not part of the API contract (docs/decisions/console-sessions.md).
+ */
+export const consoleOperations = {
+  signIn: { method: 'POST', path: '/console/session' },
+  getSession: { method: 'GET', path: '/console/session' },
+  signOut: { method: 'DELETE', path: '/console/session' },
+} as const satisfies Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
+
+/** Prefix of the API's paths for requests that a session authorizes. */
+export const consolePrefix = '/console';
+
+/** Header of a request that a page sends by itself, with the value `1`: no use of the session. */
+export const backgroundHeader = 'x-background';
+
+/** How a person can sign in to the report's console. */
+export type SignInMethod = 'secret' | 'provider';
+
+/** Times of a session. */
+interface SessionTimes {
+  /** Time without use after which the session ends, in seconds. */
+  readonly idle_seconds: number;
+  /** When it ends unless it is used: `2026-05-01T08:30:00Z`. */
+  readonly expires_at: string;
+  /** When it ends, however often it is used. */
+  readonly ends_at: string;
+}
+
+/** A session of the report's console. */
+export interface ConsoleSession extends SessionTimes {
+  readonly client_id: string;
+  readonly tenant: string;
+}

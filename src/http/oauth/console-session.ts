@@ -1,0 +1,145 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AuthenticatedClient } from '../../auth/authenticate-client.ts';
+import { describeClaimedId } from '../../auth/claimed-id.ts';
+import {
+  authenticateForConsole,
+  beginConsoleSession,
+  type ConsoleSession,
+  endConsoleSession,
+  useConsoleSession,
+} from '../../auth/console-session.ts';
+import type { Access } from '../../auth/resource-server.ts';
+import { ClientCredentials } from '../../contract/console-credentials.ts';
+import {
+  type ConsoleSession as ConsoleSessionBody,
+  consoleOperations,
+  type SignInMethod,
+} from '../../contract/console-session.ts';
+import { formatInstant } from '../../contract/instant.ts';
+import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
+import { withinRequest } from '../listener/request-deadline.ts';
+import { requireOwnPage } from '../listener/require-own-page.ts';
+import { createSessionCookie, isBackground } from '../listener/session-cookie.ts';
+import { takeTurn } from '../listener/take-turn.ts';
+import { oauthFlow } from './oauth-flow.ts';
+import type { OauthServing } from './oauth-route.ts';
+import { rejectSession } from './reject-session.ts';
+import { auditRequest, startTokenAudit } from './token-audit.ts';
+
+/** What the sessions of the report's console need. */
+interface ConsoleServing extends OauthServing {
+  readonly publicUrl: string;
+  readonly signInMethods: readonly SignInMethod[];
+}
+
+/** The sessions of the report's console, over HTTP. */
+interface ConsoleSessions {
+  /** Returns the client of a request by its cookie. Throws `RequestError`. */
+  readonly authorize: (request: FastifyRequest, reply: FastifyReply) => Promise<Access>;
+  /**
+   * Begins a session of an authenticated client: sets its cookie, ends the previous session of the
+   * browser, and returns the body of the response.
+   */
+  readonly begin: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    client: AuthenticatedClient,
+  ) => Promise<ConsoleSessionBody>;
+}
+
+/** Longest body of a sign-in in bytes: 8 bytes for each character of the longest values. */
+const bodyBytesMax = 8_192;
+
+/**
+ * Adds the routes of a session: sign-in with client id and secret, its state, and sign-out. Returns
+ * the sessions for the routes that need one.
+ */
+export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleServing): ConsoleSessions {
+  const { auth, limiter, queue, publicUrl, signInMethods } = serving;
+  const ownOrigin = new URL(publicUrl).origin;
+  const cookie = createSessionCookie('subreport-console', publicUrl.startsWith('https:'));
+
+  /** Returns the session of a request, which is read when it is its turn. */
+  const find = async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleSession> => {
+    requireOwnPage(request, ownOrigin);
+    const id = cookie.read(request);
+    // invented ids must not keep the store from other clients
+    if (id !== undefined) await takeTurn(queue, oauthFlow(request.ip), request, reply);
+    const session = await useConsoleSession(withinRequest(auth, request), id, isBackground(request))
+      .catch(rejectSession(request, signInMethods))
+      .finally(() => request.endTurn?.());
+    request.access = accessOf(session);
+    return session;
+  };
+
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<AuthenticatedClient> => {
+    const credentials = readJsonBody(request.body as Buffer | undefined, ClientCredentials) as ClientCredentials;
+    const { client_id: clientId, client_secret: clientSecret } = credentials;
+    auditRequest(request, { claimed_client_id: describeClaimedId(clientId) });
+    await takeTurn(queue, oauthFlow(request.ip, clientId), request, reply);
+    const context = withinRequest(auth, request);
+    const client = await authenticateForConsole(context, { clientId, clientSecret, address: request.ip }).catch(
+      async (error: unknown) => {
+        await limiter.count(request, reply); // counts for the address, as the client is unknown
+        throw error;
+      },
+    );
+    request.access = accessOf(client);
+    await limiter.count(request, reply);
+    return client;
+  };
+
+  const begin: ConsoleSessions['begin'] = async (request, reply, client) => {
+    const { id, session } = await beginConsoleSession(withinRequest(auth, request), client, cookie.read(request));
+    cookie.write(reply, id);
+    auditRequest(request, { outcome: 'accepted', family: session.family });
+    return describe(session);
+  };
+
+  const signIn = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    requireOwnPage(request, ownOrigin);
+    startTokenAudit(request, { purpose: 'sign-in' });
+    const session = await authenticate(request, reply)
+      .then((client) => begin(request, reply, client))
+      .catch(rejectSession(request, signInMethods));
+    return reply.code(201).send(session);
+  };
+
+  const signOut = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    requireOwnPage(request, ownOrigin);
+    const id = cookie.read(request);
+    const ended = id === undefined ? undefined : await endConsoleSession(withinRequest(auth, request), id);
+    cookie.clear(reply);
+    if (ended !== undefined) {
+      request.access = accessOf(ended);
+      startTokenAudit(request, { purpose: 'sign-out', outcome: 'accepted', family: ended.family });
+    }
+    return reply.code(204).send();
+  };
+
+  const describe = ({ clientId, tenant, expiresAt, endsAt }: ConsoleSession): ConsoleSessionBody => ({
+    client_id: clientId,
+    tenant,
+    idle_seconds: auth.settings.sessionIdleSeconds,
+    expires_at: formatInstant(expiresAt),
+    ends_at: formatInstant(endsAt),
+  });
+
+  app.register(async (scope) => {
+    acceptJsonBodies(scope);
+    scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
+    const { path: url } = consoleOperations.signIn;
+    scope.route({ method: 'POST', url, bodyLimit: bodyBytesMax, handler: signIn });
+    scope.route({ method: 'GET', url, handler: async (request, reply) => describe(await find(request, reply)) });
+    scope.route({ method: 'DELETE', url, handler: signOut });
+  });
+  return { authorize: async (request, reply) => accessOf(await find(request, reply)), begin };
+}
+
+/** `expiresAt` 0: a response must not be repeated without asking whether the session has ended. */
+const accessOf = ({ clientId, tenant, rateLimit }: Omit<Access, 'expiresAt'>): Access => ({
+  clientId,
+  tenant,
+  rateLimit,
+  expiresAt: 0,
+});
