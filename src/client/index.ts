@@ -44,6 +44,7 @@ export {
   isRemoved,
   type ParsedSubscription,
   type Product,
+  type ProductCount,
   parseSubscription,
   type RecordOf,
   type RemovedSubscription,

@@ -83,6 +83,12 @@ export interface SummaryCount<Value = string> {
   readonly count: number;
 }
 
+/** A product and the number of its records. */
+export interface ProductCount extends SummaryCount {
+  /** Name of the product in the record that was created last, whatever the filters. */
+  readonly name?: string;
+}
+
 /** Counts of subscriptions from one snapshot. The counts of each dimension add up to `total`. */
 export interface SubscriptionSummary {
   readonly total: number;
@@ -90,7 +96,7 @@ export interface SubscriptionSummary {
   readonly by: {
     /** `null`: records without a status. */
     readonly status?: readonly SummaryCount<SubscriptionStatus | null>[];
-    readonly 'product-id'?: readonly SummaryCount[];
+    readonly 'product-id'?: readonly ProductCount[];
     readonly 'plan-id'?: readonly SummaryCount[];
     readonly 'auto-renew'?: readonly SummaryCount[];
     /** Days in UTC, `2024-05-01`. */

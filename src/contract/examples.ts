@@ -43,7 +43,10 @@ const changes = { changes: [exampleSubscription], next: 'WzEsNDIsIiIsIjFuNHA5cSJ
 
 const summary: SubscriptionSummary = {
   total: 1,
-  by: { status: [{ value: 'ACTIVE', count: 1 }], month: [{ value: '2024-05', count: 1 }] },
+  by: {
+    status: [{ value: 'ACTIVE', count: 1 }],
+    'product-id': [{ value: product.id, name: product.name, count: 1 }],
+  },
 };
 
 const tokenResponse: TokenResponse = {

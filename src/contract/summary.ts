@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import type { Static, TProperties, TSchema } from 'typebox';
 import { Product, ProductId } from './product.ts';
 import { filterParameters } from './query.ts';
 import { AutoRenew, Status } from './subscription.ts';
@@ -47,11 +47,11 @@ export type SummaryParameter = keyof typeof summaryParameters;
 const count = (description: string) =>
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, format: 'int64', description, examples: [1140] });
 
-const counts = <T extends TSchema>(description: string, value: T) =>
+const counts = <T extends TProperties>(description: string, members: T) =>
   Type.Optional(
     Type.Array(
       Type.Object(
-        { value, count: count('Number of records with this value, at least 1') },
+        { ...members, count: count('Number of records with this value, at least 1') },
         { additionalProperties: false, description: 'A value and its count' },
       ),
       { maxItems: Number.MAX_SAFE_INTEGER, description },
@@ -70,15 +70,22 @@ export const SubscriptionSummary = Type.Object(
     total: count('Number of records that match the filters'),
     by: Type.Object(
       {
-        status: counts(
-          'By status; records without a status come last',
-          Type.Union([Status, Type.Null()], { description: 'null: records without a status' }),
-        ),
-        'product-id': counts('By product id', ProductId),
-        'plan-id': counts('By plan id', Product.properties.plan_id),
-        'auto-renew': counts('By auto-renew', AutoRenew),
-        day: counts('By day of the date', bucket('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', '2024-05-01')),
-        month: counts('By month of the date', bucket('^[0-9]{4}-[0-9]{2}$', '2024-05')),
+        status: counts('By status; records without a status come last', {
+          value: Type.Union([Status, Type.Null()], { description: 'null: records without a status' }),
+        }),
+        'product-id': counts('By product id', {
+          value: ProductId,
+          name: Type.Optional(
+            Type.String({
+              ...Product.properties.name,
+              description: 'Name of the product in the record that was created last, whatever the filters',
+            }),
+          ),
+        }),
+        'plan-id': counts('By plan id', { value: Product.properties.plan_id }),
+        'auto-renew': counts('By auto-renew', { value: AutoRenew }),
+        day: counts('By day of the date', { value: bucket('^[0-9]{4}-[0-9]{2}-[0-9]{2}$', '2024-05-01') }),
+        month: counts('By month of the date', { value: bucket('^[0-9]{4}-[0-9]{2}$', '2024-05') }),
       },
       {
         additionalProperties: false,

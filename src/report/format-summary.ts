@@ -24,10 +24,15 @@ export function formatSummary(query: SummaryQuery, counts: SummaryCounts): Forma
 
 interface ValueCount {
   readonly value: SqlValue;
+  readonly name?: string | undefined;
   readonly count: number;
 }
 
-function writeGroup(group: SummaryGroup, { columns, buckets }: SummaryCounts): ValueCount[] {
+function writeGroup(group: SummaryGroup, { columns, buckets, productNames }: SummaryCounts): ValueCount[] {
+  if (group === 'product-id') {
+    const counts = inOrder(columns.get('product_id') ?? new Map());
+    return counts.map(({ value, count }) => ({ value, name: productNames.get(value), count }));
+  }
   if (group !== 'day' && group !== 'month') return inOrder(columns.get(groupColumns[group]) ?? new Map());
   const counts = new Map<string, number>();
   for (const [start, count] of buckets) {

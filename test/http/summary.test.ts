@@ -48,6 +48,7 @@ describe.each(engines)('GET /v1/subscription/summary on $engine', ({ openTestSto
     expect(response.headers.get('server-timing')).toMatch(/^parse;dur=.*, plan;dur=.*, run;dur=.*, format;dur=/);
     const summary = (await response.json()) as SubscriptionSummary;
     expect(Check(SubscriptionSummary, summary)).toBe(true);
+    expect(summary.by['product-id']?.[0]).toEqual({ value: 'product-0', name: 'Europe 1 GB', count: 2 });
     expect(Object.keys(summary.by)).toEqual(['status', 'product-id', 'plan-id', 'auto-renew']);
     expect(summary).toMatchObject({
       total: 61,

@@ -7,6 +7,7 @@ import type { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { getSubscriptionSummary, summaryKey } from '../../src/report/get-subscription-summary.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
 import { planSummary } from '../../src/report/plan-summary.ts';
+import { readProductNames } from '../../src/storage/read/product-names.ts';
 import { summarise } from '../../src/storage/read/summary.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
@@ -224,6 +225,34 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(summary.total);
   });
 
+  test('a product has the name in its last created record, whatever the filters, of its own tenant', async () => {
+    const named = (id: string, productId: string, createdDate: number, name: string) =>
+      subscriptionRow({ id, productId, createdDate, record: JSON.stringify({ product: { id: productId, name } }) });
+    const others = Array.from({ length: 43 }, (_, index) => named(`o${index}`, `p${index}`, 5, `Name ${index}`));
+    const tenant = await newTenant([
+      ...others,
+      { ...named('a', 'renamed', 20, 'New name'), status: 'EXPIRED' },
+      named('b', 'renamed', 10, 'Old name'),
+      named('c', 'same-second', 7, 'Before'),
+      named('d', 'same-second', 7, 'After'),
+    ]);
+    await newTenant([named('a', 'renamed', 30, 'Name of another tenant')]);
+    const namesOf = async (asked: Parameters) => {
+      const { by } = await summaryOf(tenant, { by: 'product-id', ...asked });
+      return new Map(by['product-id']?.map(({ value, name }) => [value, name]));
+    };
+    const all = await namesOf({});
+    expect(all.size).toBe(45);
+    expect(others.every(({ productId }, index) => all.get(productId) === `Name ${index}`)).toBe(true);
+    expect([all.get('renamed'), all.get('same-second')]).toEqual(['New name', 'After']);
+    for (const filter of [{ status: 'ACTIVE' }, { 'product-id': 'renamed' }, { 'created-to': '1970-01-01T00:00:15Z' }])
+      expect((await namesOf(filter)).get('renamed')).toBe('New name');
+    expect(await summaryOf(tenant, { by: 'plan-id' })).toEqual({
+      total: 47,
+      by: { 'plan-id': [{ value: 'plan-1', count: 47 }] },
+    });
+  });
+
   test('a summary counts records without a status under null, last', async () => {
     const { by } = await summaryOf(largeTenant, { by: 'status' });
     expect(by.status?.map(({ value }) => value)).toEqual(['ACTIVE', 'DEPLETED', 'EXPIRED', null]);
@@ -278,8 +307,8 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
             all: async (sql, values) => {
               const rows = await reader.all(`${explain} ${sql}`, values);
               const text = rows.map((row) => String(row.detail ?? row['QUERY PLAN'])).join('\n');
-              // totals have their own test
-              if (/ subscription\b/.test(text) && !sql.includes('subscription_span')) plans.push(text);
+              // totals and names of products have their own tests
+              if (/ subscription\b/.test(text) && !/subscription_span|record_0/.test(sql)) plans.push(text);
               return reader.all(sql, values);
             },
           },
@@ -303,6 +332,28 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
       { by: 'status', status: 'ACTIVE', 'product-id': 'product-1' },
     ] as Parameters[])('neither records nor their indexes for %j', async (asked) => {
       expect(await plansOf(asked)).toEqual([]);
+    });
+
+    test('one record of each product for the names, found by the index of products', async () => {
+      const products = Array.from({ length: 25 }, (_, index) => `product-${index}`);
+      const plans: string[] = [];
+      const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
+      const names = await store.readTenant(largeTenant, (reader) =>
+        readProductNames(
+          {
+            all: async (sql, values) => {
+              const rows = await reader.all(`${explain} ${sql}`, values);
+              plans.push(...rows.map((row) => String(row.detail ?? row['QUERY PLAN'])));
+              return reader.all(sql, values);
+            },
+          },
+          products,
+        ),
+      );
+      expect(names.size).toBe(0); // these records have no product name
+      const probes = plans.filter((line) => /subscription_product\b/.test(line));
+      expect(probes).toHaveLength(products.length);
+      expect(plans.filter((line) => /Sort|TEMP B-TREE|Seq Scan|^SCAN subscription/.test(line))).toEqual([]);
     });
 
     test('an index range for each part of a leaf that crosses the end of a month', async () => {

@@ -16,6 +16,7 @@ const { email: _email, ...parameters } = summaryParameters;
 interface SummaryRow {
   readonly dimension: string;
   readonly value: string | null;
+  readonly name?: string | undefined;
   readonly count: number;
 }
 
@@ -45,22 +46,28 @@ Examples:
 
 async function writeSummary(summary: SubscriptionSummary, screen: Screen): Promise<void> {
   if (screen.format === 'json') return screen.write(`${jsonOf(summary, 2)}\n`);
-  const writer = writeRecords(screen, summaryLayout(screen.color));
-  await writer.page([{ dimension: 'total', value: null, count: summary.total }, ...rowsOf(summary)]);
+  const rows = [{ dimension: 'total', value: null, count: summary.total }, ...rowsOf(summary)];
+  const layout = summaryLayout(screen.color);
+  const columns = layout.columns.filter(({ header }) => header !== nameHeader || rows.some(({ name }) => name));
+  const writer = writeRecords(screen, { ...layout, columns });
+  await writer.page(rows);
   await writer.end();
 }
 
 const rowsOf = ({ by }: SubscriptionSummary): SummaryRow[] =>
   Object.entries(by).flatMap(([dimension, counts]) =>
-    (counts ?? []).map(({ value, count }: { value: string | null; count: number }) => ({ dimension, value, count })),
+    (counts ?? []).map((entry: Omit<SummaryRow, 'dimension'>) => ({ dimension, ...entry })),
   );
+
+const nameHeader = 'NAME';
 
 const summaryLayout = (color: boolean): RowLayout<SummaryRow> => ({
   columns: [
     { header: 'DIMENSION', cell: ({ dimension }) => dimension },
     { header: 'VALUE', cell: ({ value }) => value ?? '-', least: 16, ...(color && { paint: paintStatus }) },
+    { header: nameHeader, cell: ({ name }) => name ?? '-', least: 16 },
     { header: 'COUNT', cell: ({ count }) => count.toLocaleString('en'), align: 'right' },
   ],
-  csvHeader: ['dimension', 'value', 'count'],
-  csvCells: ({ dimension, value, count }) => [dimension, value ?? '', String(count)],
+  csvHeader: ['dimension', 'value', 'count', 'name'],
+  csvCells: ({ dimension, value, count, name }) => [dimension, value ?? '', String(count), name ?? ''],
 });

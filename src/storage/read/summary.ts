@@ -11,6 +11,7 @@ import {
   isCounted,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
+import { readProductNames } from './product-names.ts';
 import { type Dimension, type DimensionScan, isCovered, scanDimensions } from './scan-dimensions.ts';
 
 /** The rows that a summary counts, and its dimensions. */
@@ -38,6 +39,8 @@ export interface SummaryCounts {
   readonly total: number;
   readonly columns: ReadonlyMap<SummaryPlan['columns'][number], DimensionCounts>;
   readonly buckets: DimensionCounts;
+  /** Names of the products in `columns`. */
+  readonly productNames: ReadonlyMap<SqlValue, string>;
 }
 
 /**
@@ -61,10 +64,12 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
     for (const [column, counts] of await readScan(reader, scan, bucket)) counted.set(column, counts);
   }
   const [any] = counted.values();
+  const products = [...(counted.get('product_id') ?? new Map<SqlValue, number>()).keys()].map(String);
   return {
     total: known?.total ?? sumOf(any ?? new Map()),
     columns: new Map(columns.map((column) => [column, counted.get(column) ?? new Map()])),
     buckets: counted.get('day') ?? new Map(),
+    productNames: await readProductNames(reader, products),
   };
 }
 

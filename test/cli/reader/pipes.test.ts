@@ -178,8 +178,10 @@ describe('reading a report in a pipe', () => {
   test('show, summary and token write JSON for programs', async () => {
     expect(JSON.parse((await run('show', 'id_07', '--json')).stdout)).toMatchObject({ id: 'id_07', status: 'ACTIVE' });
     expect((await run('summary', '--by', 'status', '-o', 'csv')).stdout).toBe(
-      'dimension,value,count\r\ntotal,,45\r\nstatus,ACTIVE,30\r\nstatus,EXPIRED,15\r\n',
+      'dimension,value,count,name\r\ntotal,,45,\r\nstatus,ACTIVE,30,\r\nstatus,EXPIRED,15,\r\n',
     );
+    const products = JSON.parse((await run('summary', '--by', 'product-id', '-o', 'json')).stdout);
+    expect(products).toMatchObject({ by: { 'product-id': [{ name: expect.any(String), count: 45 }] } });
     const { access_token } = JSON.parse((await run('token', '--json')).stdout) as { access_token: string };
     expect((await service.get('/v1/subscription', access_token)).status).toBe(200);
   });
