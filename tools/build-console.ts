@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import { transform } from 'lightningcss';
 import { rolldown } from 'rolldown';
+import { bundleWorkers } from './bundle-workers.ts';
 
 // Builds the consoles and the script of /docs into dist/console/: `npm run build`. With --watch, it
 // builds again after each change.
@@ -55,6 +56,7 @@ async function bundle(entry: string): Promise<readonly BuiltFile[]> {
     input: entry,
     platform: 'browser',
     logLevel: 'warn',
+    plugins: [bundleWorkers],
     transform: { target: 'es2023' },
   });
   try {
