@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { exportCommand, recordCommand } from './curl-command.ts';
+
+const origin = 'https://reports.example.com';
+
+/** The arguments that a shell passes to curl. */
+function argumentsOf(command: string): string[] {
+  const script = `curl() { for argument in "$@"; do printf '%s\\0' "$argument"; done; }; ACCESS_TOKEN=token; ${command}`;
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1);
+}
+
+test('the command for a record has its id encoded and a placeholder for the token', () => {
+  const command = recordCommand(origin, 'c3Vi==');
+  expect(command).toContain('"Authorization: Bearer $ACCESS_TOKEN"');
+  expect(argumentsOf(command)).toEqual([
+    '-fsS',
+    `${origin}/connect-api/v1/subscription/c3Vi%3D%3D`,
+    '-H',
+    'Authorization: Bearer token',
+  ]);
+});
+
+test('the command for an export has the filters in the URL', () => {
+  const command = exportCommand(origin, { status: ['ACTIVE', 'DEPLETED'], sort: '-createdDate' }, 'csv', 'a.csv');
+  expect(argumentsOf(command)).toEqual([
+    '-fsS',
+    `${origin}/connect-api/v1/subscription?status=ACTIVE%2CDEPLETED&sort=-createdDate&all=true&format=csv`,
+    '-H',
+    'Authorization: Bearer token',
+    '-o',
+    'a.csv',
+  ]);
+});
+
+test('the command for an export with an e-mail has it in the body, whatever its quotes, and not in the URL', () => {
+  const email = `o'neill"$(id)\`id\`\\@example.com`;
+  const given = argumentsOf(exportCommand(origin, { email, status: ['ACTIVE'] }, 'ndjson', "it's.ndjson"));
+  expect(given[1]).toBe(`${origin}/connect-api/v1/subscription/search`);
+  expect(given.at(given.indexOf('-o') + 1)).toBe("it's.ndjson");
+  expect(JSON.parse(given.at(-1) ?? '')).toEqual({ email, status: ['ACTIVE'], all: true, format: 'ndjson' });
+});
+
+test('a value in the command is never evaluated by the shell', () => {
+  const given = argumentsOf(exportCommand(origin, { 'device-id': "'; touch /tmp/x; '$(id)" }, 'csv', 'a.csv'));
+  expect(new URL(given[1] ?? '').searchParams.get('device-id')).toBe("'; touch /tmp/x; '$(id)");
+});
