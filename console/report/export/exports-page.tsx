@@ -1,4 +1,110 @@
+import { Download, RotateCcw } from 'lucide';
+import { Button } from '../../ui/button.tsx';
+import { Card } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { DateTime } from '../../ui/date-time.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Link } from '../../ui/location.tsx';
+import { exportCommand } from '../curl/curl-command.ts';
+import { SourceText } from '../source/source-text.tsx';
 import { strings } from '../strings.ts';
+import { type ExportFormat, exportFormats } from './export-format.ts';
+import { type ExportEntry, exportEntries, sentenceOf, startExport } from './export-store.ts';
+import { ExportBar } from './export-tray.tsx';
 
-export const ExportsPage = () => <EmptyState title={strings.export.title} />;
+const text = strings.export;
+
+/** The exports of this visit, and what the formats are for. */
+export function ExportsPage() {
+  const entries = exportEntries.value;
+  return (
+    <>
+      {entries.length === 0 ? (
+        <Card>
+          <EmptyState icon={Download} title={text.none} text={text.noneHint}>
+            <Link class="button primary" href="/console/subscriptions">
+              {text.toSubscriptions}
+            </Link>
+          </EmptyState>
+        </Card>
+      ) : (
+        <ul class="exports" aria-label={text.tray}>
+          {entries.map((entry) => (
+            <li key={entry.id}>
+              <Entry entry={entry} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Formats />
+    </>
+  );
+}
+
+function Entry({ entry }: { entry: ExportEntry }) {
+  const { file, description, startedAt, state, cancel } = entry;
+  return (
+    <Card
+      title={file}
+      actions={
+        state.kind === 'running' ? (
+          <Button onClick={cancel}>{text.cancel}</Button>
+        ) : (
+          <Button icon={RotateCcw} onClick={() => void startExport(entry)}>
+            {text.again}
+          </Button>
+        )
+      }
+    >
+      <div class="export-entry">
+        <p class="soft">
+          <bdi>{description}</bdi>, {text.startedAt} <DateTime value={startedAt} text={timeOf(startedAt)} />
+        </p>
+        {state.kind === 'running' && <ExportBar entry={entry} />}
+        <p data-kind={state.kind}>{sentenceOf(state, file)}</p>
+        {state.kind === 'failed' && <ErrorNote error={state.error} />}
+        {state.kind === 'saved' && (
+          <p class="export-checksum">
+            {text.size(state.result.bytes)} · {text.verified} <code>{state.result.sha256}</code>
+            <CopyButton text={state.result.sha256} what={text.checksum} />
+          </p>
+        )}
+        <Command entry={entry} />
+      </div>
+    </Card>
+  );
+}
+
+const timeOf = (date: Date): string => date.toTimeString().slice(0, 5);
+
+/** The same export as a command, for a script. */
+function Command({ entry: { query, format, file } }: { entry: ExportEntry }) {
+  // no service makes a workbook: a script takes CSV
+  const sent = format === 'ndjson' ? 'ndjson' : 'csv';
+  const command = exportCommand(window.location.origin, query, sent, file.replace(/\.xlsx$/, '.csv'));
+  return (
+    <SourceText
+      title={text.command(text.formats[sent].name)}
+      what={text.commandLabel}
+      source={command}
+      hint={text.commandHint}
+    />
+  );
+}
+
+function Formats() {
+  return (
+    <Card title={text.formatsTitle}>
+      <dl class="export-formats">
+        {(Object.keys(exportFormats) as ExportFormat[]).map((format) => (
+          <div key={format}>
+            <dt>{text.formats[format].name}</dt>
+            <dd>{text.formats[format].use}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="soft">{text.limits}</p>
+    </Card>
+  );
+}

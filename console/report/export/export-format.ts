@@ -1,0 +1,15 @@
+/** The formats of an export. The service sends CSV and NDJSON; a workbook is made of NDJSON. */
+export const exportFormats = {
+  csv: { extension: 'csv', mediaType: 'text/csv', sent: 'csv' },
+  xlsx: {
+    extension: 'xlsx',
+    mediaType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    sent: 'ndjson',
+  },
+  ndjson: { extension: 'ndjson', mediaType: 'application/x-ndjson', sent: 'ndjson' },
+} as const;
+
+export type ExportFormat = keyof typeof exportFormats;
+
+/** A sheet has 1,048,576 rows at most; the first one has the headings. */
+export const workbookRecordsMax = 1_048_575;

@@ -1,0 +1,67 @@
+import { signal } from '@preact/signals';
+import { X } from 'lucide';
+import { render } from 'preact';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Link } from '../../ui/location.tsx';
+import { strings } from '../strings.ts';
+import { type ExportEntry, exportEntries, sentenceOf } from './export-store.ts';
+
+const text = strings.export;
+
+/** The exports whose end the person has seen. */
+const dismissed = signal<ReadonlySet<number>>(new Set());
+let isShown = false;
+
+/** Shows the exports of this visit over all pages, until the person dismisses them. */
+export function showExportTray(): void {
+  if (isShown) return;
+  isShown = true;
+  const root = document.createElement('div');
+  document.body.append(root);
+  render(<ExportTray />, root);
+}
+
+function ExportTray() {
+  const entries = exportEntries.value.filter(({ id }) => !dismissed.value.has(id));
+  if (entries.length === 0) return null;
+  return (
+    <section class="export-tray no-print" aria-label={text.tray}>
+      {entries.slice(0, 3).map((entry) => (
+        <TrayEntry key={entry.id} entry={entry} />
+      ))}
+      <Link href="/console/exports">{text.all}</Link>
+    </section>
+  );
+}
+
+function TrayEntry({ entry }: { entry: ExportEntry }) {
+  const { id, file, state, cancel } = entry;
+  const dismiss = (): void => {
+    dismissed.value = new Set([...dismissed.peek(), id]);
+  };
+  return (
+    <div class="export-tray-entry" data-kind={state.kind}>
+      <div class="export-tray-text">
+        <p>
+          <bdi>{file}</bdi>
+        </p>
+        <p class="soft">{sentenceOf(state, file)}</p>
+      </div>
+      {state.kind === 'running' ? (
+        <Button variant="quiet" onClick={cancel}>
+          {text.cancel}
+        </Button>
+      ) : (
+        <IconButton icon={X} label={text.dismiss(file)} onClick={dismiss} />
+      )}
+      {state.kind === 'running' && <ExportBar entry={entry} />}
+    </div>
+  );
+}
+
+/** How far a running export is. */
+export function ExportBar({ entry: { file, state } }: { entry: ExportEntry }) {
+  const progress = state.kind === 'running' ? state.progress : undefined;
+  const share = progress && { value: progress.rows, max: Math.max(progress.totalRows, 1) };
+  return <progress class="export-bar" aria-label={file} {...share} />;
+}

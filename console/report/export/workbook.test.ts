@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import type { Subscription } from '../../../src/client/index.ts';
+import { recordColumns } from '../../../src/contract/csv.ts';
+import { instantOf, readWorkbook } from '../../../test/support/read-workbook.ts';
+import { type WorkbookTexts, workbookColumns, writeWorkbook } from './workbook.ts';
+
+const record: Subscription = {
+  id: 'c3Vic2NyaXB0aW9uLTAwMDE=',
+  status: 'ACTIVE',
+  activationDate: '2024-05-01T08:00:04Z',
+  expirationDate: '2024-05-31T23:59:59Z',
+  createdDate: '2024-02-29T00:00:00Z',
+  product: { id: 'cHJvZHVjdC0zMA', name: 'Europe 5 GB', period: 30, period_unit: 'DAYS', plan_id: 'cGxhbg' },
+  iccid: '8944500102198304826',
+  device_id: 'device-000417',
+  auto_renew: 'true',
+};
+const texts: WorkbookTexts = {
+  sheet: 'Subscriptions',
+  headings: Object.fromEntries(workbookColumns.map((column) => [column, `Heading ${column}`])) as never,
+};
+
+async function rowsOf(...records: Subscription[]) {
+  async function* source() {
+    yield* records;
+  }
+  const file = await new Response(writeWorkbook(source(), texts)).arrayBuffer();
+  return readWorkbook(Buffer.from(file));
+}
+const cellOf = async (fields: Partial<Subscription>, column: (typeof workbookColumns)[number]) =>
+  (await rowsOf({ ...record, ...fields }))[1]?.[workbookColumns.indexOf(column)];
+
+describe('a workbook', () => {
+  test('has the columns of the CSV export', () => {
+    expect(workbookColumns).toEqual(recordColumns);
+  });
+
+  test('has a row of headings and a row for each record', async () => {
+    const [headings, ...rows] = await rowsOf(record, { ...record, id: 'b' });
+    expect(headings?.map(({ value }) => value)).toEqual(workbookColumns.map((column) => `Heading ${column}`));
+    expect(rows.map(([id]) => id?.value)).toEqual([record.id, 'b']);
+  });
+
+  test('has an ICCID and the ids as text, so that no digit is lost', async () => {
+    for (const column of ['id', 'product.id', 'product.plan_id', 'iccid', 'device_id'] as const)
+      expect(await cellOf({}, column)).toMatchObject({ type: 'inlineStr', format: '@' });
+    expect(await cellOf({}, 'iccid')).toMatchObject({ value: '8944500102198304826' });
+  });
+
+  test('has dates as numbers in UTC with a date format', async () => {
+    for (const column of ['activationDate', 'expirationDate', 'createdDate'] as const) {
+      const cell = await cellOf({}, column);
+      expect(cell).toMatchObject({ type: undefined, format: 'yyyy-mm-dd hh:mm:ss' });
+      expect(cell && instantOf(cell)).toBe(record[column]);
+    }
+  });
+
+  test('has a date before March 1900 as text, which spreadsheets count differently', async () => {
+    const cell = await cellOf({ createdDate: '1899-12-31T00:00:00Z' }, 'createdDate');
+    expect(cell).toMatchObject({ type: 'inlineStr', value: '1899-12-31T00:00:00Z' });
+  });
+
+  test('has the period as a number and auto-renew as a boolean', async () => {
+    expect(await cellOf({}, 'product.period')).toMatchObject({ type: undefined, value: '30' });
+    expect(await cellOf({}, 'auto_renew')).toMatchObject({ type: 'b', value: '1' });
+    expect(await cellOf({ auto_renew: 'perhaps' }, 'auto_renew')).toMatchObject({ value: 'perhaps' });
+  });
+
+  test.each(['=1+1', '+A1', '-2', '@SUM(A1)', '<b>&"', 'مرحبا 🎉', ' spaces ', '_x0041_', 'tab\there'])(
+    'has %j as the same text and never as a formula',
+    async (device_id) => {
+      expect(await cellOf({ device_id }, 'device_id')).toMatchObject({ type: 'inlineStr', value: device_id });
+    },
+  );
+
+  test('has an empty cell for a record without a status, and the other cells in their columns', async () => {
+    const { status: _, ...rest } = record;
+    const [, row] = await rowsOf(rest);
+    expect(row?.[workbookColumns.indexOf('status')]?.value ?? '').toBe('');
+    expect(row?.[workbookColumns.indexOf('auto_renew')]).toMatchObject({ type: 'b' });
+  });
+});
