@@ -30,7 +30,9 @@ export function SidePanel({ title, onClose, actions, children }: SidePanelProps)
       aria-labelledby={id}
       tabIndex={-1}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.defaultPrevented) onClose();
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.preventDefault(); // it is also a shortcut of the page
+        onClose();
       }}
     >
       <header class="side-panel-header">

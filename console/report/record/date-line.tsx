@@ -1,0 +1,28 @@
+import type { Subscription } from '../../../src/client/index.ts';
+import { DateTime } from '../../ui/date-time.tsx';
+import { strings } from '../strings.ts';
+import { placeDates } from './place-dates.ts';
+
+const text = strings.record;
+
+/** The dates of a record in order of time: on a line, for the eye, and as a list. */
+export function DateLine({ record, now }: { record: Subscription; now: Date }) {
+  const dates = placeDates(record, now);
+  return (
+    <div class="date-line">
+      <div class="date-line-axis" aria-hidden="true">
+        {dates.map(({ name, position }) => (
+          <span key={name} class="date-line-mark" data-name={name} style={{ insetInlineStart: `${position * 100}%` }} />
+        ))}
+      </div>
+      <ol>
+        {dates.map(({ name, at }) => (
+          <li key={name} data-name={name}>
+            <span class="date-line-name">{text.dates[name]}</span>
+            <DateTime value={at} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,37 @@
+import { StatusLabel } from '../../ui/status-label.tsx';
+import { recordCommand } from '../curl/curl-command.ts';
+import { SourceText } from '../source/source-text.tsx';
+import { strings } from '../strings.ts';
+import { DateLine } from './date-line.tsx';
+import type { ReadRecord } from './read-record.ts';
+import { RecordFields } from './record-fields.tsx';
+
+const text = strings.record;
+
+/** Everything about a record. */
+export function RecordView({ record, json }: ReadRecord) {
+  const { status = null } = record;
+  return (
+    <div class="record">
+      <div class="record-status">
+        <StatusLabel status={status} />
+        <p class="soft">{meaningOf(status)}</p>
+      </div>
+      <DateLine record={record} now={new Date()} />
+      <RecordFields record={record} />
+      <SourceText
+        title={text.curl}
+        what={text.curlCommand}
+        source={recordCommand(window.location.origin, record.id)}
+        hint={text.curlHint}
+      />
+      <SourceText title={text.json} what={text.json} source={json} />
+    </div>
+  );
+}
+
+function meaningOf(status: string | null): string {
+  if (status === null) return text.meaning.none;
+  const known: Readonly<Record<string, string>> = text.meaning;
+  return known[status] ?? text.meaning.unknown;
+}
