@@ -121,7 +121,7 @@ export const strings = {
       planId: 'Plan id',
     },
     period: (count: number, unit: string) =>
-      unit === 'DAYS' ? `${inDigits(count)} ${count === 1 ? 'day' : 'days'}` : `${inDigits(count)} ${unit}`,
+      unit === 'DAYS' ? `${formatCount(count)} ${count === 1 ? 'day' : 'days'}` : `${formatCount(count)} ${unit}`,
     renews: { true: 'Yes, when its period ends', false: 'No' },
     json: 'JSON',
     curl: 'Copy as curl',
@@ -162,9 +162,9 @@ export const strings = {
     toSubscriptions: 'Go to the subscriptions',
     started: (file: string) => `Exporting ${file}`,
     waiting: 'Waiting for the service',
-    progress: (rows: number, totalRows: number) => `${inDigits(rows)} of ${inDigits(totalRows)} rows`,
+    progress: (rows: number, totalRows: number) => `${formatCount(rows)} of ${formatCount(totalRows)} rows`,
     saved: (file: string, rows: number) =>
-      `${file} is complete: ${inDigits(rows)} ${rows === 1 ? 'row' : 'rows'}, checksum verified.`,
+      `${file} is complete: ${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'}, checksum verified.`,
     cancelled: 'Cancelled. No file was saved.',
     incomplete: 'The file is incomplete and was not saved.',
     altered: 'The file differs from what the service sent and was not saved.',
@@ -173,7 +173,9 @@ export const strings = {
     verified: 'SHA-256',
     checksum: 'checksum',
     size: (bytes: number) =>
-      bytes < 1_000_000 ? `${inDigits(Math.ceil(bytes / 1000))} kB` : `${inDigits(Math.round(bytes / 1e5) / 10)} MB`,
+      bytes < 1_000_000
+        ? `${formatCount(Math.ceil(bytes / 1000))} kB`
+        : `${formatCount(Math.round(bytes / 1e5) / 10)} MB`,
     command: (format: string) => `The same export from a script, as ${format}`,
     commandLabel: 'curl command',
     commandHint: 'Set ACCESS_TOKEN to an access token first. Run it in bash, zsh or another POSIX shell.',
@@ -199,7 +201,7 @@ export const strings = {
   live: {
     refresh: 'Refresh',
     changed: (count: number, more: boolean) =>
-      `${more ? 'More than ' : ''}${inDigits(count)} changed since you opened this`,
+      `${more ? 'More than ' : ''}${formatCount(count)} changed since you opened this`,
     replaced: 'The subscriptions were replaced since you opened this',
   },
   changes: {
