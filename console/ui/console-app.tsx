@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { CircleHelp } from 'lucide';
-import type { ComponentChildren, ComponentType } from 'preact';
+import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { Dialog } from './dialog.tsx';
 import { EmptyState } from './empty-state.tsx';
 import { ErrorNote } from './error-note.tsx';
 import { Frame } from './frame.tsx';
@@ -22,6 +23,16 @@ interface ConsoleAppProps<Body extends SessionBody> {
   readonly SignIn: ComponentType<{ readonly ways: readonly SignInWay[]; readonly expired?: Body }>;
 }
 
+/** Why the last sign-out failed: the session may still exist. */
+const signOutError = signal<unknown>(undefined);
+
+async function signOut<Body extends SessionBody>(keeper: SessionKeeper<Body>): Promise<void> {
+  signOutError.value = undefined;
+  await keeper.signOut().catch((error: unknown) => {
+    signOutError.value = error;
+  });
+}
+
 /** A whole console: the sign-in page, or the frame with the page of the address. */
 export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body>) {
   const state: SessionState<Body> = props.keeper.state.value;
@@ -38,6 +49,16 @@ export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body
     <>
       <SignedIn {...props} session={state.session} isStale={state.kind === 'expired'} />
       {state.kind === 'expired' && <SignIn ways={state.ways} expired={state.session} />}
+      {signOutError.value !== undefined && (
+        <Dialog
+          title={strings.notSignedOut}
+          onClose={() => {
+            signOutError.value = undefined;
+          }}
+        >
+          <ErrorNote error={signOutError.value} onRetry={() => void signOut(props.keeper)} />
+        </Dialog>
+      )}
       <KeyboardHelp />
     </>
   );
@@ -63,10 +84,16 @@ function SignedIn<Body extends SessionBody>({
       user={user}
       context={context}
       title={title}
-      onSignOut={() => void keeper.signOut()}
+      onSignOut={() => void signOut(keeper)}
     >
       <div class="page" inert={isStale} data-stale={isStale || undefined}>
-        {page === undefined ? <NotFound /> : <LoadedPage key={page.path} page={page} />}
+        {page === undefined ? (
+          <NotFound />
+        ) : (
+          <Boundary key={page.path}>
+            <LoadedPage page={page} />
+          </Boundary>
+        )}
       </div>
     </Frame>
   );
@@ -110,6 +137,21 @@ function LoadedPage({ page }: { page: Page }): ComponentChildren {
       <Skeleton height="320px" />
     </Loading>
   );
+}
+
+/** Shows the error of a page that cannot be drawn; the frame stays usable. */
+class Boundary extends Component<{ children: ComponentChildren }, { error?: unknown }> {
+  override state: { error?: unknown } = {};
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ error });
+  }
+
+  override render() {
+    const { error } = this.state;
+    if (error === undefined) return this.props.children;
+    return <ErrorNote error={error} onRetry={() => this.setState({ error: undefined })} />;
+  }
 }
 
 const NotFound = () => (

@@ -1,5 +1,6 @@
 import { CircleUser, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { ConnectionBar } from './connection.tsx';
 import { Icon } from './icon.tsx';
 import { keysAreShown } from './keyboard.tsx';
 import { LiveRegion } from './live-region.tsx';
@@ -8,6 +9,7 @@ import { Menu } from './menu.tsx';
 import type { Page } from './page.ts';
 import { strings } from './strings.ts';
 import { type Theme, theme, themes } from './theme.ts';
+import { Tooltip } from './tooltip.tsx';
 
 interface FrameProps {
   readonly pages: readonly Page[];
@@ -33,7 +35,6 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
       <p class="brand">
         <span class="brand-mark" aria-hidden="true" />
         subreport
-        {word !== undefined && <span class="brand-word">{word}</span>}
       </p>
       <ul>
         {pages
@@ -53,6 +54,7 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
       <h1 id="title" tabIndex={-1}>
         {title}
       </h1>
+      {word !== undefined && <span class="brand-word">{word}</span>}
       <span class="context" title={context}>
         {context}
       </span>
@@ -76,10 +78,12 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
         />
       </div>
     </header>
-    <main id="main" key={currentLocation.value.path.split('/').slice(0, 3).join('/')}>
+    <main id="main" tabIndex={-1} key={currentLocation.value.path.split('/').slice(0, 3).join('/')}>
+      <ConnectionBar />
       {children}
     </main>
     <LiveRegion />
+    <Tooltip />
   </div>
 );
 

@@ -15,9 +15,35 @@ const read = (): PageLocation => ({
 /** The current address. Changes with `navigate`, Back and Forward. */
 export const currentLocation = signal<PageLocation>(read());
 
-window.addEventListener('popstate', () => {
+// content that is loaded after Back arrives too late for the browser's own restoration
+history.scrollRestoration = 'manual';
+
+window.addEventListener('popstate', (event: PopStateEvent) => {
   currentLocation.value = read();
+  const { scrollTop = 0 } = (event.state ?? {}) as { scrollTop?: number };
+  scrollWhenTall(scrollTop);
 });
+
+let scrollTimer: ReturnType<typeof setTimeout> | undefined;
+window.addEventListener('scroll', () => {
+  clearTimeout(scrollTimer);
+  // browsers limit how often an entry of the history may change
+  scrollTimer = setTimeout(() => history.replaceState({ scrollTop: window.scrollY }, ''), 100);
+});
+
+const restoreMs = 2_000;
+
+/** Scrolls to a position as soon as the page is tall enough; gives up after 2 s. */
+function scrollWhenTall(top: number): void {
+  const page = document.documentElement;
+  const observer = new ResizeObserver(() => {
+    if (page.scrollHeight - window.innerHeight < top) return;
+    window.scrollTo(0, top);
+    observer.disconnect();
+  });
+  observer.observe(document.body);
+  setTimeout(() => observer.disconnect(), restoreMs);
+}
 
 /** A path with a query, as in a link. */
 export function hrefOf(path: string, query: URLSearchParams = new URLSearchParams()): string {
@@ -29,11 +55,13 @@ export function hrefOf(path: string, query: URLSearchParams = new URLSearchParam
  * path begins at the top; a new query of the same path keeps the position.
  */
 export function navigate(href: string, { replace = false }: { replace?: boolean } = {}): void {
-  const before = currentLocation.value;
+  const before = currentLocation.peek();
+  clearTimeout(scrollTimer);
+  if (!replace) history.replaceState({ scrollTop: window.scrollY }, '');
   if (replace) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
   currentLocation.value = read();
-  if (currentLocation.value.path !== before.path && !replace) window.scrollTo(0, 0);
+  if (currentLocation.peek().path !== before.path && !replace) window.scrollTo(0, 0);
 }
 
 /** A link within the console; a click with a modifier opens it as the browser does. */

@@ -1,4 +1,5 @@
 import { type Signal, signal } from '@preact/signals';
+import { isGatewayFailure, noteFailure, noteResponse } from './connection.tsx';
 import { RequestError, requestJson } from './request.ts';
 
 /** What the service says of every session. */
@@ -18,9 +19,14 @@ export type SessionState<Body extends SessionBody> =
   /** It ended while a page was open, which stays on screen until the user signs in again. */
   | { readonly kind: 'expired'; readonly session: Body; readonly ways: readonly SignInWay[] };
 
+/** What a tab tells the others. */
+type SessionEvent = 'signed in' | 'signed out';
+
 const path = '/console/session';
 /** Time for the service to begin its response. */
 const responseMs = 30_000;
+/** How often a session that should have ended is checked. */
+const recheckMs = 60_000;
 
 /** The session of this page. The browser sends its cookie; no script can read it. */
 export class SessionKeeper<Body extends SessionBody> {
@@ -29,12 +35,15 @@ export class SessionKeeper<Body extends SessionBody> {
   readonly #isSame: (a: Body, b: Body) => boolean;
   #ended = new AbortController();
   #resumed = Promise.withResolvers<void>();
+  #activeAt = Date.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `isSame` compares the users of two sessions. */
   constructor(isSame: (a: Body, b: Body) => boolean) {
     this.#isSame = isSame;
-    this.#channel.addEventListener('message', () => void this.check());
+    this.#channel.addEventListener('message', ({ data }) => void this.#follow(data));
+    // Back from another site, or to a tab that was asleep: timers may not have run
+    window.addEventListener('pageshow', ({ persisted }) => void (persisted && this.check()));
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') void this.check();
     });
@@ -44,6 +53,7 @@ export class SessionKeeper<Body extends SessionBody> {
   async start(): Promise<void> {
     try {
       this.#begin(await requestJson<Body>(path));
+      this.#noteActivity();
     } catch (error) {
       this.state.value = isUnauthorised(error)
         ? { kind: 'signed-out', ways: waysOf(error) }
@@ -54,13 +64,29 @@ export class SessionKeeper<Body extends SessionBody> {
   /** Begins a session with credentials. Rejects with `RequestError`. */
   async signIn(credentials: object): Promise<void> {
     this.#begin(await requestJson<Body>(path, { method: 'POST', body: credentials }));
-    this.#channel.postMessage('signed in');
+    this.#noteActivity();
+    this.#tell('signed in');
   }
 
   /** Ends the session; responses that arrive later are dropped. */
   async signOut(): Promise<void> {
     await requestJson(path, { method: 'DELETE' });
-    this.#channel.postMessage('signed out');
+    this.#tell('signed out');
+    await this.#leaveAndStart();
+  }
+
+  #tell(event: SessionEvent): void {
+    this.#channel.postMessage(event);
+  }
+
+  /** Follows another tab, which has the same cookie. */
+  async #follow(event: SessionEvent): Promise<void> {
+    const { kind } = this.state.value;
+    if (event === 'signed out' && kind !== 'signed-out') await this.#leaveAndStart();
+    if (event === 'signed in') await (kind === 'signed-out' ? this.start() : this.check());
+  }
+
+  async #leaveAndStart(): Promise<void> {
     this.#leave();
     await this.start();
   }
@@ -73,6 +99,7 @@ export class SessionKeeper<Body extends SessionBody> {
       this.#begin(await requestJson<Body>(path, { background: true }));
     } catch (error) {
       if (isUnauthorised(error)) this.#expire(waysOf(error));
+      else this.#watchEnd();
     }
   }
 
@@ -84,7 +111,7 @@ export class SessionKeeper<Body extends SessionBody> {
     for (;;) {
       const { signal } = this.#ended;
       const response = await this.#send(input, init, signal);
-      if (!new Headers(init.headers).has('x-background')) this.#watchIdle();
+      if (!new Headers(init.headers).has('x-background')) this.#noteActivity();
       if (response.status !== 401) return response;
       await this.check();
       if (this.state.value.kind === 'expired') await settledOrAborted(this.#resumed.promise, signal);
@@ -97,7 +124,13 @@ export class SessionKeeper<Body extends SessionBody> {
     const timer = setTimeout(() => slow.abort(new DOMException('no response', 'TimeoutError')), responseMs);
     const signals = [ended, slow.signal, ...(init.signal ? [init.signal] : [])];
     try {
-      return await fetch(input, { ...init, credentials: 'same-origin', signal: AbortSignal.any(signals) });
+      const response = await fetch(input, { ...init, credentials: 'same-origin', signal: AbortSignal.any(signals) });
+      if (isGatewayFailure(response)) noteFailure();
+      else noteResponse();
+      return response;
+    } catch (error) {
+      if (error instanceof TypeError || slow.signal.aborted) noteFailure();
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -111,7 +144,7 @@ export class SessionKeeper<Body extends SessionBody> {
     this.state.value = { kind: 'signed-in', session };
     this.#resumed.resolve();
     this.#resumed = Promise.withResolvers<void>();
-    this.#watchIdle();
+    this.#watchEnd();
   }
 
   #expire(ways: readonly SignInWay[]): void {
@@ -126,15 +159,23 @@ export class SessionKeeper<Body extends SessionBody> {
     this.state.value = { kind: 'starting' };
   }
 
-  /** Checks the session when it should have ended: idle since this request, or at its end. */
-  #watchIdle(): void {
+  #noteActivity(): void {
+    this.#activeAt = Date.now();
+    this.#watchEnd();
+  }
+
+  /** Checks the session when it should have ended: idle since the last request, or at its end. */
+  #watchEnd(): void {
     const { value } = this.state;
     if (value.kind !== 'signed-in') return;
     const { idle_seconds, ends_at } = value.session;
-    const leftMs = Math.min(idle_seconds * 1000, Date.parse(ends_at) - Date.now());
+    const endMs = Math.min(this.#activeAt + idle_seconds * 1000, Date.parse(ends_at));
+    const leftMs = endMs - Date.now();
     clearTimeout(this.#timer);
-    // a second later, so that the service agrees; timers hold at most 2^31 ms
-    this.#timer = setTimeout(() => void this.check(), Math.min(Math.max(leftMs, 0) + 1_000, 2_000_000_000));
+    // A second later, so that the service agrees. It may still have the session: another tab was
+    // active, or the clocks differ. Timers hold at most 2^31 ms.
+    const delayMs = leftMs > 0 ? Math.min(leftMs + 1_000, 2_000_000_000) : recheckMs;
+    this.#timer = setTimeout(() => void this.check(), delayMs);
   }
 }
 

@@ -19,6 +19,7 @@ export const strings = {
   theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
   account: 'Account',
   signOut: 'Sign out',
+  notSignedOut: 'Cannot sign out',
   keys: 'Keyboard shortcuts',
   keysHint: 'Press ? to show this list.',
   utc: 'UTC',
