@@ -97,11 +97,11 @@ export function queryOf(state: ReportState): SubscriptionQuery {
   return { ...exportQueryOf(state), size: state.size, page: state.page };
 }
 
-/** The state with other filters, from the first page; a filter that is `undefined` is removed. */
-export function withFilters(
-  state: ReportState,
-  changed: { readonly [Name in FilterName]?: string | undefined },
-): ReportState {
+/** Filters that are set, or removed where they are `undefined`. */
+export type FilterChanges = { readonly [Name in FilterName]?: string | undefined };
+
+/** The state with other filters, from the first page. */
+export function withFilters(state: ReportState, changed: FilterChanges): ReportState {
   const filters = Object.fromEntries(
     Object.entries({ ...state.filters, ...changed }).filter(([, value]) => value !== undefined),
   );
