@@ -4,7 +4,7 @@ import { ConnectionBar } from './connection.tsx';
 import { Icon } from './icon.tsx';
 import { keysAreShown } from './keyboard.tsx';
 import { LiveRegion } from './live-region.tsx';
-import { currentLocation, Link } from './location.tsx';
+import { currentLocation, Link, pagePathOf } from './location.tsx';
 import { Menu } from './menu.tsx';
 import type { Page } from './page.ts';
 import { strings } from './strings.ts';
@@ -78,7 +78,7 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
         />
       </div>
     </header>
-    <main id="main" tabIndex={-1} key={currentLocation.value.path.split('/').slice(0, 3).join('/')}>
+    <main id="main" tabIndex={-1} key={pagePathOf(currentLocation.value.path)}>
       <ConnectionBar />
       {children}
     </main>

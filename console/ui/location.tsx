@@ -28,8 +28,11 @@ let scrollTimer: ReturnType<typeof setTimeout> | undefined;
 window.addEventListener('scroll', () => {
   clearTimeout(scrollTimer);
   // browsers limit how often an entry of the history may change
-  scrollTimer = setTimeout(() => history.replaceState({ scrollTop: window.scrollY }, ''), 100);
+  scrollTimer = setTimeout(keepScrollTop, 100);
 });
+
+/** Pages keep members of their own in the same state. */
+const keepScrollTop = (): void => history.replaceState({ ...history.state, scrollTop: window.scrollY }, '');
 
 const restoreMs = 2_000;
 
@@ -50,18 +53,21 @@ export function hrefOf(path: string, query: URLSearchParams = new URLSearchParam
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
+/** The page of a path, without what it has open: `/console/subscriptions` of a record's path. */
+export const pagePathOf = (path: string): string => path.split('/').slice(0, 3).join('/');
+
 /**
- * Shows another address of the console. Back returns to this one, unless `replace` is set. A new
- * path begins at the top; a new query of the same path keeps the position.
+ * Shows another address of the console. Back returns to this one, unless `replace` is set. Another
+ * page begins at the top; otherwise the position stays.
  */
 export function navigate(href: string, { replace = false }: { replace?: boolean } = {}): void {
   const before = currentLocation.peek();
   clearTimeout(scrollTimer);
-  if (!replace) history.replaceState({ scrollTop: window.scrollY }, '');
+  if (!replace) keepScrollTop();
   if (replace) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
   currentLocation.value = read();
-  if (currentLocation.peek().path !== before.path && !replace) window.scrollTo(0, 0);
+  if (pagePathOf(currentLocation.peek().path) !== pagePathOf(before.path) && !replace) window.scrollTo(0, 0);
 }
 
 /** A link within the console; a click with a modifier opens it as the browser does. */

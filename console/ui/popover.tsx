@@ -1,6 +1,6 @@
 import type { IconNode } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
 interface PopoverProps {
@@ -12,7 +12,7 @@ interface PopoverProps {
   readonly variant?: 'primary' | 'secondary' | 'quiet' | 'chip';
   /** What the opened part is, for screen readers. */
   readonly kind?: 'dialog' | 'menu' | 'listbox';
-  /** Receives a function that closes the popover. It is called at each opening. */
+  /** Receives a function that closes the popover. Drawn anew at each opening. */
   readonly children: (close: () => void) => ComponentChildren;
   readonly onOpen?: (content: HTMLElement) => void;
 }
@@ -36,6 +36,16 @@ export function Popover({ label, name, icon, variant = 'secondary', kind, childr
   const id = useId();
   const content = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    // its content may arrive later, and change its size
+    const observer = new ResizeObserver(() => {
+      if (content.current !== null && button.current !== null) place(content.current, button.current);
+    });
+    if (content.current !== null) observer.observe(content.current);
+    return () => observer.disconnect();
+  }, [isOpen]);
   const close = (): void => {
     content.current?.hidePopover();
     button.current?.focus();
@@ -59,14 +69,18 @@ export function Popover({ label, name, icon, variant = 'secondary', kind, childr
         id={id}
         popover="auto"
         class="popover"
+        onBeforeToggle={(event) => {
+          if (event.newState === 'open') setIsOpen(true);
+        }}
         onToggle={(event) => {
           const { current } = content;
+          if (event.newState === 'closed') setIsOpen(false);
           if (event.newState !== 'open' || current === null || button.current === null) return;
           place(current, button.current);
           onOpen?.(current);
         }}
       >
-        {children(close)}
+        {isOpen && children(close)}
       </div>
     </>
   );
