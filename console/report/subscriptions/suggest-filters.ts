@@ -8,7 +8,7 @@ import type { FilterChanges, ReportFilters } from './report-state.ts';
 
 const text = strings.subscriptions;
 
-/** The filters that can be added. `activated` and `endsBetween` are bounds of the same parameters. */
+/** The filters that can be added; `activated` and `endsBetween` use the same parameters. */
 export type AddableFilter = Exclude<keyof typeof text.filter, 'ends'> | 'endsWithin' | 'endsBetween';
 
 /** What the user can choose in the list of filters: a filter to edit, or one that is complete. */
