@@ -22,9 +22,19 @@ export const consolesFolder = join(root, 'dist/console');
 interface BuiltFile {
   readonly name: string;
   readonly content: string;
-  /** A start of the page loads it: the entry and its static imports. */
-  readonly isFirst?: boolean;
 }
+
+/** A script, with the scripts that it imports statically. */
+interface BuiltScript extends BuiltFile {
+  readonly imports: readonly string[];
+  /** Its main module, if it is an entry or imported dynamically. */
+  readonly source: string;
+}
+
+/** The page that each console shows first. */
+const firstPages = { report: 'overview/overview-page.tsx', operator: 'tenants/tenants-page.tsx' } as const;
+
+export type ConsoleName = keyof typeof firstPages;
 
 /** Files that browsers request in a compressed form; smaller ones gain nothing. */
 const compressedFrom = 1_000;
@@ -34,15 +44,35 @@ export async function buildConsoles(folder: string): Promise<void> {
   await Promise.all([buildConsole('report', folder), buildConsole('operator', folder), buildReference(folder)]);
 }
 
-async function buildConsole(name: string, folder: string): Promise<void> {
-  const [scripts, style] = await Promise.all([bundle(join(sources, name, 'main.tsx')), buildStyle(name)]);
-  const icon = hashed('icon.svg', await readFile(join(sources, name, 'icon.svg'), 'utf8'));
-  const html = await renderPage({ scripts, style, icon });
+async function buildConsole(name: ConsoleName, folder: string): Promise<void> {
+  const { scripts, style, icon, html } = await bundleConsole(name);
   const written = await writeFiles(join(folder, name), [
     ...[...scripts, style, icon].map((file) => ({ ...file, name: `static/${file.name}` })),
     { name: 'index.html', content: html },
   ]);
   await removeOthers(join(folder, name), written);
+}
+
+/** The files that a browser loads to show the first page of a console. */
+export async function filesOfFirstPage(name: ConsoleName): Promise<readonly BuiltFile[]> {
+  const { scripts, style, icon, html } = await bundleConsole(name);
+  const page = scripts.find(({ source }) => source.endsWith(firstPages[name]));
+  const loaded = new Set([...withImports(scripts[0], scripts), ...withImports(page, scripts)]);
+  return [...loaded, style, icon, { name: 'index.html', content: html }];
+}
+
+async function bundleConsole(name: ConsoleName) {
+  const [scripts, style] = await Promise.all([bundle(join(sources, name, 'main.tsx')), buildStyle(name)]);
+  const icon = hashed('icon.svg', await readFile(join(sources, name, 'icon.svg'), 'utf8'));
+  return { scripts, style, icon, html: await renderPage({ scripts, style, icon }) };
+}
+
+/** A script and all that it imports statically. */
+function withImports(script: BuiltScript | undefined, all: readonly BuiltScript[]): readonly BuiltScript[] {
+  if (script === undefined) return [];
+  const found = new Set([script]);
+  for (const { imports } of found) for (const each of all) if (imports.includes(each.name)) found.add(each);
+  return [...found];
 }
 
 async function buildReference(folder: string): Promise<void> {
@@ -51,7 +81,7 @@ async function buildReference(folder: string): Promise<void> {
 }
 
 /** Bundles an entry; its first file is that of the entry. */
-async function bundle(entry: string): Promise<readonly BuiltFile[]> {
+async function bundle(entry: string): Promise<readonly BuiltScript[]> {
   const built = await rolldown({
     input: entry,
     platform: 'browser',
@@ -62,10 +92,15 @@ async function bundle(entry: string): Promise<readonly BuiltFile[]> {
   try {
     const names = { entryFileNames: '[name]-[hash].js', chunkFileNames: '[name]-[hash].js' };
     const { output } = await built.generate({ format: 'esm', minify: true, ...names });
-    const first = new Set([output[0].fileName, ...output[0].imports]);
-    return output.flatMap((file) =>
-      file.type === 'chunk' ? [{ name: file.fileName, content: file.code, isFirst: first.has(file.fileName) }] : [],
-    );
+    const chunks = output.filter((file) => file.type === 'chunk');
+    return chunks
+      .sort((a, b) => Number(b.facadeModuleId === entry) - Number(a.facadeModuleId === entry))
+      .map(({ fileName, code, imports, facadeModuleId }) => ({
+        name: fileName,
+        content: code,
+        imports,
+        source: facadeModuleId ?? '',
+      }));
   } finally {
     await built.close();
   }
@@ -87,14 +122,14 @@ function hashed(name: string, content: string): BuiltFile {
 }
 
 interface PageFiles {
-  readonly scripts: readonly BuiltFile[];
+  readonly scripts: readonly BuiltScript[];
   readonly style: BuiltFile;
   readonly icon: BuiltFile;
 }
 
 async function renderPage({ scripts, style, icon }: PageFiles): Promise<string> {
   const template = await readFile(join(sources, 'ui/page.html'), 'utf8');
-  const [entry, ...imports] = scripts.filter(({ isFirst }) => isFirst === true);
+  const [entry, ...imports] = withImports(scripts[0], scripts);
   const url = (file: BuiltFile | undefined): string => `/console/static/${file?.name}`;
   return template
     .replace('{icon}', url(icon))

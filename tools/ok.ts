@@ -37,6 +37,7 @@ const checks: readonly Step[] = [
         '--fail-severity=hint',
       ]),
   },
+  { name: 'first page of each console of at most 90 kB', run: () => command('node', ['tools/console-weight.ts']) },
   {
     name: 'packages: compiled, checked by publint and arethetypeswrong, installed and used',
     run: async () =>
