@@ -20,6 +20,53 @@ export const strings = {
   },
   overview: {
     title: 'Overview',
+    total: 'Subscriptions',
+    ofProducts: (count: number) => (count === 1 ? 'of 1 product' : `of ${formatCount(count)} products`),
+    active: 'Active',
+    activeShare: (percent: string) => `${percent} of all`,
+    endingSoon: 'End within 7 days',
+    renewal: (count: number) => `${formatCount(count)} without renewal`,
+    changed: 'Changed',
+    changedSince: (time: string) => `since ${time}`,
+    unknownNumber: '–',
+    firstVisit: 'counted from this visit on',
+    lost: 'counted again from now on',
+    created: 'Created per month',
+    createdDescription: (months: number) =>
+      `Subscriptions created in each of the last ${months} months (UTC), by their status today. The arrow keys move between months, Enter lists the subscriptions of one.`,
+    createdIn: (month: string, count: number, details: readonly string[]) =>
+      count === 0 ? `${month}: none created` : [`${month}: ${formatCount(count)} created`, ...details].join(', '),
+    withStatus: (count: number, status: string) => `${formatCount(count)} ${status.toLowerCase()}`,
+    otherStatus: 'Other',
+    month: 'Month',
+    ending: 'Ending per day, next 60 days',
+    endingDescription: (days: number) =>
+      `Subscriptions that end on each of the next ${days} days (UTC), by whether they renew automatically. The arrow keys move between days, Enter lists the subscriptions of one.`,
+    endingOn: (day: string, count: number, details: readonly string[]) =>
+      count === 0 ? `${day}: none ends` : `${day}: ${formatCount(count)} end, ${details.join(', ')}`,
+    renews: 'Renews',
+    doesNotRenew: 'Does not renew',
+    renewing: (count: number) => (count === 1 ? '1 renews' : `${formatCount(count)} renew`),
+    notRenewing: (count: number) => (count === 1 ? '1 does not' : `${formatCount(count)} do not`),
+    day: 'Day',
+    products: 'Products',
+    productsDescription:
+      'Subscriptions by product, the most frequent ones first. Enter lists the subscriptions of one.',
+    product: 'Product',
+    otherProducts: (count: number) => (count === 1 ? '1 other product' : `${formatCount(count)} other products`),
+    statuses: 'Status',
+    statusesDescription: 'Subscriptions by status, the most frequent one first. Enter lists the subscriptions of one.',
+    status: 'Status',
+    otherStatuses: (count: number) => (count === 1 ? '1 other status' : `${formatCount(count)} other statuses`),
+    category: (label: string, count: number) =>
+      `${label}: ${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`}`,
+    count: 'Subscriptions',
+    none: 'No subscriptions yet',
+    noneCreated: 'No subscription was created in the last 24 months.',
+    noneHint: 'The operator of this service imports them: subreport import subscriptions.csv --tenant your-tenant',
+    noneEnding: 'No subscription ends in the next 60 days.',
+    recent: 'Recent changes',
+    allChanges: 'All changes',
   },
   subscriptions: {
     title: 'Subscriptions',
@@ -303,5 +350,18 @@ export const strings = {
   },
   changes: {
     title: 'Changes',
+    count: (count: number, hasMore: boolean, since: string) =>
+      `${hasMore ? 'More than ' : ''}${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`} changed since your last visit, ${since}`,
+    more: (count: number) => `The list has the first ${formatCount(count)} changes after your last visit.`,
+    none: (since: string) => `Nothing has changed since your last visit, ${since}`,
+    firstVisit: 'This is your first visit in this browser',
+    firstVisitHint:
+      'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',
+    lost: (time: string) => `The service no longer knows what changed since ${time}`,
+    lostHint: 'A backup was restored, or the last visit is too long ago. Changes are counted again from now on.',
+    markAsSeen: 'Mark as seen',
+    seen: 'Everything until now counts as seen',
+    removed: 'Removed',
+    showMore: (count: number) => `Show ${formatCount(count)} more`,
   },
 } as const;

@@ -1,0 +1,45 @@
+import { formatCount } from '../ui/format-count.ts';
+import { Link } from '../ui/location.tsx';
+
+interface CountTableProps {
+  readonly title: string;
+  /** In CSS pixels; a longer table scrolls. */
+  readonly height: number;
+  /** The first heading is that of the rows' names. */
+  readonly headings: readonly string[];
+  readonly rows: readonly {
+    readonly key: string;
+    readonly label: string;
+    readonly href?: string | undefined;
+    readonly counts: readonly number[];
+  }[];
+}
+
+/** The numbers of a chart, in its place. */
+export const CountTable = ({ title, height, headings, rows }: CountTableProps) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+  <section class="count-table" aria-label={title} style={{ maxHeight: `${height}px` }} tabIndex={0}>
+    <table>
+      <caption class="visually-hidden">{title}</caption>
+      <thead>
+        <tr>
+          {headings.map((heading) => (
+            <th key={heading} scope="col">
+              {heading}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, label, href, counts }) => (
+          <tr key={key}>
+            <th scope="row">{href === undefined ? label : <Link href={href}>{label}</Link>}</th>
+            {counts.map((count, index) => (
+              <td key={headings[index + 1]}>{formatCount(count)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);

@@ -1,0 +1,117 @@
+import { axisBottom, axisLeft } from 'd3-axis';
+import { scaleBand, scaleLinear } from 'd3-scale';
+import { stack } from 'd3-shape';
+import { formatCount } from '../ui/format-count.ts';
+import { Axis } from './axis.tsx';
+import { Bar } from './bar.tsx';
+import { useBoxWidth } from './box-width.ts';
+import { type Column, type Series, sumOf } from './chart-data.ts';
+import { ChartSvg } from './chart-svg.tsx';
+import { ChartTip } from './chart-tip.tsx';
+import { fillOf } from './marks.tsx';
+import { useBars } from './use-bars.ts';
+
+interface StackedColumnsProps {
+  readonly title: string;
+  readonly description: string;
+  readonly series: readonly Series[];
+  readonly columns: readonly Column[];
+}
+
+const height = 240;
+const top = 12;
+const bottom = height - 24;
+const digitWidth = 7.5;
+const tickLabelWidth = 56;
+
+/** Columns on a time axis, each a stack of series. Every column has its place, empty ones too. */
+export function StackedColumns(props: StackedColumnsProps) {
+  const [box, width] = useBoxWidth();
+  return (
+    <div ref={box} class="chart" style={{ height: `${height}px` }}>
+      {width > 0 && <Drawing {...props} width={width} />}
+    </div>
+  );
+}
+
+function Drawing({ title, description, series, columns, width }: StackedColumnsProps & { readonly width: number }) {
+  const bars = useBars(columns.length);
+  const { x, y } = scalesOf(columns, width);
+  const left = x.range()[0];
+  const stacks = stack<Column, number>()
+    .keys(series.keys())
+    .value(({ values }, index) => values[index] ?? 0)([...columns]);
+  const labels = new Map(columns.map(({ key, label }) => [key, label]));
+  const every = Math.ceil(tickLabelWidth / x.step());
+  const shown = bars.shown === undefined ? undefined : columns[bars.shown];
+  const centreOf = ({ key }: Column): number => (x(key) ?? 0) + x.bandwidth() / 2;
+  return (
+    <>
+      <ChartSvg width={width} height={height} title={title} description={description}>
+        <Axis
+          x={left}
+          axis={axisLeft(y)
+            .tickValues(y.ticks(4).filter(Number.isInteger))
+            .tickFormat((count) => formatCount(count.valueOf()))
+            .tickSize(left - width)}
+        />
+        <Axis
+          y={bottom}
+          axis={axisBottom(x)
+            .tickValues(x.domain().filter((_, index) => index % every === 0))
+            .tickFormat((key) => labels.get(key) ?? key)
+            .tickSize(0)
+            .tickPadding(8)}
+        />
+        <g ref={bars.group}>
+          {columns.map(({ key, text, href }, index) => (
+            <Bar key={key} bars={bars} index={index} text={text} href={href}>
+              <rect
+                class="chart-hit"
+                x={(x(key) ?? 0) - (x.step() - x.bandwidth()) / 2}
+                y={top}
+                width={x.step()}
+                height={bottom - top}
+              />
+              {stacks.map((layer, part) => {
+                const [from = 0, to = 0] = layer[index] ?? [];
+                const tone = series[part]?.tone;
+                if (from === to || tone === undefined) return null;
+                // at least a pixel: one record is not none
+                const y1 = Math.min(y(to), y(from) - 1);
+                return (
+                  <rect
+                    key={tone}
+                    class="chart-mark"
+                    fill={fillOf(tone)}
+                    x={x(key)}
+                    y={y1}
+                    width={x.bandwidth()}
+                    height={y(from) - y1}
+                  />
+                );
+              })}
+            </Bar>
+          ))}
+        </g>
+      </ChartSvg>
+      {shown && (
+        <ChartTip text={shown.text} percent={(centreOf(shown) / width) * 100} top={y(sumOf(shown.values)) - 6} />
+      )}
+    </>
+  );
+}
+
+/** The positions of the columns, and their heights from zero. */
+function scalesOf(columns: readonly Column[], width: number) {
+  const highest = Math.max(1, ...columns.map(({ values }) => sumOf(values)));
+  const y = scaleLinear([0, highest], [bottom, top]).nice(4);
+  const left = formatCount(y.domain()[1] ?? 0).length * digitWidth + 8;
+  const x = scaleBand(
+    columns.map(({ key }) => key),
+    [left, width],
+  )
+    .paddingInner(0.25)
+    .paddingOuter(0.125);
+  return { x, y };
+}

@@ -1,0 +1,61 @@
+/** A position in the feed of changes, and when it was the newest one. */
+interface Position {
+  readonly token: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What the browser keeps between visits: positions in the feed, and no data of the report. */
+export interface Visits {
+  /** The end of the last visit: changes after it are new. */
+  readonly last: Position;
+  /** The newest position that this visit has seen. */
+  readonly current: Position;
+}
+
+/** A visit ends when nothing was read for this long; as long as a session may be idle. */
+const visitGapMs = 30 * 60_000;
+
+/** The visits as they are at a later time: the current one may have become the last one. */
+export const visitsAt = (visits: Visits, now: number): Visits =>
+  now - visits.current.at > visitGapMs ? { ...visits, last: visits.current } : visits;
+
+/** The visits of someone who has seen everything until a position. */
+export const visitsFrom = (position: Position): Visits => ({ last: position, current: position });
+
+/** Keeps the visits of one client in this browser. */
+export class VisitStore {
+  readonly #storage: Pick<Storage, 'getItem' | 'setItem'>;
+  readonly #key: string;
+
+  constructor(storage: Pick<Storage, 'getItem' | 'setItem'>, tenant: string, clientId: string) {
+    this.#storage = storage;
+    this.#key = `subreport.visits.${JSON.stringify([tenant, clientId])}`;
+  }
+
+  /** `undefined` at the first visit, and if the stored text was altered. */
+  read(): Visits | undefined {
+    try {
+      const value: unknown = JSON.parse(this.#storage.getItem(this.#key) ?? 'null');
+      return isVisits(value) ? value : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Does nothing if the browser does not allow storage: every visit is then the first one. */
+  write(visits: Visits): void {
+    try {
+      this.#storage.setItem(this.#key, JSON.stringify(visits));
+    } catch {}
+  }
+}
+
+const isVisits = (value: unknown): value is Visits =>
+  isObject(value) && isPosition(value.last) && isPosition(value.current);
+
+const isPosition = (value: unknown): value is Position =>
+  isObject(value) && typeof value.token === 'string' && Number.isSafeInteger(value.at);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;

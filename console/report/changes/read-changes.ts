@@ -1,0 +1,67 @@
+import { ApiError } from '../../../src/client/error.ts';
+import type { ChangesPage, SubscriptionChange } from '../../../src/client/index.ts';
+import { type VisitStore, type Visits, visitsAt, visitsFrom } from './last-visit.ts';
+
+/** Reads the feed of changes, as the client library does. */
+interface ChangeReader {
+  changes(
+    since?: string,
+    options?: { readonly size?: number; readonly signal?: AbortSignal },
+  ): AsyncGenerator<ChangesPage, void, undefined>;
+}
+
+/** What changed since the last visit. */
+export interface RecentChanges {
+  /** The end of the last visit in milliseconds since the epoch; `undefined` at the first one. */
+  readonly since: number | undefined;
+  /** The service no longer knows what changed since then. */
+  readonly isLost: boolean;
+  /** Newest first, at most `changesMax`. */
+  readonly changes: readonly SubscriptionChange[];
+  /** There are more changes than these. */
+  readonly hasMore: boolean;
+}
+
+/** The largest page that the feed has. */
+export const changesMax = 1000;
+
+/** Reads what changed since the last visit, and remembers how far it has read. */
+export async function readRecentChanges(
+  reader: ChangeReader,
+  store: VisitStore,
+  now: () => number,
+  signal?: AbortSignal,
+): Promise<RecentChanges> {
+  const stored = store.read();
+  if (stored === undefined) {
+    await markAsSeen(reader, store, now);
+    return { since: undefined, isLost: false, changes: [], hasMore: false };
+  }
+  const visits = visitsAt(stored, now());
+  const since = visits.last.at;
+  try {
+    const page = await readPage(reader, visits.last.token, signal);
+    const token = page.hasMore ? await newestToken(reader) : page.next;
+    store.write({ ...visits, current: { token, at: now() } });
+    return { since, isLost: false, changes: page.changes.toReversed(), hasMore: page.hasMore };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'RESYNC_REQUIRED')) throw error;
+    await markAsSeen(reader, store, now);
+    return { since, isLost: true, changes: [], hasMore: false };
+  }
+}
+
+/** Lets everything until now count as seen. */
+export async function markAsSeen(reader: ChangeReader, store: VisitStore, now: () => number): Promise<Visits> {
+  const visits = visitsFrom({ token: await newestToken(reader), at: now() });
+  store.write(visits);
+  return visits;
+}
+
+const newestToken = async (reader: ChangeReader): Promise<string> => (await readPage(reader, 'now')).next;
+
+async function readPage(reader: ChangeReader, since: string, signal?: AbortSignal): Promise<ChangesPage> {
+  const { value } = await reader.changes(since, { size: changesMax, ...(signal && { signal }) }).next();
+  if (value === undefined) throw new TypeError('Cannot read changes: the feed must have a page');
+  return value;
+}

@@ -1,0 +1,33 @@
+import { useMemo, useState } from 'preact/hooks';
+import { type Load, useLoad } from '../../ui/use-load.ts';
+import { reports } from '../api.ts';
+import { session } from '../session/session.ts';
+import { VisitStore } from './last-visit.ts';
+import { markAsSeen, type RecentChanges, readRecentChanges } from './read-changes.ts';
+
+/** What changed since the last visit of this client in this browser. */
+export interface RecentChangesState {
+  readonly load: Load<RecentChanges>;
+  /** Lets everything until now count as seen. Rejects with the errors of the client library. */
+  readonly markAsSeen: () => Promise<void>;
+}
+
+export function useRecentChanges(): RecentChangesState {
+  const store = useMemo(visitStore, []);
+  const loaded = useLoad(() => readRecentChanges(reports, store, Date.now));
+  const [seen, setSeen] = useState<RecentChanges>();
+  return {
+    load: seen === undefined ? loaded : { kind: 'ready', value: seen },
+    markAsSeen: async () => {
+      const { last } = await markAsSeen(reports, store, Date.now);
+      setSeen({ since: last.at, isLost: false, changes: [], hasMore: false });
+    },
+  };
+}
+
+function visitStore(): VisitStore {
+  const { value } = session.state;
+  // pages are drawn only within a session
+  if (!('session' in value)) throw new TypeError('Cannot find the last visit: a client must be signed in');
+  return new VisitStore(window.localStorage, value.session.tenant, value.session.client_id);
+}

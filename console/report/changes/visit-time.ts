@@ -1,0 +1,10 @@
+const format = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+/** When a visit ended, in the reader's own time zone: "20 Nov 2026, 14:02". */
+export const formatVisit = (at: number): string => format.format(at);

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { createdChart, endingChart, productBars, statusBars } from './charts.ts';
+import { lastMonths, nextDays } from './periods.ts';
+
+const now = new Date('2026-03-15T12:00:00Z');
+
+describe('createdChart', () => {
+  const totals = {
+    total: 7,
+    by: {
+      status: [
+        { value: 'ACTIVE', count: 5 },
+        { value: 'EXPIRED', count: 1 },
+        { value: null, count: 1 },
+      ],
+    },
+  };
+  const chart = createdChart({
+    totals,
+    periods: lastMonths(now, 3),
+    all: [
+      { value: '2026-01', count: 6 },
+      { value: '2026-03', count: 1 },
+    ],
+    parts: new Map([
+      ['EXPIRED', [{ value: '2026-01', count: 1 }]],
+      [
+        'ACTIVE',
+        [
+          { value: '2026-01', count: 4 },
+          { value: '2026-03', count: 1 },
+        ],
+      ],
+    ]),
+  });
+
+  test('has a column for every month, with the text of its numbers', () => {
+    expect(chart.columns.map(({ text }) => text)).toEqual([
+      'January 2026: 6 created, 4 active, 1 expired, 1 no status',
+      'February 2026: none created',
+      'March 2026: 1 created, 1 active',
+    ]);
+  });
+
+  test('stacks the statuses in their own order and counts the rest as no status', () => {
+    expect(chart.series.map(({ label, tone, total }) => [label, tone, total])).toEqual([
+      ['Active', 'active', 5],
+      ['Expired', 'expired', 1],
+      ['No status', 'unknown', 1],
+    ]);
+    expect(chart.columns[0]?.values).toEqual([4, 1, 1]);
+  });
+
+  test('a column leads to the subscriptions created in its month', () => {
+    expect(chart.columns[1]?.href).toBe(
+      '/console/subscriptions?created-from=2026-02-01T00:00:00Z&created-to=2026-03-01T00:00:00Z',
+    );
+  });
+
+  test('the rest is never negative, if records were loaded between two responses', () => {
+    const { columns } = createdChart({
+      totals,
+      periods: lastMonths(now, 1),
+      all: [{ value: '2026-03', count: 1 }],
+      parts: new Map([['ACTIVE', [{ value: '2026-03', count: 2 }]]]),
+    });
+    expect(columns[0]?.values).toEqual([2]);
+  });
+});
+
+describe('endingChart', () => {
+  const chart = endingChart({
+    periods: nextDays(now, 2),
+    all: [{ value: '2026-03-16', count: 3 }],
+    parts: new Map([['renews', [{ value: '2026-03-16', count: 2 }]]]),
+  });
+
+  test('splits a day by what renews', () => {
+    expect(chart.columns.map(({ text }) => text)).toEqual([
+      '15 March 2026: none ends',
+      '16 March 2026: 3 end, 2 renew, 1 does not',
+    ]);
+  });
+
+  test('today leads to what ends after now', () => {
+    expect(chart.columns[0]?.href).toBe(
+      '/console/subscriptions?date-field=expiration&after=2026-03-15T11:59:59Z&before=2026-03-16T00:00:00Z',
+    );
+  });
+});
+
+describe('bars', () => {
+  const summary = {
+    total: 10,
+    by: {
+      status: [
+        { value: null, count: 1 },
+        { value: 'ACTIVE', count: 9 },
+      ],
+      'product-id': [
+        { value: 'a', name: 'Europe 5 GB', count: 1 },
+        { value: 'b', name: 'World & more', count: 6 },
+        { value: 'c', count: 3 },
+      ],
+    },
+  };
+
+  test('products are sorted by count, named if they have a name, and the smallest are one row', () => {
+    expect(productBars(summary, 2).map(({ label, value, href }) => ({ label, value, href }))).toEqual([
+      { label: 'World & more', value: 6, href: '/console/subscriptions?product-id=b' },
+      { label: '2 other products', value: 4, href: undefined },
+    ]);
+    expect(productBars(summary, 3).map(({ label }) => label)).toEqual(['World & more', 'c', 'Europe 5 GB']);
+  });
+
+  test('subscriptions without a status have a bar but no link, because no filter selects them', () => {
+    expect(statusBars(summary, 5).map(({ text, href }) => ({ text, href }))).toEqual([
+      { text: 'Active: 9 subscriptions', href: '/console/subscriptions?status=ACTIVE' },
+      { text: 'No status: 1 subscription', href: undefined },
+    ]);
+  });
+});

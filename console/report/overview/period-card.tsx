@@ -1,0 +1,62 @@
+import { ChartCard } from '../../charts/chart-card.tsx';
+import type { Column, Series } from '../../charts/chart-data.ts';
+import { sumOf } from '../../charts/chart-data.ts';
+import { CountTable } from '../../charts/count-table.tsx';
+import { Legend } from '../../charts/legend.tsx';
+import { StackedColumns } from '../../charts/stacked-columns.tsx';
+import { LoadedPart } from '../../ui/loaded-part.tsx';
+import { strings } from '../../ui/strings.ts';
+import type { Load } from '../../ui/use-load.ts';
+
+interface PeriodCardProps {
+  readonly title: string;
+  readonly description: string;
+  /** The heading of the periods in the table. */
+  readonly heading: string;
+  /** Shown instead of a chart without any subscription. */
+  readonly empty: string;
+  readonly load: Load<{ readonly columns: readonly Column[]; readonly series: readonly Series[] }>;
+}
+
+/** The legend and the columns. */
+const bodyHeight = 268;
+
+/** Numbers by month or by day, as columns or as a table. */
+export function PeriodCard({ title, description, heading, empty, load }: PeriodCardProps) {
+  return (
+    <ChartCard
+      title={title}
+      chart={
+        <LoadedPart load={load} height={bodyHeight}>
+          {({ columns, series }) =>
+            series.length === 0 ? (
+              <p class="chart-empty">{empty}</p>
+            ) : (
+              <>
+                <Legend series={series} />
+                <StackedColumns title={title} description={description} series={series} columns={columns} />
+              </>
+            )
+          }
+        </LoadedPart>
+      }
+      table={
+        <LoadedPart load={load} height={bodyHeight}>
+          {({ columns, series }) => (
+            <CountTable
+              title={title}
+              height={bodyHeight}
+              headings={[heading, strings.chart.total, ...series.map(({ label }) => label)]}
+              rows={columns.map(({ key, name, href, values }) => ({
+                key,
+                label: name,
+                href,
+                counts: [sumOf(values), ...values],
+              }))}
+            />
+          )}
+        </LoadedPart>
+      }
+    />
+  );
+}

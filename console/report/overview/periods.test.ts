@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { createdBounds, endBounds, lastMonths, nextDays } from './periods.ts';
+
+const now = new Date('2026-01-31T23:30:15.750Z');
+
+describe('lastMonths', () => {
+  test('ends with the month of now, in UTC, and crosses the year', () => {
+    expect(lastMonths(now, 3)).toEqual([
+      { value: '2025-11', from: '2025-11-01T00:00:00Z', to: '2025-12-01T00:00:00Z' },
+      { value: '2025-12', from: '2025-12-01T00:00:00Z', to: '2026-01-01T00:00:00Z' },
+      { value: '2026-01', from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' },
+    ]);
+  });
+
+  test('selects adjacent months without a gap or an overlap', () => {
+    const months = lastMonths(now, 24);
+    expect(months.slice(1).map(({ from }) => from)).toEqual(months.slice(0, -1).map(({ to }) => to));
+    expect(createdBounds(months)).toEqual({
+      'created-from': '2024-02-01T00:00:00Z',
+      'created-to': '2026-02-01T00:00:00Z',
+    });
+  });
+});
+
+describe('nextDays', () => {
+  test('begins at now, to the second, and continues with whole days in UTC', () => {
+    expect(nextDays(now, 2)).toEqual([
+      { value: '2026-01-31', from: '2026-01-31T23:30:15Z', to: '2026-02-01T00:00:00Z' },
+      { value: '2026-02-01', from: '2026-02-01T00:00:00Z', to: '2026-02-02T00:00:00Z' },
+    ]);
+  });
+
+  test('the filter of a day includes its first second, because after excludes its own', () => {
+    expect(endBounds(nextDays(now, 2).slice(1))).toEqual({
+      'date-field': 'expiration',
+      after: '2026-01-31T23:59:59Z',
+      before: '2026-02-02T00:00:00Z',
+    });
+  });
+});

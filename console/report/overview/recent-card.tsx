@@ -1,0 +1,35 @@
+import { Card } from '../../ui/card.tsx';
+import { LoadedPart } from '../../ui/loaded-part.tsx';
+import { Link } from '../../ui/location.tsx';
+import { ChangeList } from '../changes/change-list.tsx';
+import { describeChanges } from '../changes/describe-changes.ts';
+import type { RecentChangesState } from '../changes/use-recent-changes.ts';
+import { strings } from '../strings.ts';
+
+const shownMax = 5;
+const height = 160;
+
+/** The newest changes since the last visit. */
+export const RecentCard = ({ changes }: { readonly changes: RecentChangesState }) => (
+  <Card
+    title={strings.overview.recent}
+    actions={
+      <Link class="button quiet" href="/console/changes">
+        {strings.overview.allChanges}
+      </Link>
+    }
+  >
+    <LoadedPart load={changes.load} height={height}>
+      {(recent) => {
+        const { title, hint } = describeChanges(recent);
+        return (
+          <>
+            <p>{title}</p>
+            {hint !== undefined && <p class="soft">{hint}</p>}
+            <ChangeList changes={recent.changes.slice(0, shownMax)} />
+          </>
+        );
+      }}
+    </LoadedPart>
+  </Card>
+);
