@@ -13,6 +13,7 @@ export const strings = {
     clientSecret: 'Client secret',
     signIn: 'Sign in',
     signInWithProvider: 'Sign in with your organization',
+    otherAccount: 'Use another account',
     or: 'or',
     expiredTitle: 'Your session has ended',
     expired: (user: string) => `Sign in again as ${user} to continue where you were.`,

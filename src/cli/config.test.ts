@@ -153,20 +153,48 @@ describe('settings', () => {
     });
   });
 
+  const consoleCredentials = {
+    OIDC_CONSOLE_CLIENT_ID: 'subreport-console',
+    OIDC_CONSOLE_CLIENT_SECRET: 'a-secret-of-the-console',
+  };
+
   test.each(Object.keys(settings).filter((name) => name.startsWith('OIDC_') && name !== 'OIDC_ISSUER'))(
     '%s without OIDC_ISSUER is refused',
     (name) => {
       const others = { OIDC_CLIENT_ID_CLAIM: 'azp', OIDC_ALGORITHMS: 'ES256', OIDC_TOKEN_SECONDS_MAX: '60' };
-      const right = { OIDC_PROFILE: 'keycloak', ...others }[name] ?? 'word';
-      for (const OIDC_ISSUER of [undefined, '']) {
-        expect(() => readConfig({ [name]: right, OIDC_ISSUER })).toThrow(
-          `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${right}'`,
+      const right = { OIDC_PROFILE: 'keycloak', ...others, ...consoleCredentials }[name] ?? 'word';
+      const shown = name === 'OIDC_CONSOLE_CLIENT_SECRET' ? '' : `: current value is '${right}'`;
+      for (const OIDC_ISSUER of [undefined, ''])
+        expect(messageOf({ [name]: right, OIDC_ISSUER })).toBe(
+          `Cannot use ${name}: it must be set together with OIDC_ISSUER${shown}`,
         );
-      }
-      expect(readConfig({ [name]: right, OIDC_ISSUER: 'https://id.example.com' }).external).toBeDefined();
+      const together = { ...(name in consoleCredentials && consoleCredentials), [name]: right };
+      expect(readConfig({ ...together, OIDC_ISSUER: 'https://id.example.com' }).external).toBeDefined();
     },
   );
 
+  test('the sign-in at the identity provider needs the id and the secret of the console', () => {
+    const issuer = { OIDC_ISSUER: 'https://id.example.com' };
+    expect(
+      readConfig({ ...issuer, ...consoleCredentials, PUBLIC_URL: 'https://reports.example.com' }).provider,
+    ).toEqual({
+      issuer: 'https://id.example.com',
+      clientId: 'subreport-console',
+      clientSecret: 'a-secret-of-the-console',
+      clientClaim: 'subreport_client',
+      algorithms: ['ES256', 'RS256', 'PS256', 'EdDSA'],
+      consoleUrl: 'https://reports.example.com/console',
+    });
+    expect(readConfig(issuer).provider).toBeUndefined();
+    for (const [name, value] of Object.entries(consoleCredentials)) {
+      const message = messageOf({ ...issuer, [name]: value });
+      expect(message).toContain(`Cannot use ${name}: it must be set together with OIDC_CONSOLE_CLIENT_`);
+      expect(message).not.toContain('a-secret');
+    }
+    expect(messageOf({ ...issuer, ...consoleCredentials, OIDC_CONSOLE_CLIENT_SECRET: 'short' })).toBe(
+      'Cannot use OIDC_CONSOLE_CLIENT_SECRET: it must be at least 16 characters of printable ASCII, as the identity provider shows it',
+    );
+  });
   test('reject an OIDC_ISSUER that is this service', () => {
     const PUBLIC_URL = 'https://reports.example.com';
     expect(() => readConfig({ PUBLIC_URL, OIDC_ISSUER: PUBLIC_URL })).toThrow(/OIDC_ISSUER: it must be another issuer/);
@@ -197,3 +225,13 @@ describe('KEY_ENCRYPTION_SECRET', () => {
     if (weak.length >= 32) expect(readConfig(moved).KEY_ENCRYPTION_SECRET_BEFORE).toBe(weak);
   });
 });
+
+/** The message of a rejected configuration; empty if it is accepted. */
+function messageOf(environment: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(environment);
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,11 +1,17 @@
 import type { ExternalSettings } from '../auth/external-claims.ts';
+import type { ProviderSettings } from '../auth/provider-sign-in.ts';
 import { signingAlgorithms } from '../auth/signing-algorithm.ts';
 import { refreshTokenUses } from '../contract/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/page-limits.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
-import { externalFaults, externalIssuerSettings, externalSettings } from './external-issuer-settings.ts';
+import {
+  externalFaults,
+  externalIssuerSettings,
+  externalSettings,
+  providerSettings,
+} from './external-issuer-settings.ts';
 import { localUrl } from './local-url.ts';
 import { hidePassword, maskSecret } from './mask-secret.ts';
 import { commandVariables } from './reader/environment.ts';
@@ -241,6 +247,8 @@ export interface Config extends Values {
   readonly limits: PageLimits;
   /** The `OIDC_` settings; `undefined` without `OIDC_ISSUER`. */
   readonly external: ExternalSettings | undefined;
+  /** The `OIDC_CONSOLE_` settings; `undefined` without them. */
+  readonly provider: ProviderSettings | undefined;
 }
 
 /** The settings that `NAME_FILE` can read from a file. */
@@ -281,6 +289,7 @@ export function readConfig(variables: NodeJS.ProcessEnv = process.env): Config {
     ...config,
     publicUrl,
     external: externalSettings(config, publicUrl),
+    provider: providerSettings(config, publicUrl),
     limits: {
       sizeDefault: config.PAGE_SIZE_DEFAULT,
       sizeMax: config.PAGE_SIZE_MAX,

@@ -5,9 +5,10 @@ import {
   externalAlgorithms,
   externalProfiles,
 } from '../auth/external-claims.ts';
+import type { ProviderSettings } from '../auth/provider-sign-in.ts';
 import { apiPath } from '../contract/report-paths.ts';
 import { hidePassword } from './mask-secret.ts';
-import { issuerUrl, listOf, oneOf, type Setting, wholeNumber, word } from './setting.ts';
+import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } from './setting.ts';
 
 /** The settings of the external identity provider. */
 export const externalIssuerSettings = {
@@ -47,12 +48,26 @@ export const externalIssuerSettings = {
     ['ES256', 'RS256', 'PS256', 'EdDSA'],
     'Accepted signature algorithms of external tokens',
   ),
+  OIDC_CONSOLE_CLIENT_ID: word(
+    undefined,
+    'subreport-console',
+    'Client id of the web console at the external identity provider, at which people then sign in (docs/identity-providers.md)',
+  ),
+  OIDC_CONSOLE_CLIENT_SECRET: secretOf('OIDC_CONSOLE_CLIENT_ID at the external identity provider'),
+  OIDC_CONSOLE_CLIENT_CLAIM: word(
+    'subreport_client',
+    'roles',
+    'Claim of the ID token that names the client whose records a person may read in the web console, as a string or an array; only administrators of the identity provider may be able to change it',
+  ),
 } as const satisfies Record<string, Setting<unknown>>;
 
 type Settings = typeof externalIssuerSettings;
 type Values = { readonly [N in keyof Settings]: Settings[N] extends Setting<infer T> ? T : never };
 
-/** Errors of `OIDC_` settings: without `OIDC_ISSUER`, or with this service as the issuer. */
+/**
+ * Errors of `OIDC_` settings: without `OIDC_ISSUER`, with this service as the issuer, or with half
+ * of the console's credentials.
+ */
 export function externalFaults(
   { OIDC_ISSUER: issuer }: Values,
   publicUrl: string,
@@ -61,13 +76,25 @@ export function externalFaults(
   if (issuer === publicUrl) {
     return [`Cannot use OIDC_ISSUER: it must be another issuer than this service: current value is '${issuer}'`];
   }
-  if (environment.OIDC_ISSUER !== undefined && environment.OIDC_ISSUER !== '') return [];
-  return Object.keys(externalIssuerSettings)
-    .filter((name) => environment[name] !== undefined && environment[name] !== '')
-    .map(
-      (name) =>
-        `Cannot use ${name}: it must be set together with OIDC_ISSUER: current value is '${hidePassword(environment[name] ?? '')}'`,
-    );
+  const isSet = (name: string) => environment[name] !== undefined && environment[name] !== '';
+  if (isSet('OIDC_ISSUER')) return halfCredentials(environment, isSet);
+  return Object.entries(externalIssuerSettings)
+    .filter(([name]) => isSet(name))
+    .map(([name, setting]) => {
+      const shown = 'secret' in setting ? '' : `: current value is '${hidePassword(environment[name] ?? '')}'`;
+      return `Cannot use ${name}: it must be set together with OIDC_ISSUER${shown}`;
+    });
+}
+
+/** Errors of the console's credentials: each without the other. */
+function halfCredentials(environment: NodeJS.ProcessEnv, isSet: (name: string) => boolean): string[] {
+  const [hasId, hasSecret] = [isSet('OIDC_CONSOLE_CLIENT_ID'), isSet('OIDC_CONSOLE_CLIENT_SECRET')];
+  if (hasId === hasSecret) return [];
+  return [
+    hasId
+      ? `Cannot use OIDC_CONSOLE_CLIENT_ID: it must be set together with OIDC_CONSOLE_CLIENT_SECRET: current value is '${environment.OIDC_CONSOLE_CLIENT_ID}'`
+      : 'Cannot use OIDC_CONSOLE_CLIENT_SECRET: it must be set together with OIDC_CONSOLE_CLIENT_ID',
+  ];
 }
 
 /** The external issuer of the settings; `undefined` without `OIDC_ISSUER`. */
@@ -83,4 +110,17 @@ export function externalSettings(values: Values, publicUrl: string): ExternalSet
     algorithms: values.OIDC_ALGORITHMS,
     tokenSecondsMax: values.OIDC_TOKEN_SECONDS_MAX,
   };
+}
+
+/** The console's sign-in at the external issuer; `undefined` without its credentials. */
+export function providerSettings(values: Values, publicUrl: string): ProviderSettings | undefined {
+  const {
+    OIDC_ISSUER: issuer,
+    OIDC_CONSOLE_CLIENT_ID: clientId,
+    OIDC_CONSOLE_CLIENT_SECRET: clientSecret,
+    OIDC_CONSOLE_CLIENT_CLAIM: clientClaim,
+    OIDC_ALGORITHMS: algorithms,
+  } = values;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret, clientClaim, algorithms, consoleUrl: `${publicUrl}/console` };
 }

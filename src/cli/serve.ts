@@ -7,6 +7,7 @@ import type { FailureBudget } from '../auth/failure-budget.ts';
 import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import type { KeyRingOptions } from '../auth/key-ring-options.ts';
+import { createProviderSignIn } from '../auth/provider-sign-in.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
 import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
@@ -93,7 +94,7 @@ export async function serve(
     requestMs: config.REQUEST_SECONDS_MAX * 1000,
     trustedProxies: config.TRUSTED_PROXIES,
     connectionsPerAddressMax: config.CONNECTIONS_PER_ADDRESS_MAX,
-    hasConsole: config.CONSOLE === 'true',
+    ...consoleOptions(config),
     logger,
   };
   // without the operator's API, the service loads a quarter fewer modules
@@ -149,6 +150,11 @@ export async function serve(
     metrics: opened?.metrics,
   };
 }
+
+const consoleOptions = ({ CONSOLE, provider }: Config) => ({
+  hasConsole: CONSOLE === 'true',
+  provider: provider && createProviderSignIn(provider),
+});
 
 const serviceState = (config: Config): ServiceState => ({
   checkStore: async () => void (await runDoctorProcess(config)),

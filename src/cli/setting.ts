@@ -102,6 +102,17 @@ export function secret(description: string): Setting<string | undefined> {
   };
 }
 
+/** The secret of a client of another service, masked in all output. */
+export function secretOf(client: string): Setting<string | undefined> {
+  return {
+    read: (value) => (/^[\x20-\x7e]{16,512}$/.test(value) ? value : undefined),
+    fallback: undefined,
+    rule: 'at least 16 characters of printable ASCII, as the identity provider shows it',
+    description: `Secret of ${client}`,
+    secret: true,
+  };
+}
+
 /** A comma-separated list of IP addresses and networks; empty if unset. */
 export function networks(description: string): Setting<readonly string[]> {
   return {

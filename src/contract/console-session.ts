@@ -8,6 +8,9 @@ export const consoleOperations = {
   signIn: { method: 'POST', path: '/console/session' },
   getSession: { method: 'GET', path: '/console/session' },
   signOut: { method: 'DELETE', path: '/console/session' },
+  signInAtProvider: { method: 'GET', path: '/console/sign-in' },
+  returnFromProvider: { method: 'GET', path: '/console/callback' },
+  signOutAtProvider: { method: 'GET', path: '/console/sign-out' },
 } as const satisfies Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
 
 /** Prefix of the API's paths for requests that a session authorizes. */

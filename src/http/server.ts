@@ -1,6 +1,7 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
 import type { AuthContext } from '../auth/auth-context.ts';
+import type { ProviderSignIn } from '../auth/provider-sign-in.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
 import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
 import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
@@ -17,6 +18,7 @@ import { addTurns } from './listener/take-turn.ts';
 import { traceRequests } from './listener/tracing.ts';
 import { addConsoleSessionRoutes } from './oauth/console-session.ts';
 import { addMetadataRoutes } from './oauth/metadata.ts';
+import { addProviderSignIn } from './oauth/provider-sign-in.ts';
 import { addTokenRoute } from './oauth/token.ts';
 import { addTokenManagementRoutes } from './oauth/token-management.ts';
 import {
@@ -39,6 +41,8 @@ interface ServerOptions
   readonly queue: FairQueue;
   readonly openApi: object;
   readonly publicUrl: string;
+  /** The identity provider at which people sign in to the console, if one is configured. */
+  readonly provider: ProviderSignIn | undefined;
   /** Whether `/console` is served. */
   readonly hasConsole: boolean;
 }
@@ -84,18 +88,19 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
 /** Adds the sessions of the console, and the report operations for their clients. */
 function addConsoleApi(
   app: FastifyInstance,
-  { auth, limiter, queue, publicUrl }: ServerOptions,
+  { auth, limiter, queue, publicUrl, provider }: ServerOptions,
   addSubscriptionRoutes: AddSubscriptionRoutes,
 ): void {
-  const signInMethods = ['secret'] as const;
-  const { authorize } = addConsoleSessionRoutes(app, { auth, limiter, queue, publicUrl, signInMethods });
+  const signInMethods = provider === undefined ? (['secret'] as const) : (['secret', 'provider'] as const);
+  const sessions = addConsoleSessionRoutes(app, { auth, limiter, queue, publicUrl, signInMethods });
+  if (provider !== undefined) addProviderSignIn(app, { auth, provider, sessions, publicUrl });
   app.register(
     async (scope) => {
       scope.addHook('onSend', async (_request, reply) => {
         // the browser may be shared: nothing of a session stays in its cache
         reply.header('cache-control', 'no-store').removeHeader('vary');
       });
-      addSubscriptionRoutes(scope, authorize);
+      addSubscriptionRoutes(scope, sessions.authorize);
     },
     { prefix: '/console' },
   );

@@ -63,7 +63,7 @@ describe('documentation and code agree', () => {
         expect(pairs.filter(([name = '']) => !names.includes(name))).toEqual([]);
         return readConfig(Object.fromEntries(pairs)).external?.issuer;
       });
-    expect(taken).toHaveLength(3); // Keycloak, Auth0, Okta
+    expect(taken).toHaveLength(4); // Keycloak, Auth0, Okta, sign-in of people
     expect(taken).not.toContain(undefined);
   });
 
@@ -106,7 +106,8 @@ describe('documentation and code agree', () => {
   });
 
   test('docs/tokens.md names the tested OAuth clients with their installed versions', () => {
-    const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> };
+    const manifest = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+    const installed = { ...manifest.dependencies, ...manifest.devDependencies };
     const named = [...read('docs/tokens.md').matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)].map(([, name, version]) => [
       name,
       version,
@@ -116,7 +117,7 @@ describe('documentation and code agree', () => {
       .map((file) => read(`test/auth/interop/${file}`));
     expect(named).toHaveLength(tests.length);
     for (const [name = '', version] of named) {
-      expect([name, devDependencies[name]]).toEqual([name, version]);
+      expect([name, installed[name]]).toEqual([name, version]);
       expect(tests.some((text) => text.includes(`from '${name}'`))).toBe(true);
     }
   });

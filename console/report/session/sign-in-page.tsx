@@ -1,4 +1,5 @@
 import { TextField } from '../../ui/field.tsx';
+import { currentLocation, hrefOf } from '../../ui/location.tsx';
 import type { SignInWay } from '../../ui/session.ts';
 import { SignInForm, SignInPlace } from '../../ui/sign-in-form.tsx';
 import { strings } from '../strings.ts';
@@ -21,11 +22,7 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
       text={isOver ? text.expired(expired.client_id) : text.intro}
       isOver={isOver}
     >
-      {ways.includes('provider') && (
-        <a class="button primary" href="/console/sign-in">
-          {text.signInWithProvider}
-        </a>
-      )}
+      {ways.includes('provider') && <ProviderSignIn />}
       {ways.length === 2 && <p class="sign-in-or">{text.or}</p>}
       {ways.includes('secret') && (
         <SignInForm
@@ -54,5 +51,20 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
       )}
       {ways.length === 0 && <p>{text.notHere}</p>}
     </SignInPlace>
+  );
+}
+
+/** Sign-in at the identity provider, which returns to this page; and sign-out there. */
+function ProviderSignIn() {
+  const { path, query } = currentLocation.value;
+  return (
+    <>
+      <a class="button primary" href={`/console/sign-in?${new URLSearchParams({ return_to: hrefOf(path, query) })}`}>
+        {text.signInWithProvider}
+      </a>
+      <a class="button quiet" href="/console/sign-out">
+        {text.otherAccount}
+      </a>
+    </>
   );
 }

@@ -33,7 +33,7 @@ interface ConsoleServing extends OauthServing {
 }
 
 /** The sessions of the report's console, over HTTP. */
-interface ConsoleSessions {
+export interface ConsoleSessions {
   /** Returns the client of a request by its cookie. Throws `RequestError`. */
   readonly authorize: (request: FastifyRequest, reply: FastifyReply) => Promise<Access>;
   /**

@@ -17,6 +17,8 @@ export interface TokenAudit {
   readonly family?: string;
   /** Id of the issued access token. */
   readonly jti?: string;
+  /** `sub` of the person who signed in at the identity provider. */
+  readonly subject?: string;
 }
 
 declare module 'fastify' {
