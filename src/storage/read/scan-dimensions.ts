@@ -44,7 +44,7 @@ const coveredStepRows = 30_000;
  * `n`; the same values occur once for each step that has them.
  */
 export async function* scanDimensions(reader: TenantReader, scan: DimensionScan): AsyncGenerator<Row> {
-  const covered = coveringPath(scan);
+  const covered = coveringPath(scan.filter, scan.columns);
   for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
     let left = scan.entriesMax ?? Number.POSITIVE_INFINITY;
     for (let after: readonly SqlValue[] | undefined; ; left -= path.stepRows) {
@@ -58,18 +58,17 @@ export async function* scanDimensions(reader: TenantReader, scan: DimensionScan)
 }
 
 /** Whether an index has the column and all columns that the filter compares. */
-export function isCovered(filter: SubscriptionFilter, column: Dimension, dateColumn: DateColumn): boolean {
-  return coveringPath({ filter, columns: [column], dateColumn }) !== undefined;
+export function isCovered(filter: SubscriptionFilter, column: Dimension): boolean {
+  return coveringPath(filter, [column]) !== undefined;
 }
 
-function coveringPath({ filter, columns: [column, ...others], dateColumn }: DimensionScan): Path | undefined {
-  const dates = column === 'day' ? dateColumn : 'created_date';
-  const { afterSeconds, beforeSeconds, dateColumn: bounded, ...conditions } = filter;
+function coveringPath(filter: SubscriptionFilter, [column, ...others]: readonly Dimension[]): Path | undefined {
+  const { afterSeconds, beforeSeconds, dateColumn, ...conditions } = filter;
   const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
-  if (column === undefined || others.length > 0 || column === 'status' || column === 'product_id') return undefined;
-  if (Object.keys(conditions).length > 0 || (isBounded && bounded !== dates)) return undefined;
-  const key = column === 'day' ? [dates, 'id'] : [column, dates, 'id'];
-  return { within: column === 'day' ? filter : { dateColumn: dates }, key, stepRows: coveredStepRows, covered: true };
+  if (others.length > 0 || (column !== 'plan_id' && column !== 'auto_renew')) return undefined;
+  if (Object.keys(conditions).length > 0 || (isBounded && dateColumn !== 'created_date')) return undefined;
+  const key = [column, 'created_date', 'id'];
+  return { within: { dateColumn: 'created_date' }, key, stepRows: coveredStepRows, covered: true };
 }
 
 /**
@@ -122,7 +121,8 @@ async function readStep(
 ): Promise<readonly SqlValue[] | undefined> {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const conditions = [...filterConditions(within, bind), ...keyConditions(key, after, undefined, bind)];
+  const open = withoutReplacedBounds(within, key, after, undefined);
+  const conditions = [...filterConditions(open, bind), ...keyConditions(key, after, undefined, bind)];
   const columns = key.join(', ');
   const [row] = await reader.all(
     `select ${columns} from subscription where tenant_id = $1${and(conditions)} order by ${columns} limit 1 offset ${bind(stepRows - 1)}`,
@@ -150,7 +150,8 @@ function countStep(
   const bind = binder(values);
   const { statuses = filter.statuses } = within;
   const asked = statuses === undefined ? filter : { ...filter, statuses };
-  const conditions = [...filterConditions(asked, bind), ...keyConditions(key, after, until, bind)];
+  const open = withoutReplacedBounds(asked, key, after, until);
+  const conditions = [...filterConditions(open, bind), ...keyConditions(key, after, until, bind)];
   const selected = columns.map((column) => (column === 'day' ? `${dayOf(dateColumn)} as day` : column)).join(', ');
   const groups = columns.join(', ');
   const rows = `from subscription where tenant_id = $1${and(conditions)}` as const;
@@ -160,6 +161,28 @@ function countStep(
     group by ${groups}`,
     values,
   );
+}
+
+/**
+ * A filter without the bounds of the key's date that the keys of a step replace: with both, SQLite
+ * begins each step at the filter's bound, and the time grows with the square of the steps.
+ */
+function withoutReplacedBounds(
+  filter: SubscriptionFilter,
+  [dateColumn]: readonly string[],
+  after: readonly SqlValue[] | undefined,
+  until: readonly SqlValue[] | undefined,
+): SubscriptionFilter {
+  const open = ({ afterSeconds, beforeSeconds, ...others }: DateBounds): DateBounds => {
+    const isReplaced = others.dateColumn === dateColumn;
+    return {
+      ...others,
+      ...(afterSeconds !== undefined && !(isReplaced && after !== undefined) && { afterSeconds }),
+      ...(beforeSeconds !== undefined && !(isReplaced && until !== undefined) && { beforeSeconds }),
+    };
+  };
+  const { furtherBounds } = filter;
+  return { ...open(filter), ...(furtherBounds !== undefined && { furtherBounds: furtherBounds.map(open) }) };
 }
 
 function keyConditions(

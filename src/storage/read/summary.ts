@@ -3,14 +3,8 @@ import { countProducts, countStatuses } from '../counts/products.ts';
 import { readRange } from '../counts/range.ts';
 import { endOrderKey, firstOrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
-import {
-  and,
-  binder,
-  type DateColumn,
-  filterConditions,
-  isCounted,
-  type SubscriptionFilter,
-} from '../subscription-filter.ts';
+import { and, binder, filterConditions, isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
+import { countBuckets, hasBucketIndex, type SummaryBucket } from './count-buckets.ts';
 import { readProductNames } from './product-names.ts';
 import { type Dimension, type DimensionScan, isCovered, scanDimensions } from './scan-dimensions.ts';
 
@@ -20,15 +14,6 @@ export interface SummaryPlan {
   readonly columns: readonly Exclude<Dimension, 'day'>[];
   /** Days or months to count by as well. */
   readonly bucket?: SummaryBucket;
-}
-
-/** Days or months of a date. */
-export interface SummaryBucket {
-  readonly dateColumn: DateColumn;
-  /** The UTC epoch second at which the day or month of a second begins. */
-  readonly startOf: (seconds: number) => number;
-  /** The start of the next day or month, from the start of one. */
-  readonly next: (start: number) => number;
 }
 
 /** Records by value, days and months by their first second. Has only values that occur. */
@@ -45,7 +30,7 @@ export interface SummaryCounts {
 
 /**
  * Counts the records of a filter by dimensions: from the stored counts where possible, else by
- * reading an index or the records, in steps.
+ * counting ranges of an index, or by reading an index or the records in steps.
  */
 export async function summarise(reader: TenantReader, plan: SummaryPlan): Promise<SummaryCounts> {
   const { filter, columns, bucket } = plan;
@@ -59,6 +44,8 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
     });
     await Promise.all(counting);
   }
+  if (bucket !== undefined && !counted.has('day') && hasBucketIndex(filter, bucket.dateColumn))
+    counted.set('day', await countBuckets(reader, filter, bucket));
   const rest = asked.filter((column) => !counted.has(column));
   for (const scan of await planScans(reader, plan, rest, known?.total)) {
     for (const [column, counts] of await readScan(reader, scan, bucket)) counted.set(column, counts);
@@ -146,7 +133,7 @@ async function planScans(
   if (rest.length === 0) return [];
   const dateColumn = bucket?.dateColumn ?? 'created_date';
   const together = [{ filter, columns: rest, dateColumn, ...(total !== undefined && { entriesMax: total }) }];
-  if (!rest.every((column) => isCovered(filter, column, dateColumn))) return together;
+  if (!rest.every((column) => isCovered(filter, column))) return together;
   const entriesMax = sumOf(await countStatuses(reader, { dateColumn: 'created_date' }));
   if (total !== undefined && total * coveredShare < entriesMax) return together;
   return rest.map((column) => ({ filter, columns: [column], dateColumn, entriesMax }));
