@@ -298,7 +298,7 @@ CREATE INDEX subscription_device ON public.subscription USING btree (tenant_id, 
 
 CREATE INDEX subscription_email ON public.subscription USING btree (tenant_id, email, created_date, id) WHERE (email IS NOT NULL);
 
-CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id);
+CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id, auto_renew);
 
 CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, iccid, created_date, id);
 

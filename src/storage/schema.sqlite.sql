@@ -199,7 +199,7 @@ CREATE INDEX subscription_device on subscription (tenant_id, device_id, created_
 
 CREATE INDEX subscription_email on subscription (tenant_id, email, created_date, id) where email is not null;
 
-CREATE INDEX subscription_expiration on subscription (tenant_id, expiration_date, id);
+CREATE INDEX subscription_expiration on subscription (tenant_id, expiration_date, id, auto_renew);
 
 CREATE INDEX subscription_iccid on subscription (tenant_id, iccid, created_date, id);
 

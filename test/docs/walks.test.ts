@@ -102,6 +102,7 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
     'A summary': async () => {
       await getTwice('/summary?by=status,product-id,month');
       await get('/summary?by=status&email=ada@example.com');
+      await get('/summary?by=month&date-field=expiration');
     },
     'A session of the console': async () => {
       const session = await signIn(service.url, client);

@@ -101,6 +101,7 @@ const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
     const paths = [
       `by=status,product-id,auto-renew,month&date-field=expiration&after=${day(at.round, 2023)}`,
       `by=plan-id,month&created-from=${day(at.round, 2023)}`,
+      `by=day&date-field=expiration&auto-renew=true&after=${day(at.round, 2025)}&before=2026-01-01T00:00:00Z`,
     ];
     await Promise.all(paths.map((query) => getOk(at, `/v1/subscription/summary?${query}`)));
   },
