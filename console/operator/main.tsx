@@ -1,4 +1,4 @@
-import { Activity, Building2, KeyRound, ScrollText, Upload, Users } from 'lucide';
+import { Activity, Building2, KeyRound, ScrollText, Settings, ShieldCheck, Upload, Users } from 'lucide';
 import { render } from 'preact';
 import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
 import { currentLocation } from '../ui/location.tsx';
@@ -7,12 +7,19 @@ import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { strings } from './strings.ts';
 
-const loadTenants = async () => (await import('./tenants/tenants-page.tsx')).TenantsPage;
-
 const pages: readonly Page[] = [
-  { path: '/console/', label: strings.tenants.title, icon: Building2, load: loadTenants },
-  // the page of one tenant is below this path
-  { path: '/console/tenants', label: strings.tenants.title, icon: Building2, load: loadTenants, isHidden: true },
+  {
+    path: '/console/',
+    label: strings.health.title,
+    icon: Activity,
+    load: async () => (await import('./health/health-page.tsx')).HealthPage,
+  },
+  {
+    path: '/console/tenants',
+    label: strings.tenants.title,
+    icon: Building2,
+    load: async () => (await import('./tenants/tenants-page.tsx')).TenantsPage,
+  },
   {
     path: '/console/clients',
     label: strings.clients.title,
@@ -38,13 +45,18 @@ const pages: readonly Page[] = [
     load: async () => (await import('./audit/audit-page.tsx')).AuditPage,
   },
   {
-    path: '/console/health',
-    label: strings.health.title,
-    icon: Activity,
-    load: async () => (await import('./health/health-page.tsx')).HealthPage,
+    path: '/console/operators',
+    label: strings.operators.title,
+    icon: ShieldCheck,
+    load: async () => (await import('./operators/operators-page.tsx')).OperatorsPage,
+  },
+  {
+    path: '/console/settings',
+    label: strings.settings.title,
+    icon: Settings,
+    load: async () => (await import('./settings/settings-page.tsx')).SettingsPage,
   },
 ];
-
 // while the session is looked up
 const first = pageAt(pages, currentLocation.value.path);
 if (first !== undefined) void loadPage(first);

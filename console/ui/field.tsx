@@ -1,4 +1,4 @@
-import type { ComponentChildren, InputHTMLAttributes, SelectHTMLAttributes } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, SelectHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 import { useId } from 'preact/hooks';
 
 interface FieldProps {
@@ -49,6 +49,17 @@ export const TextField = ({ label, hint, error, ...input }: FieldProps & InputAt
     {(described) => (
       <input type="text" {...(input as InputHTMLAttributes<HTMLInputElement>)} {...described} class="control" />
     )}
+  </Field>
+);
+
+export const TextArea = ({
+  label,
+  hint,
+  error,
+  ...area
+}: FieldProps & Omit<TextareaHTMLAttributes<HTMLTextAreaElement>, 'label'>) => (
+  <Field label={label} hint={hint} error={error}>
+    {(described) => <textarea {...area} {...described} class="control" />}
   </Field>
 );
 

@@ -105,12 +105,13 @@ export class SessionKeeper<Body extends SessionBody> {
 
   /**
    * `fetch` with the cookie. If the session has expired, the request waits until the user has
-   * signed in again, and is then sent once more. After sign-out it rejects with an `AbortError`.
+   * signed in again, and is then sent once more. After sign-out it rejects with an `AbortError`,
+   * and if no response begins within `waitMs` with a `TimeoutError`.
    */
-  readonly fetch: typeof fetch = async (input, init = {}) => {
+  readonly fetch = async (input: RequestInfo | URL, init: RequestInit = {}, waitMs = responseMs): Promise<Response> => {
     for (;;) {
       const { signal } = this.#ended;
-      const response = await this.#send(input, init, signal);
+      const response = await this.#send(input, init, signal, waitMs);
       if (!new Headers(init.headers).has('x-background')) this.#noteActivity();
       if (response.status !== 401) return response;
       await this.check();
@@ -119,9 +120,9 @@ export class SessionKeeper<Body extends SessionBody> {
     }
   };
 
-  async #send(input: RequestInfo | URL, init: RequestInit, ended: AbortSignal): Promise<Response> {
+  async #send(input: RequestInfo | URL, init: RequestInit, ended: AbortSignal, waitMs: number): Promise<Response> {
     const slow = new AbortController();
-    const timer = setTimeout(() => slow.abort(new DOMException('no response', 'TimeoutError')), responseMs);
+    const timer = setTimeout(() => slow.abort(new DOMException('no response', 'TimeoutError')), waitMs);
     const signals = [ended, slow.signal, ...(init.signal ? [init.signal] : [])];
     try {
       const response = await fetch(input, { ...init, credentials: 'same-origin', signal: AbortSignal.any(signals) });

@@ -1,4 +1,44 @@
-import { EmptyState } from '../../ui/empty-state.tsx';
+import { KeyRound, Plus } from 'lucide';
+import { useState } from 'preact/hooks';
+import { currentLocation } from '../../ui/location.tsx';
+import { ActionButton } from '../parts/action-button.tsx';
+import { FilterField } from '../parts/filter-field.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { itemOf } from '../parts/paths.ts';
+import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
+import { clientColumns } from './client-columns.tsx';
+import { ClientPage } from './client-page.tsx';
+import { CreateClient } from './create-client.tsx';
 
-export const ClientsPage = () => <EmptyState title={strings.clients.title} />;
+const { clients: texts } = strings;
+
+/** All clients, or the one of the address. */
+export function ClientsPage() {
+  const id = itemOf(currentLocation.value.path);
+  return id === undefined ? <AllClients /> : <ClientPage key={id} id={id} />;
+}
+
+function AllClients() {
+  const tenant = currentLocation.value.query.get('tenant') ?? undefined;
+  const list = useList('listClients', { tenant });
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <div class="toolbar">
+        <FilterField name="tenant" label={strings.tenant} />
+        <ActionButton permission="createClient" variant="primary" icon={Plus} onClick={() => setCreating(true)}>
+          {texts.create}
+        </ActionButton>
+      </div>
+      <ListView
+        label={texts.title}
+        list={list}
+        columns={clientColumns}
+        keyOf={({ client_id: each }) => each}
+        empty={{ icon: KeyRound, title: texts.none, text: texts.noneHint }}
+      />
+      {isCreating && <CreateClient tenant={tenant} onCreated={list.reload} onClose={() => setCreating(false)} />}
+    </>
+  );
+}

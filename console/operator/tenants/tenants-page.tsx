@@ -1,4 +1,66 @@
-import { EmptyState } from '../../ui/empty-state.tsx';
+import { Building2, Plus } from 'lucide';
+import { useState } from 'preact/hooks';
+import type { Tenant } from '../../../src/contract/operator-tenant.ts';
+import { DateTime } from '../../ui/date-time.tsx';
+import { formatCount } from '../../ui/format-count.ts';
+import { currentLocation, Link } from '../../ui/location.tsx';
+import { ImportResult } from '../imports/import-result.tsx';
+import { ActionButton } from '../parts/action-button.tsx';
+import type { Column } from '../parts/data-table.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { itemOf, tenantPath } from '../parts/paths.ts';
+import { useList } from '../parts/use-list.ts';
 import { strings } from '../strings.ts';
+import { CreateTenant } from './create-tenant.tsx';
+import { TenantPage } from './tenant-page.tsx';
 
-export const TenantsPage = () => <EmptyState title={strings.tenants.title} />;
+const { tenants: texts } = strings;
+
+const columns: readonly Column<Tenant>[] = [
+  {
+    label: texts.name,
+    cell: ({ tenant, deleting_since: deleting }) => (
+      <>
+        <Link href={tenantPath(tenant)}>{tenant}</Link>
+        {deleting !== null && <span class="soft"> {texts.deleting}</span>}
+      </>
+    ),
+  },
+  { label: strings.records, isNumber: true, cell: ({ records }) => formatCount(records) },
+  {
+    label: texts.lastImport,
+    cell: ({ last_import_id: id, last_import_result: result }) =>
+      id === null ? <span class="soft">{texts.neverImported}</span> : <ImportResult id={id} result={result} />,
+  },
+  { label: texts.lastGoodImport, cell: ({ last_good_import_at: at }) => <DateTime value={at} focusable={false} /> },
+  { label: strings.created, cell: ({ created_at: at }) => <DateTime value={at} focusable={false} /> },
+];
+
+/** All tenants, or the one of the address. */
+export function TenantsPage() {
+  const tenant = itemOf(currentLocation.value.path);
+  return tenant === undefined ? <AllTenants /> : <TenantPage key={tenant} tenant={tenant} />;
+}
+
+function AllTenants() {
+  const list = useList('listTenants');
+  const [isCreating, setCreating] = useState(false);
+  const create = (
+    <ActionButton permission="createTenant" variant="primary" icon={Plus} onClick={() => setCreating(true)}>
+      {texts.create}
+    </ActionButton>
+  );
+  return (
+    <>
+      <div class="toolbar">{create}</div>
+      <ListView
+        label={texts.title}
+        list={list}
+        columns={columns}
+        keyOf={({ tenant }) => tenant}
+        empty={{ icon: Building2, title: texts.none, text: texts.noneHint }}
+      />
+      {isCreating && <CreateTenant onClose={() => setCreating(false)} />}
+    </>
+  );
+}

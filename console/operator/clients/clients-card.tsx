@@ -1,0 +1,34 @@
+import { KeyRound, Plus } from 'lucide';
+import { useState } from 'preact/hooks';
+import { Card } from '../../ui/card.tsx';
+import { ActionButton } from '../parts/action-button.tsx';
+import { ListView } from '../parts/list-view.tsx';
+import { useList } from '../parts/use-list.ts';
+import { strings } from '../strings.ts';
+import { clientColumns } from './client-columns.tsx';
+import { CreateClient } from './create-client.tsx';
+
+const { clients: texts } = strings;
+
+/** The clients of a tenant. */
+export function ClientsCard({ tenant }: { tenant: string }) {
+  const list = useList('listClients', { tenant });
+  const [isCreating, setCreating] = useState(false);
+  const create = (
+    <ActionButton permission="createClient" icon={Plus} onClick={() => setCreating(true)}>
+      {texts.create}
+    </ActionButton>
+  );
+  return (
+    <Card title={texts.title} actions={create}>
+      <ListView
+        label={texts.title}
+        list={list}
+        columns={clientColumns.filter(({ label }) => label !== strings.tenant)}
+        keyOf={({ client_id: id }) => id}
+        empty={{ icon: KeyRound, title: texts.none, text: texts.noneHint }}
+      />
+      {isCreating && <CreateClient tenant={tenant} onCreated={list.reload} onClose={() => setCreating(false)} />}
+    </Card>
+  );
+}

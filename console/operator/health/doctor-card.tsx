@@ -1,0 +1,89 @@
+import { Stethoscope } from 'lucide';
+import type { DoctorResult } from '../../../src/contract/operator-doctor.ts';
+import { Card } from '../../ui/card.tsx';
+import { DateTime } from '../../ui/date-time.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { RequestError } from '../../ui/request.ts';
+import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { call } from '../call.ts';
+import { ActionButton } from '../parts/action-button.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { formatSecond } from '../parts/format-time.ts';
+import { StateLabel } from '../parts/state-label.tsx';
+import { useAction } from '../parts/use-action.ts';
+import { useResource } from '../parts/use-resource.ts';
+import { strings } from '../strings.ts';
+
+const { doctor: texts } = strings.health;
+
+/** The last check of the store, and a button that runs one. */
+export function DoctorCard({ onRun }: { onRun: () => void }) {
+  const { value, error, reload } = useResource('doctor', readLast);
+  const {
+    run,
+    isBusy,
+    error: failure,
+  } = useAction(async (idempotencyKey) => {
+    await call('runDoctor', { idempotencyKey });
+    reload();
+    onRun();
+  });
+  return (
+    <Card
+      title={texts.title}
+      actions={
+        <ActionButton permission="runDoctor" icon={Stethoscope} busy={isBusy} onClick={() => void run()}>
+          {isBusy ? texts.running : texts.run}
+        </ActionButton>
+      }
+    >
+      <div class="stack">
+        {failure !== undefined && <ErrorNote error={failure} />}
+        {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
+        {value === undefined && error === undefined && (
+          <Loading>
+            <Skeleton height="3em" />
+          </Loading>
+        )}
+        {value === 'never' && <p class="soft">{texts.never}</p>}
+        {value !== undefined && value !== 'never' && <Result result={value} />}
+      </div>
+    </Card>
+  );
+}
+
+/** A store that was never checked has no result, which is no error here. */
+const readLast = (signal: AbortSignal): Promise<DoctorResult | 'never'> =>
+  call('getDoctor', { signal }).catch((error: unknown) => {
+    if (error instanceof RequestError && error.status === 404) return 'never';
+    throw error;
+  });
+
+const Result = ({ result }: { result: DoctorResult }) => (
+  <>
+    <p>
+      <StateLabel tone={result.ok ? 'active' : 'danger'}>{texts.verdict(result.problems)}</StateLabel>{' '}
+      <DateTime value={result.finished_at} text={formatSecond(result.finished_at)} />{' '}
+      <span class="soft">{texts.by(result.host, result.version, result.checked)}</span>
+    </p>
+    <details class="doctor-checks" open={!result.ok}>
+      <summary>{texts.checks(result.checks.length)}</summary>
+      <DataTable
+        label={texts.title}
+        columns={[
+          { label: texts.check, cell: ({ check }) => check },
+          { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
+          {
+            label: texts.result,
+            cell: ({ ok }) => (
+              <StateLabel tone={ok ? 'active' : 'danger'}>{ok ? texts.passed : texts.failed}</StateLabel>
+            ),
+          },
+          { label: texts.message, cell: ({ message }) => message },
+        ]}
+        items={result.checks}
+        keyOf={({ check, tenant = '' }) => `${check} ${tenant}`}
+      />
+    </details>
+  </>
+);

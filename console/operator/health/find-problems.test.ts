@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { parseMetrics } from '../parse-metrics.ts';
+import { findProblems } from './find-problems.ts';
+
+const now = 1_780_000_000;
+const well = [
+  'subreport_ready 1',
+  `subreport_doctor_last_run_timestamp_seconds ${now - 60}`,
+  'subreport_doctor_problems 0',
+];
+
+test('a healthy service has no problem', () => {
+  expect(findProblems(parseMetrics(well.join('\n')), now)).toEqual([]);
+});
+
+test.each([
+  { line: 'subreport_ready 0', id: 'notReady', count: 1 },
+  { line: 'subreport_doctor_problems 2', id: 'doctor', count: 2 },
+  { line: 'subreport_audit_lost_entries_total 3', id: 'lostAudit', count: 3 },
+  { line: 'subreport_imports_last_day{via="http",result="failed"} 4', id: 'failedImports', count: 4 },
+  { line: 'subreport_tenants{last_import="older"} 5', id: 'staleTenants', count: 5 },
+  {
+    line: `subreport_certificate_expiry_timestamp_seconds{listener="public"} ${now + 13 * 86_400}`,
+    id: 'certificate',
+    count: 1,
+  },
+  { line: 'subreport_doctor_last_run_timestamp_seconds 0', id: 'neverChecked', count: 1 },
+])('$line is the problem $id', ({ line, id, count }) => {
+  const name = line.replace(/[{ ].*/, '');
+  const lines = [...well.filter((each) => !each.startsWith(`${name} `)), line];
+  expect(findProblems(parseMetrics(lines.join('\n')), now)).toEqual([expect.objectContaining({ id, count })]);
+});
+
+test('a certificate that is valid for a month is no problem', () => {
+  const line = `subreport_certificate_expiry_timestamp_seconds{listener="public"} ${now + 30 * 86_400}`;
+  expect(findProblems(parseMetrics([...well, line].join('\n')), now)).toEqual([]);
+});

@@ -1,0 +1,49 @@
+import { type Metrics, sumOf } from '../parse-metrics.ts';
+
+/** What needs the operator's attention. */
+export interface HealthProblem {
+  readonly id:
+    | ('notReady' | 'doctor' | 'neverChecked' | 'failedImports' | 'lostAudit' | 'droppedLog' | 'waiting')
+    | ('certificate' | 'staleTenants');
+  /** A number for its sentence. */
+  readonly count: number;
+  readonly severity: 'error' | 'warning';
+}
+
+const daySeconds = 86_400;
+/** Certificates are renewed some 30 days before their end; half of that is late. */
+const certificateDays = 14;
+
+/** Finds what is wrong according to the metrics, the worst first. */
+export function findProblems(metrics: Metrics, nowSeconds: number): HealthProblem[] {
+  const value = (name: string, match = {}): number => sumOf(metrics, name, match) ?? 0;
+  const problems: HealthProblem[] = [
+    {
+      id: 'notReady',
+      severity: 'error',
+      count: metrics.has('subreport_ready') && value('subreport_ready') === 0 ? 1 : 0,
+    },
+    { id: 'doctor', severity: 'error', count: value('subreport_doctor_problems') },
+    { id: 'lostAudit', severity: 'error', count: value('subreport_audit_lost_entries_total') },
+    { id: 'certificate', severity: 'warning', count: expiringCertificates(metrics, nowSeconds) },
+    { id: 'failedImports', severity: 'warning', count: failedImports(value) },
+    { id: 'staleTenants', severity: 'warning', count: value('subreport_tenants', { last_import: 'older' }) },
+    { id: 'waiting', severity: 'warning', count: value('subreport_requests_waiting') },
+    { id: 'droppedLog', severity: 'warning', count: value('subreport_log_lines_dropped_total') },
+    {
+      id: 'neverChecked',
+      severity: 'warning',
+      count: value('subreport_doctor_last_run_timestamp_seconds') === 0 ? 1 : 0,
+    },
+  ];
+  return problems.filter(({ count }) => count > 0);
+}
+
+const failedImports = (value: (name: string, match?: object) => number): number =>
+  value('subreport_imports_last_day', { result: 'failed' }) +
+  value('subreport_imports_last_day', { result: 'interrupted' });
+
+const expiringCertificates = (metrics: Metrics, nowSeconds: number): number =>
+  (metrics.get('subreport_certificate_expiry_timestamp_seconds') ?? []).filter(
+    ({ value }) => value < nowSeconds + certificateDays * daySeconds,
+  ).length;

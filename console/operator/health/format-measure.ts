@@ -1,0 +1,15 @@
+import type { Unit } from './health-charts.ts';
+
+const suffixes: { readonly [Key in Unit]: string } = {
+  perSecond: '/s',
+  milliseconds: ' ms',
+  percent: ' %',
+  connections: '',
+  mebibytes: ' MiB',
+};
+
+/** A value with its unit, and as many decimals as matter: "0.4/s", "12 ms". */
+export function formatMeasure(value: number, unit: Unit): string {
+  const decimals = value === 0 || value >= 10 || unit === 'connections' ? 0 : value >= 1 ? 1 : 2;
+  return `${value.toLocaleString('en', { maximumFractionDigits: decimals })}${suffixes[unit]}`;
+}

@@ -1,0 +1,134 @@
+import { Check, FileUp, X } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
+import { Button } from '../../ui/button.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Checkbox } from '../../ui/field.tsx';
+import { announce } from '../../ui/live-region.tsx';
+import { ActionButton } from '../parts/action-button.tsx';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
+import { strings } from '../strings.ts';
+import { DropZone } from './drop-zone.tsx';
+import { ImportCounts } from './import-counts.tsx';
+import { type ImportMode, importModes } from './import-modes.ts';
+import { ImportProgress } from './import-progress.tsx';
+import { RejectedRows } from './rejected-rows.tsx';
+import { type ImportOutcome, type ImportPlan, type ImportState, useImport } from './use-import.ts';
+
+const { form: texts } = strings.imports;
+
+interface ImportFormProps {
+  readonly tenant: string;
+  readonly onLoaded: () => void;
+}
+
+/** Imports a file into a tenant: a dry run first, then the import. */
+export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
+  const [file, setFile] = useState<File>();
+  const [mode, setMode] = useState<ImportMode>('load');
+  const [allowEmpty, setAllowEmpty] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const { state, run, reset } = useImport(tenant, texts.unknownFormat);
+  const plan: ImportPlan | undefined = file && { file, mode, allowEmpty };
+  const change =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      reset(); // a dry run is about one file and one mode
+      set(value);
+    };
+  const outcome = state.kind === 'done' || state.kind === 'failed' ? state.outcome : undefined;
+  const isChecked = state.kind === 'done' && state.outcome.isDryRun;
+  const isLoaded = state.kind === 'done' && !state.outcome.isDryRun;
+  useEffect(() => {
+    if (state.kind === 'done') announce(state.outcome.isDryRun ? texts.checked : texts.loaded);
+    if (isLoaded || (state.kind === 'failed' && state.outcome !== undefined)) onLoaded();
+  }, [state, isLoaded, onLoaded]);
+  const load = (): void => {
+    setAsking(false);
+    if (plan !== undefined) void run(plan, false);
+  };
+  return (
+    <div class="stack">
+      <DropZone file={file} onFile={change(setFile)} />
+      {file !== undefined && <ModeChoice mode={mode} onChange={change(setMode)} />}
+      {file !== undefined && mode === 'replace' && (
+        <Checkbox
+          label={texts.allowEmpty}
+          checked={allowEmpty}
+          onChange={({ currentTarget }) => change(setAllowEmpty)(currentTarget.checked)}
+        />
+      )}
+      {plan !== undefined && state.kind !== 'sending' && (
+        <div class="actions">
+          <ActionButton
+            permission="loadSubscriptions"
+            variant={isChecked || isLoaded ? 'secondary' : 'primary'}
+            icon={Check}
+            onClick={() => void run(plan, true)}
+          >
+            {texts.check}
+          </ActionButton>
+          {isChecked && outcome !== undefined && canLoad(outcome) && (
+            <Button
+              variant="primary"
+              icon={FileUp}
+              onClick={() => (mode === 'replace' ? setAsking(true) : void run(plan, false))}
+            >
+              {texts.load[mode](outcome.counts.accepted)}
+            </Button>
+          )}
+          <Button variant="quiet" icon={X} onClick={() => change(setFile)(undefined)}>
+            {texts.clear}
+          </Button>
+        </div>
+      )}
+      {state.kind === 'sending' && <ImportProgress isDryRun={state.isDryRun} sent={state.sent} onCancel={reset} />}
+      {state.kind === 'failed' && <ErrorNote error={state.error} />}
+      {outcome !== undefined && <Outcome outcome={outcome} title={titleOf(state)} />}
+      {isAsking && outcome !== undefined && (
+        <ConfirmDialog
+          title={texts.replaceQuestion(tenant)}
+          typed={tenant}
+          confirmLabel={texts.load.replace(outcome.counts.accepted)}
+          isBusy={false}
+          error={undefined}
+          onConfirm={load}
+          onClose={() => setAsking(false)}
+        >
+          <p>{texts.replaceEffect(outcome.counts)}</p>
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}
+
+/** A strict load or a replacement needs every row, which a successful dry run has proven. */
+const canLoad = ({ counts }: ImportOutcome): boolean => counts.accepted > 0 || counts.removed !== undefined;
+
+const ModeChoice = ({ mode, onChange }: { mode: ImportMode; onChange: (mode: ImportMode) => void }) => (
+  <fieldset class="choices">
+    <legend>{texts.mode}</legend>
+    {importModes.map((each) => (
+      <label key={each} class="checkbox choice">
+        <input type="radio" name="mode" checked={each === mode} onChange={() => onChange(each)} />
+        <span>
+          {texts.modes[each].label} <span class="soft">{texts.modes[each].hint}</span>
+        </span>
+      </label>
+    ))}
+  </fieldset>
+);
+
+function titleOf(state: ImportState): string {
+  if (state.kind === 'failed') return texts.failed;
+  return state.kind === 'done' && state.outcome.isDryRun ? texts.checked : texts.loaded;
+}
+
+const Outcome = ({ outcome, title }: { outcome: ImportOutcome; title: string }) => (
+  <section class="stack" aria-label={title}>
+    <h3>{title}</h3>
+    <ImportCounts counts={outcome.counts} />
+    {outcome.counts.rejected > 0 && (
+      <RejectedRows id={outcome.importId} lines={outcome.rejectedLines} rejected={outcome.counts.rejected} />
+    )}
+  </section>
+);

@@ -1,0 +1,11 @@
+import type { LoadParameter } from '../../../src/contract/load.ts';
+
+/** What an import does with the records of the tenant. */
+export const importModes = ['load', 'strict', 'replace'] as const;
+export type ImportMode = (typeof importModes)[number];
+
+/** The parameters of a load in this mode. */
+export const flagsOf = (mode: ImportMode, allowEmpty: boolean): readonly LoadParameter[] => [
+  ...(mode === 'load' ? [] : [mode]),
+  ...(mode === 'replace' && allowEmpty ? (['allow-empty'] as const) : []),
+];

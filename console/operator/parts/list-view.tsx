@@ -1,0 +1,50 @@
+import type { IconNode } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { strings } from '../strings.ts';
+import { type Column, DataTable } from './data-table.tsx';
+import type { List } from './use-list.ts';
+
+interface ListViewProps<T> {
+  readonly label: string;
+  readonly list: Partial<List<T>> & Pick<List<T>, 'error' | 'isLoading' | 'reload'>;
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (item: T) => string;
+  readonly empty: { readonly icon: IconNode; readonly title: string; readonly text?: string };
+  /** What an empty list offers. */
+  readonly emptyAction?: ComponentChildren;
+}
+
+/** A list of the API in each of its states. */
+export function ListView<T>({ label, list, columns, keyOf, empty, emptyAction }: ListViewProps<T>) {
+  const { items, hasMore = false, error, isLoading, reload, showMore } = list;
+  const isShort = items !== undefined && items.length === 0;
+  return (
+    <div class="list-view">
+      {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
+      {items === undefined && error === undefined && <LoadingRows />}
+      {isShort && <EmptyState {...empty}>{emptyAction}</EmptyState>}
+      {items !== undefined && items.length > 0 && (
+        <DataTable label={label} columns={columns} items={items} keyOf={keyOf} isStale={error !== undefined} />
+      )}
+      {hasMore && (
+        <div class="list-more">
+          <Button busy={isLoading} onClick={showMore}>
+            {strings.showMore}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const LoadingRows = () => (
+  <Loading>
+    {[1, 2, 3, 4].map((row) => (
+      <Skeleton key={row} height="2.5em" />
+    ))}
+  </Loading>
+);

@@ -1,0 +1,79 @@
+import { useCallback, useState } from 'preact/hooks';
+import type { Tenant } from '../../../src/contract/operator-tenant.ts';
+import { Card } from '../../ui/card.tsx';
+import { DateTime } from '../../ui/date-time.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { formatCount } from '../../ui/format-count.ts';
+import { Loading, Skeleton } from '../../ui/skeleton.tsx';
+import { call } from '../call.ts';
+import { ClientsCard } from '../clients/clients-card.tsx';
+import { ImportForm } from '../imports/import-form.tsx';
+import { ImportResult } from '../imports/import-result.tsx';
+import { ImportsCard } from '../imports/imports-card.tsx';
+import { Crumbs } from '../parts/crumbs.tsx';
+import { Figures } from '../parts/figures.tsx';
+import { useResource } from '../parts/use-resource.ts';
+import { strings } from '../strings.ts';
+import { DeleteTenant } from './delete-tenant.tsx';
+import { EraseRecords } from './erase-records.tsx';
+
+const { tenants: texts } = strings;
+
+/** One tenant: its records, clients and imports, and what removes them. */
+export function TenantPage({ tenant: name }: { tenant: string }) {
+  const [loads, setLoads] = useState(0);
+  const params = { tenant: name };
+  const {
+    value: tenant,
+    error,
+    reload,
+  } = useResource(name, (signal, isBackground) => call('getTenant', { params, signal, isBackground }));
+  const onLoaded = useCallback(() => {
+    reload();
+    setLoads((count) => count + 1);
+  }, [reload]);
+  if (tenant === undefined)
+    return error === undefined ? (
+      <Loading>
+        <Skeleton height="5em" />
+      </Loading>
+    ) : (
+      <ErrorNote error={error} onRetry={reload} />
+    );
+  return (
+    <>
+      <Crumbs parent={{ href: '/console/tenants', label: texts.title }} title={name} />
+      {error !== undefined && <ErrorNote error={error} onRetry={reload} />}
+      <TenantFigures tenant={tenant} />
+      {tenant.deleting_since !== null && <p class="warning-note">{texts.deletingHint}</p>}
+      <Card title={strings.imports.load}>
+        <ImportForm tenant={name} onLoaded={onLoaded} />
+      </Card>
+      <ClientsCard tenant={name} />
+      <ImportsCard tenant={name} changes={loads} />
+      <div class="columns">
+        <EraseRecords tenant={name} onErased={reload} />
+        <DeleteTenant tenant={tenant} />
+      </div>
+    </>
+  );
+}
+
+const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
+  <Figures
+    figures={[
+      { label: strings.records, value: formatCount(tenant.records) },
+      {
+        label: texts.lastImport,
+        value:
+          tenant.last_import_id === null ? (
+            texts.neverImported
+          ) : (
+            <ImportResult id={tenant.last_import_id} result={tenant.last_import_result} />
+          ),
+      },
+      { label: texts.lastGoodImport, value: <DateTime value={tenant.last_good_import_at} /> },
+      { label: strings.created, value: <DateTime value={tenant.created_at} /> },
+    ]}
+  />
+);
