@@ -6,6 +6,9 @@ import { readingsMax } from './use-readings.ts';
 
 const { health: texts } = strings;
 
+/** Values that the width holds at first: two minutes. */
+const slotsMin = 24;
+
 /** The least upper end of an axis, in its unit. */
 const topMin: { readonly [Key in Unit]: number } = {
   perSecond: 1,
@@ -42,7 +45,7 @@ export function HealthTile({ chart: { id, unit, lines }, readings }: HealthTileP
       <LineChart
         text={text}
         lines={drawn}
-        slots={readingsMax - 1}
+        slots={Math.min(Math.max(readings.length - 1, slotsMin), readingsMax - 1)}
         topMin={topMin[unit]}
         format={(value) => formatMeasure(value, unit)}
       />

@@ -26,10 +26,13 @@ const pages = {
     '/console/tenants',
     '/console/tenants/:tenant',
     '/console/clients',
+    '/console/clients/:client_id',
     '/console/imports',
+    '/console/imports/:import_id',
     '/console/keys',
     '/console/audit',
-    '/console/health',
+    '/console/operators',
+    '/console/settings',
   ],
 } as const;
 
