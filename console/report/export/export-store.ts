@@ -58,7 +58,7 @@ export async function startExport(order: ExportOrder): Promise<void> {
   announce(text.started(destination.name));
   const end = await endOf(order, destination, abort.signal, (progress) => update(id, { kind: 'running', progress }));
   update(id, end);
-  announce(sentenceOf(end, destination.name));
+  announce(`${destination.name}: ${sentenceOf(end)}`);
 }
 
 async function endOf(
@@ -83,12 +83,12 @@ function update(id: number, state: ExportState): void {
 }
 
 /** How an export stands, in a sentence. */
-export function sentenceOf(state: ExportState, file: string): string {
+export function sentenceOf(state: ExportState): string {
   switch (state.kind) {
     case 'running':
       return state.progress === undefined ? text.waiting : text.progress(state.progress.rows, state.progress.totalRows);
     case 'saved':
-      return text.saved(file, state.result.rows);
+      return text.saved(state.result.rows);
     case 'cancelled':
       return text.cancelled;
     case 'failed':

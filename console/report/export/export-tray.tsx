@@ -2,11 +2,14 @@ import { signal } from '@preact/signals';
 import { X } from 'lucide';
 import { render } from 'preact';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { Link } from '../../ui/location.tsx';
+import { currentLocation, Link } from '../../ui/location.tsx';
 import { strings } from '../strings.ts';
 import { type ExportEntry, exportEntries, sentenceOf } from './export-store.ts';
 
 const text = strings.export;
+
+/** Exports shown at once; the page has all of them. */
+const shownMax = 2;
 
 /** The exports whose end the person has seen. */
 const dismissed = signal<ReadonlySet<number>>(new Set());
@@ -23,10 +26,11 @@ export function showExportTray(): void {
 
 function ExportTray() {
   const entries = exportEntries.value.filter(({ id }) => !dismissed.value.has(id));
-  if (entries.length === 0) return null;
+  // the page of the exports shows them all
+  if (entries.length === 0 || currentLocation.value.path === '/console/exports') return null;
   return (
     <section class="export-tray no-print" aria-label={text.tray}>
-      {entries.slice(0, 3).map((entry) => (
+      {entries.slice(0, shownMax).map((entry) => (
         <TrayEntry key={entry.id} entry={entry} />
       ))}
       <Link href="/console/exports">{text.all}</Link>
@@ -45,7 +49,7 @@ function TrayEntry({ entry }: { entry: ExportEntry }) {
         <p>
           <bdi>{file}</bdi>
         </p>
-        <p class="soft">{sentenceOf(state, file)}</p>
+        <p class="soft">{sentenceOf(state)}</p>
       </div>
       {state.kind === 'running' ? (
         <Button variant="quiet" onClick={cancel}>

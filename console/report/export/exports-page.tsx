@@ -62,7 +62,7 @@ function Entry({ entry }: { entry: ExportEntry }) {
           <bdi>{description}</bdi>, {text.startedAt} <DateTime value={startedAt} text={timeOf(startedAt)} />
         </p>
         {state.kind === 'running' && <ExportBar entry={entry} />}
-        <p data-kind={state.kind}>{sentenceOf(state, file)}</p>
+        <p data-kind={state.kind}>{sentenceOf(state)}</p>
         {state.kind === 'failed' && <ErrorNote error={state.error} />}
         {state.kind === 'saved' && (
           <p class="export-checksum">
