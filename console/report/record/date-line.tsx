@@ -11,14 +11,22 @@ export function DateLine({ record, now }: { record: Subscription; now: Date }) {
   return (
     <div class="date-line">
       <div class="date-line-axis" aria-hidden="true">
-        {dates.map(({ name, position }) => (
-          <span key={name} class="date-line-mark" data-name={name} style={{ insetInlineStart: `${position * 100}%` }} />
-        ))}
+        {dates.map(
+          ({ name, position }) =>
+            position !== undefined && (
+              <span
+                key={name}
+                class="date-line-mark"
+                data-name={name}
+                style={{ insetInlineStart: `${position * 100}%` }}
+              />
+            ),
+        )}
       </div>
       <ol>
         {dates.map(({ name, at }) => (
           <li key={name} data-name={name}>
-            <span class="date-line-name">{text.dates[name]}</span>
+            <span class="date-line-name">{name === 'expirationDate' && at < now ? text.ended : text.dates[name]}</span>
             <DateTime value={at} />
           </li>
         ))}

@@ -18,11 +18,12 @@ test('dates are placed on the line by time, with the present between them', () =
   ]);
 });
 
-test('the line ends with the present after the expiry', () => {
-  expect(placed('2024-05-21T00:00:00Z').at(-1)).toEqual(['now', 1]);
+test('the present is not on the line before the first date or after the last one', () => {
+  expect(placed('2024-05-21T00:00:00Z').at(-1)).toEqual(['now', undefined]);
+  expect(placed('2024-04-21T00:00:00Z').at(0)).toEqual(['now', undefined]);
 });
 
-test('dates that are equal to the present are all at the start of the line', () => {
+test('dates that are all equal are at the start of the line', () => {
   const now = '2024-05-01T00:00:00Z';
   const same = { createdDate: now, activationDate: now, expirationDate: now };
   expect(placed(now, same).map(([, position]) => position)).toEqual([0, 0, 0, 0]);

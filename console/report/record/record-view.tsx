@@ -21,7 +21,7 @@ export function RecordView({ record, json }: ReadRecord) {
       <RecordFields record={record} />
       <SourceText
         title={text.curl}
-        what={text.curlCommand}
+        what={text.copyCurl}
         source={recordCommand(window.location.origin, record.id)}
         hint={text.curlHint}
       />

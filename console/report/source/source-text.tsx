@@ -2,7 +2,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 
 interface SourceTextProps {
   readonly title: string;
-  /** What the button copies: "curl command". */
+  /** What the button copies: "the curl command". */
   readonly what: string;
   readonly source: string;
   readonly hint?: string;
@@ -10,15 +10,15 @@ interface SourceTextProps {
 
 /** A part that opens: a text for programs, with a button that copies it. */
 export const SourceText = ({ title, what, source, hint }: SourceTextProps) => (
-  <details class="source">
-    <summary>{title}</summary>
-    <div class="source-body">
+  <div class="source">
+    <details>
+      <summary>{title}</summary>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also with the keyboard */}
       <section tabIndex={0} aria-label={title}>
         <pre dir="ltr">{source}</pre>
       </section>
-      <CopyButton text={source} what={what} />
       {hint !== undefined && <p class="soft">{hint}</p>}
-    </div>
-  </details>
+    </details>
+    <CopyButton text={source} what={what} />
+  </div>
 );
