@@ -13,7 +13,10 @@ export interface OperatorAccess {
   readonly scopes: readonly string[];
   /** When the token was last used before this request, in UTC epoch seconds; `null` if never. */
   readonly lastUsedAt: number | null;
-  /** The token itself, from which the key of stored responses is derived. Never log it. */
+  /**
+   * The token itself, or the id of the session: the key of stored responses is derived from it.
+   * Never log it.
+   */
   readonly token: string;
 }
 
@@ -26,6 +29,8 @@ export interface OperatorGate {
    * nobody can lock an operator out.
    */
   readonly authorize: (header: string | undefined, scope: OperatorScope, address: string) => Promise<OperatorAccess>;
+  /** Checks the token of a sign-in in the same way, for no scope yet. */
+  readonly authenticate: (token: string, address: string) => Promise<OperatorAccess>;
 }
 
 interface OperatorGateOptions {
@@ -37,20 +42,29 @@ interface OperatorGateOptions {
 
 /** Creates the check of operators' tokens. */
 export function createOperatorGate({ store, failures, now }: OperatorGateOptions): OperatorGate {
+  const authenticate: OperatorGate['authenticate'] = async (token, address) => {
+    const found = await findValid(store, token, now());
+    if (found === undefined) {
+      await countFailure(failures, address);
+      throw invalidToken();
+    }
+    await recordOperatorTokenUse(store, found, now());
+    const { id, name, scopes, lastUsedAt } = found;
+    return { id, name, scopes, lastUsedAt, token };
+  };
   return {
     async authorize(header, scope, address) {
-      const token = readBearer(header);
-      const found = await findValid(store, token, now());
-      if (found === undefined) {
-        await countFailure(failures, address);
-        throw invalidToken();
-      }
-      await recordOperatorTokenUse(store, found, now());
-      if (!found.scopes.includes(scope)) throw insufficientScope(scope, found.id);
-      const { id, name, scopes, lastUsedAt } = found;
-      return { id, name, scopes, lastUsedAt, token };
+      const operator = await authenticate(readBearer(header), address);
+      requireOperatorScope(operator, scope);
+      return operator;
     },
+    authenticate,
   };
+}
+
+/** Throws `AccessError` if an operator does not have a scope. */
+export function requireOperatorScope({ id, scopes }: OperatorAccess, scope: OperatorScope): void {
+  if (!scopes.includes(scope)) throw insufficientScope(scope, id);
 }
 
 async function findValid(store: Store, token: string, nowSeconds: number): Promise<OperatorToken | undefined> {

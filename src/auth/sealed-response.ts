@@ -15,12 +15,16 @@ export function sealResponse(token: string, text: string): string {
   return sealed.toString('base64url');
 }
 
-/** Decrypts a response of `sealResponse` with the same token; throws if it was changed. */
-export function openResponse(token: string, sealed: string): string {
+/** Decrypts a response of `sealResponse`; `undefined` with another token, or if it was changed. */
+export function openResponse(token: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv(algorithm, deriveKey(token), bytes.subarray(0, nonceBytes));
   decipher.setAuthTag(bytes.subarray(-tagBytes));
-  return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8');
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]).toString('utf8');
+  } catch {
+    return undefined; // the authentication tag does not match
+  }
 }
 
 const deriveKey = (token: string): Uint8Array =>

@@ -69,6 +69,9 @@ export function openMetrics({ store, config, isDraining, waiting, certificates }
   return {
     metrics,
     observePublic: metrics.measureListener('public', operationNames({ ...operations, ...consoleOperations })),
-    observeManagement: metrics.measureListener('management', operationNames(operatorOperations)),
+    observeManagement: metrics.measureListener(
+      'management',
+      operationNames({ ...operatorOperations, ...consoleOperations }),
+    ),
   };
 }

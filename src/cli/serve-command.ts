@@ -5,6 +5,7 @@ import { openKeyRing } from '../auth/key-ring.ts';
 import { sweepImports } from '../import/sweep-imports.ts';
 import type { Store } from '../storage/store.ts';
 import { sweepAuditEntries } from '../storage/tables/audit-entry.ts';
+import { deleteEndedOperatorSessions } from '../storage/tables/operator-session.ts';
 import { deleteDeadFamilies } from '../storage/tables/refresh-family.ts';
 import { sweepTombstones } from '../storage/tables/tombstone.ts';
 import { announce } from './announce.ts';
@@ -134,6 +135,7 @@ function sweepRegularly(store: Store, config: Config, logger: Logger): void {
     sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
   const sweep = async () => {
     await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
+    await attempt(deleteEndedOperatorSessions(store, nowSeconds()), 'ended sessions of operators');
     await attempt(sweepAuditEntries(store, nowSeconds() - auditDays * daySeconds), 'expired audit entries');
     if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
     if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');

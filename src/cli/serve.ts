@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { AuditTally } from '../audit/audit-tally.ts';
 import type { AuthContext } from '../auth/auth-context.ts';
 import { createOperatorGate } from '../auth/authorize-operator.ts';
 import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
@@ -7,6 +8,7 @@ import type { FailureBudget } from '../auth/failure-budget.ts';
 import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import type { KeyRingOptions } from '../auth/key-ring-options.ts';
+import { createOperatorSessions } from '../auth/operator-session.ts';
 import { createProviderSignIn } from '../auth/provider-sign-in.ts';
 import { createResourceServer } from '../auth/resource-server.ts';
 import { buildOpenApi } from '../contract/openapi.ts';
@@ -17,7 +19,7 @@ import type { ExportLimits } from '../http/listener/slots.ts';
 import type { ServiceState } from '../http/operator/service.ts';
 import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
-import { watchGate } from '../operator/watch-gate.ts';
+import { watchGate, watchSessions } from '../operator/watch-gate.ts';
 import { SpanMemory } from '../storage/counts/span-memory.ts';
 import type { Store } from '../storage/store.ts';
 import { closeCertificates, openCertificates } from './certificates.ts';
@@ -128,7 +130,7 @@ export async function serve(
     now: nowSeconds,
     keyRing,
     audit: audit.log,
-    operatorGate: watchGate(createOperatorGate({ store, failures, now: nowSeconds }), audit.tally, nowSeconds),
+    ...watchOperators(auth, audit.tally),
     ...serviceState(config),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     bodyStallMs,
@@ -155,6 +157,13 @@ const consoleOptions = ({ CONSOLE, provider }: Config) => ({
   hasConsole: CONSOLE === 'true',
   provider: provider && createProviderSignIn(provider),
 });
+
+/** What authorizes operators, by a token or a session; the audit log counts sign-ins. */
+function watchOperators({ store, failures, settings: limits }: AuthContext, tally: AuditTally) {
+  const gate = watchGate(createOperatorGate({ store, failures, now: nowSeconds }), tally, nowSeconds);
+  const sessions = createOperatorSessions({ store, gate, now: nowSeconds, limits });
+  return { operatorGate: gate, operatorSessions: watchSessions(sessions, tally) };
+}
 
 const serviceState = (config: Config): ServiceState => ({
   checkStore: async () => void (await runDoctorProcess(config)),

@@ -14,3 +14,9 @@ export const ClientCredentials = Type.Object({
   client_secret: text(512, 'the secret of the client, 1 to 512 characters', 'kV2-Zq8.tYw4_Nf7~bR1xJ'),
 });
 export type ClientCredentials = Static<typeof ClientCredentials>;
+
+/** The body of a sign-in to the operator's console. */
+export const OperatorCredentials = Type.Object({
+  token: text(512, "an operator's token", 'sro_ followed by 43 characters'),
+});
+export type OperatorCredentials = Static<typeof OperatorCredentials>;

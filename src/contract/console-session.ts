@@ -37,3 +37,8 @@ export interface ConsoleSession extends SessionTimes {
   readonly client_id: string;
   readonly tenant: string;
 }
+
+/** A session of the operator's console. */
+export interface OperatorSession extends SessionTimes {
+  readonly operator: { readonly id: string; readonly name: string; readonly scopes: readonly string[] };
+}

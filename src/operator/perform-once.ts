@@ -50,7 +50,9 @@ export async function performOnce(
     if (first.fingerprint !== fingerprint) throw keyReused();
     if (first.response === null) throw stillRunning();
     const { status, body } = first.response;
-    return { status, body: openResponse(token, body), isReplayed: true };
+    const opened = openResponse(token, body);
+    if (opened === undefined) throw keyReused(); // by the same operator in another session
+    return { status, body: opened, isReplayed: true };
   }
   const response = await work().catch(async (error: unknown) => {
     await freeIdempotencyKey(store, request).catch(onFault);

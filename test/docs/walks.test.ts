@@ -7,7 +7,7 @@ import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
-import { signIn } from '../support/console-session.ts';
+import { signIn, signInWith } from '../support/console-session.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -62,9 +62,17 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
   const client = await service.createClient(tenant, { scopes: ['subscription:read', 'subscription:write'] });
   const chosen = await service.createClient(tenant, { secret: 'q7Z2kVb9XcN4mRt8LwPyD3sGfHjA6uEe', clientId: 'chosen' });
   const token = await service.accessToken(client);
-  const operator = generateOperatorToken();
-  const row = { id: 'op-1', name: 'test', scopes: ['operator:write'], createdAt: 0, expiresAt: null };
-  await insertOperatorToken(service.store, row, hashOperatorToken(operator));
+  const [operator, signingIn] = [generateOperatorToken(), generateOperatorToken()];
+  for (const each of [operator, signingIn]) {
+    const row = {
+      id: hashOperatorToken(each),
+      name: 'test',
+      scopes: ['operator:write'],
+      createdAt: 0,
+      expiresAt: null,
+    };
+    await insertOperatorToken(service.store, row, hashOperatorToken(each));
+  }
   const ndjson = [...syntheticRows({ count: 600, seed: 1, until: 1_700_000_000 })]
     .map((row) => JSON.stringify(row))
     .join('\n');
@@ -108,6 +116,9 @@ async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<
       const session = await signIn(service.url, client);
       expect((await session.send('/session')).status).toBe(200);
       expect((await session.send('/session', { method: 'DELETE' })).status).toBe(204);
+      const managed = await signInWith(`http://127.0.0.1:${managementPort}`, { token: signingIn });
+      expect((await managed.send('/session')).status).toBe(200);
+      expect((await managed.send('/session', { method: 'DELETE' })).status).toBe(204);
     },
     Changes: () => getTwice('/changes?size=5'),
     'A token': async () => {

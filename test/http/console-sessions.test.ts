@@ -4,11 +4,13 @@ import { disableClientById, rotateClientSecret } from '../../src/auth/manage-cli
 import { listClientSessions, revokeSession, revokeTokens } from '../../src/auth/revoke-client-tokens.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';
-import { signIn, signInWith, type TestSession } from '../support/console-session.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { ownPage, signIn, signInWith, type TestSession } from '../support/console-session.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
-import { startService, type TestClient, type TestService } from '../support/service.ts';
+import { startService, startWorkers, type TestClient, type TestService } from '../support/service.ts';
+import { fetchOnce } from '../support/workers.ts';
 
 const report = '/connect-api/v1/subscription';
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -134,6 +136,38 @@ describe.each(engines)('sessions of the console on $engine', ({ openTestStore })
     const { signedIn } = await signInWith(service.url, body as object);
     const { messages } = await expectProblem(signedIn, 'INVALID_REQUEST_PARAMS');
     expect(messages.join()).not.toContain('current value');
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['of another port of this host', { 'sec-fetch-site': 'same-site' }],
+    ['typed as a URL', { 'sec-fetch-site': 'none' }],
+    ['of another origin in an old browser', { origin: 'https://evil.example' }],
+    ['without a sign of its origin', {}],
+  ])('a sign-in, a search and a sign-out by a page %s are rejected', async (_name, foreign) => {
+    const session = await signIn(service.url, client);
+    const headers = { ...foreign, cookie: session.cookie, 'content-type': 'application/json' };
+    const send = (path: string, method: string, body?: string) =>
+      fetch(`${service.url}/console${path}`, { method, headers, ...(body !== undefined && { body }) });
+    await expectProblem(await send('/session', 'POST', JSON.stringify(client)), 'ACCESS_DENIED');
+    await expectProblem(await send(`${report}/search`, 'POST', '{}'), 'ACCESS_DENIED');
+    await expectProblem(await send('/session', 'DELETE'), 'ACCESS_DENIED');
+    expect((await session.send('/session')).status).toBe(200);
+  });
+
+  test.each([{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }])(
+    'a page of another origin (%o) cannot even read with the cookie',
+    async (foreign) => {
+      const session = await signIn(service.url, client);
+      const headers = { ...foreign, cookie: session.cookie };
+      await expectProblem(await fetch(`${service.url}/console${report}`, { headers }), 'ACCESS_DENIED');
+    },
+  );
+
+  test('a browser without Sec-Fetch-Site signs in with the origin of the service', async () => {
+    const headers = { origin: service.url, 'content-type': 'application/json' };
+    const body = JSON.stringify({ client_id: client.client_id, client_secret: client.client_secret });
+    expect((await fetch(`${service.url}/console/session`, { method: 'POST', headers, body })).status).toBe(201);
   });
 
   test('without a cookie, the state is a 401 that says how to sign in', async () => {
@@ -293,4 +327,49 @@ describe.each(engines)('sessions of the console on $engine', ({ openTestStore })
     const twice = `${cookie}; ${cookie}`;
     await expectProblem(await fetch(`${service.url}/console/session`, { headers: { cookie: twice } }), 'UNAUTHORISED');
   });
+});
+
+test('over https, the cookie has the prefix __Host- and is sent over TLS only', async () => {
+  const service = await startService(await engines[0].openTestStore(), { PUBLIC_URL: 'https://reports.example.com' });
+  const client = await service.createClient(await service.createTenant('acme'));
+  const { signedIn, cookie, send } = await signIn(service.url, client);
+  expect(signedIn.headers.get('set-cookie')).toMatch(
+    /^__Host-subreport-console=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+  );
+  expect((await send('/session')).status).toBe(200);
+  const planted = cookie.replace('__Host-', '');
+  await expectProblem(
+    await fetch(`${service.url}/console/session`, { headers: { ...ownPage, cookie: planted } }),
+    'UNAUTHORISED',
+  );
+  await service.close();
+});
+
+test('with CONSOLE=false, neither listener has sessions or the API below /console', async () => {
+  const managementPort = String(await freePort());
+  const service = await startService(await engines[0].openTestStore(), {
+    CONSOLE: 'false',
+    MANAGEMENT_PORT: managementPort,
+  });
+  const paths = ['/session', '/connect-api/v1/subscription', '/operator/v1/tenants', '/metrics', '/'];
+  for (const url of [service.url, `http://127.0.0.1:${managementPort}`])
+    for (const path of paths) await expectProblem(await fetch(`${url}/console${path}`), 'NOT_FOUND');
+  expect((await signInWith(service.url, {})).signedIn.status).toBe(404);
+  await service.close();
+});
+
+test.each(engines)('with several workers on $engine, each of them knows a session and its end', async (engine) => {
+  const service = await startWorkers(await engine.openTestStore());
+  const client = await service.createClient(await service.createTenant('acme'));
+  const { cookie } = await signIn(service.url, client);
+  const statuses = async () => {
+    const sent = Array.from({ length: 12 }, () => fetchOnce(`${service.url}/console/session`, { cookie }));
+    return [...new Set((await Promise.all(sent)).map(({ status }) => status))];
+  };
+  expect(await statuses()).toEqual([200]);
+  await revokeTokens(service.store, now(), client.client_id);
+  expect(await statuses()).toEqual([401]);
+  const workers = service.log.filter(({ route }) => route === '/console/session').map(({ worker }) => worker);
+  expect(new Set(workers).size).toBe(2);
+  await service.close();
 });

@@ -156,7 +156,7 @@ describe.each(servicesOnEngines)(
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };
       expect((await fetch(service.url + pathOf(tenant), { method: 'PUT', headers, body: '' })).status).toBe(404);
       for (const path of ['/healthz', '/readyz']) expect((await fetch(management + path)).status).toBe(200);
-      for (const path of ['/connect-api/v1/subscription', '/oauth2/token', '/console'])
+      for (const path of ['/connect-api/v1/subscription', '/oauth2/token'])
         expect((await fetch(management + path)).status).toBe(404);
       const wrong = await fetch(management + pathOf(tenant));
       expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS, PUT']);

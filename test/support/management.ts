@@ -9,13 +9,14 @@ import { type AuditTally, createAuditTally } from '../../src/audit/audit-tally.t
 import { createOperatorGate } from '../../src/auth/authorize-operator.ts';
 import { AccessError } from '../../src/auth/error.ts';
 import { createFailureBudget } from '../../src/auth/failure-budget.ts';
+import { createOperatorSessions } from '../../src/auth/operator-session.ts';
 import { buildOperatorOpenApi } from '../../src/contract/openapi-operator.ts';
 import type { OperatorScope } from '../../src/contract/scope.ts';
 import { buildManagementServer } from '../../src/http/operator/management.ts';
 import { Spool } from '../../src/import/spool.ts';
 import { createOperator } from '../../src/operator/operators.ts';
 import type { OperatorContext } from '../../src/operator/perform.ts';
-import { watchGate } from '../../src/operator/watch-gate.ts';
+import { watchGate, watchSessions } from '../../src/operator/watch-gate.ts';
 import type { TestStore } from './engines.ts';
 import { testKeyRing } from './key-ring.ts';
 
@@ -69,15 +70,18 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
   const onFailure = (error: unknown) => logger.error({ err: error });
   const tally = createAuditTally({ log: audit, now, onFailure });
   const gate = createOperatorGate({ store, failures: createFailureBudget(3), now });
+  const watched = watchGate(gate, tally, now);
+  const limits = { sessionIdleSeconds: 1_800, sessionSeconds: 43_200 };
   const app = await buildManagementServer({
     store,
     now,
     keyRing: testKeyRing(store, now),
     audit,
-    operatorGate: watchGate(gate, tally, now),
+    operatorGate: watched,
+    operatorSessions: watchSessions(createOperatorSessions({ store, gate: watched, now, limits }), tally),
     openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
     renderMetrics: async () => undefined,
-    hasConsole: false,
+    hasConsole: true,
     spool: new Spool(join(folder, 'spool'), 1_000),
     bodyStallMs: 5_000,
     requestMs: 60_000,

@@ -1,30 +1,23 @@
 import type { FastifyRequest } from 'fastify';
-import { SessionError, TokenError } from '../../auth/error.ts';
+import { TokenError } from '../../auth/error.ts';
 import type { SignInMethod } from '../../contract/console-session.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
 import type { TokenErrorCode } from '../../contract/token-error.ts';
 import { RequestError } from '../listener/error.ts';
+import { describeSessionError, signInRequired } from '../listener/session-error.ts';
 import { auditRequest } from './token-audit.ts';
-
-/** Browsers show no dialog for a scheme that they do not know. */
-const challenge = { 'www-authenticate': 'Cookie realm="subreport"' };
 
 /**
  * Makes the function that turns an error of a session, or of the authentication for one, into a
- * problem, and rethrows any other error. A 401 says how to sign in.
+ * problem, and rethrows any other error.
  */
 export const rejectSession =
   (request: FastifyRequest, signInMethods: readonly SignInMethod[]) =>
   (error: unknown): never => {
-    const members = { sign_in: signInMethods };
-    if (error instanceof SessionError) {
-      const code = error.code === 'MISSING' ? 'UNAUTHORISED' : 'SESSION_ENDED';
-      throw new RequestError(code, error.message, { headers: challenge, members });
-    }
-    if (!(error instanceof TokenError)) throw error;
+    if (!(error instanceof TokenError)) throw describeSessionError(error, signInMethods);
     auditRequest(request, { error: error.code });
     const code = codes[error.code] ?? 'INVALID_HTTP_MESSAGE';
-    if (code === 'UNAUTHORISED') throw new RequestError(code, error.message, { headers: challenge, members });
+    if (code === 'UNAUTHORISED') throw signInRequired(code, error.message, signInMethods);
     throw new RequestError(code, error.message, { headers: waitOf(error) });
   };
 

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { OperatorGate } from '../../auth/authorize-operator.ts';
 import { isOperatorHeader } from '../../auth/operator-token.ts';
 import type { Access } from '../../auth/resource-server.ts';
 import type { Actor } from '../../operator/actor.ts';
@@ -7,6 +6,7 @@ import { requireTenant } from '../../operator/tenant.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { actorOf } from './actor-of.ts';
+import type { AuthorizeOperator } from './operator-routes.ts';
 import { readPath } from './read-request.ts';
 import { rejectAction } from './reject-action.ts';
 
@@ -15,7 +15,6 @@ export interface LoadAuthorization {
   readonly store: Store;
   /** Checks the `Authorization` header of a client for the scope `subscription:write`. */
   readonly authorizeWrite: (header: string | undefined) => Promise<Access>;
-  readonly operatorGate: OperatorGate;
 }
 
 /** Who may load records, and into which tenant. */
@@ -31,17 +30,13 @@ export interface LoadAccess {
  * client's only into its own. Every other tenant gets 404, whether it exists or not.
  */
 export async function authorizeLoad(
-  { store, authorizeWrite, operatorGate }: LoadAuthorization,
+  { store, authorizeWrite }: LoadAuthorization,
+  authorizeOperator: AuthorizeOperator,
   request: FastifyRequest,
   name: string,
 ): Promise<LoadAccess> {
   const { authorization } = request.headers;
-  if (isOperatorHeader(authorization)) {
-    request.operator = await operatorGate.authorize(authorization, 'subscription:write', request.ip);
-    readPath(request.params);
-    const tenant = await requireTenant(store, name).catch(rejectAction);
-    return { tenant, actor: actorOf(request.operator, request.ip), callerId: request.operator.id };
-  }
+  if (isOperatorHeader(authorization)) return authorizeOperatorLoad(store, authorizeOperator, request, name);
   request.access = await authorizeWrite(authorization);
   const { tenant, clientId } = request.access;
   if (tenant !== name) {
@@ -51,4 +46,18 @@ export async function authorizeLoad(
     );
   }
   return { tenant, actor: { kind: 'client', clientId, address: request.ip }, callerId: clientId };
+}
+
+/** Authorizes a load by an operator. */
+export async function authorizeOperatorLoad(
+  store: Store,
+  authorize: AuthorizeOperator,
+  request: FastifyRequest,
+  name: string,
+): Promise<LoadAccess> {
+  const operator = await authorize(request, 'subscription:write');
+  request.operator = operator;
+  readPath(request.params);
+  const tenant = await requireTenant(store, name).catch(rejectAction);
+  return { tenant, actor: actorOf(operator, request.ip), callerId: operator.id };
 }

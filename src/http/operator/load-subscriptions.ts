@@ -18,7 +18,7 @@ import { readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { createSlots } from '../listener/slots.ts';
-import { authorizeLoad, type LoadAccess, type LoadAuthorization } from './authorize-load.ts';
+import type { LoadAccess } from './authorize-load.ts';
 import { toRequestError } from './load-error.ts';
 import { type LoadFlags, parseLoadParameters } from './load-parameters.ts';
 
@@ -30,7 +30,8 @@ declare module 'fastify' {
 }
 
 /** What the operation needs. */
-export interface LoadRoute extends LoadAuthorization {
+export interface LoadRoute {
+  readonly store: Store;
   /** Keeps a body that is read twice. */
   readonly spool: Spool;
   /** Longest wait for the next bytes of a body, in milliseconds. */
@@ -62,34 +63,41 @@ const loadLimits = { max: 8, perClientMax: 2 };
 /** Most bytes of a decompressed body: some 15 million records. */
 const decompressedBytesMax = 8 * 2 ** 30;
 
-/** Adds `loadSubscriptions`: an import over HTTP, with the guarantees of one from a file. */
-export function addLoadRoute(app: FastifyInstance, options: LoadRoute): void {
+/** Returns who loads records into the tenant with a name, or rejects. */
+type AuthorizeLoad = (request: FastifyRequest, tenant: string) => Promise<LoadAccess>;
+
+/**
+ * Makes the function that adds `loadSubscriptions`: an import over HTTP, with the guarantees of one
+ * from a file. Wherever it is added, it shares the limits.
+ */
+export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, authorize: AuthorizeLoad) => void {
   const { method, path } = operatorOperations.loadSubscriptions;
   const takeSlot = createSlots({ ...loadLimits, onCount: options.measure?.loads }, 'load');
-  app.register(async (scope) => {
-    scope.decorateRequest('load', null);
-    scope.removeAllContentTypeParsers();
-    // the handler reads the body, as fast as it can load it
-    for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined);
-    scope.route<{ Params: { tenant: string } }>({
-      method,
-      url: routePath(path),
-      bodyLimit: Number.MAX_SAFE_INTEGER,
-      onRequest: async (request) => {
-        request.load = await authorizeLoad(options, request, request.params.tenant);
-        requireCoding(request);
-      },
-      handler: async (request, reply) => {
-        liftDeadline(request); // stalls bound the body, the store bounds each batch
-        const flags = parseLoadParameters(queryOf(request));
-        const { callerId, tenant } = loadOf(request);
-        const release = takeSlot(callerId, tenant);
-        const summary = await loadBody(options, request, tenant, flags).finally(release);
-        if (!summary.dry_run) options.measure?.loaded(summary);
-        return reply.header('cache-control', 'no-store').send(summary);
-      },
+  return (app, authorize) =>
+    void app.register(async (scope) => {
+      scope.decorateRequest('load', null);
+      scope.removeAllContentTypeParsers();
+      // the handler reads the body, as fast as it can load it
+      for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined);
+      scope.route<{ Params: { tenant: string } }>({
+        method,
+        url: routePath(path),
+        bodyLimit: Number.MAX_SAFE_INTEGER,
+        onRequest: async (request) => {
+          request.load = await authorize(request, request.params.tenant);
+          requireCoding(request);
+        },
+        handler: async (request, reply) => {
+          liftDeadline(request); // stalls bound the body, the store bounds each batch
+          const flags = parseLoadParameters(queryOf(request));
+          const { callerId, tenant } = loadOf(request);
+          const release = takeSlot(callerId, tenant);
+          const summary = await loadBody(options, request, tenant, flags).finally(release);
+          if (!summary.dry_run) options.measure?.loaded(summary);
+          return reply.header('cache-control', 'no-store').send(summary);
+        },
+      });
     });
-  });
 }
 
 function loadOf({ load }: FastifyRequest): LoadAccess {

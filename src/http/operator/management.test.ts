@@ -8,6 +8,7 @@ import { testKeyRing } from '../../../test/support/key-ring.ts';
 import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { createOperatorGate } from '../../auth/authorize-operator.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
+import { createOperatorSessions } from '../../auth/operator-session.ts';
 import { buildOperatorOpenApi } from '../../contract/openapi-operator.ts';
 import { Spool } from '../../import/spool.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
@@ -16,6 +17,7 @@ import { buildManagementServer } from './management.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 const store = openSqliteStore(folder);
+const gate = createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0 });
 const app = await buildManagementServer({
   store,
   openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
@@ -29,7 +31,11 @@ const app = await buildManagementServer({
     throw new RequestError('UNAUTHORISED', 'Cannot let you in');
   },
   keyRing: testKeyRing(store, () => 0),
-  operatorGate: createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0 }),
+  operatorGate: gate,
+  operatorSessions: createOperatorSessions({
+    ...{ store, gate, now: () => 0 },
+    limits: { sessionIdleSeconds: 1_800, sessionSeconds: 43_200 },
+  }),
   now: () => 0,
   audit: { record: async () => undefined },
   checkStore: async () => undefined,

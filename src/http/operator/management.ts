@@ -1,6 +1,8 @@
 import accepts from '@fastify/accepts';
 import type { FastifyInstance } from 'fastify';
+import type { OperatorGate } from '../../auth/authorize-operator.ts';
 import type { KeyRingOptions } from '../../auth/key-ring-options.ts';
+import type { OperatorSessions } from '../../auth/operator-session.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, buildBaseServer } from '../listener/base-server.ts';
@@ -12,12 +14,14 @@ import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
 import { discardBody } from '../listener/read-body.ts';
 import { traceRequests } from '../listener/tracing.ts';
 import { addAuditRoutes } from './audit.ts';
+import { authorizeLoad, authorizeOperatorLoad, type LoadAuthorization } from './authorize-load.ts';
 import { addClientRoutes } from './clients.ts';
+import { addOperatorSessionRoutes } from './console-session.ts';
 import { addImportRoutes } from './imports.ts';
 import { keyRoutes } from './keys.ts';
-import { addLoadRoute, type LoadRoute } from './load-subscriptions.ts';
+import { createLoadRoute, type LoadRoute } from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics.ts';
-import { addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
+import { type AuthorizeOperator, addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
 import { addOperatorTokenRoutes } from './operators.ts';
 import { type ServiceState, serviceRoutes } from './service.ts';
 import { addTenantRoutes } from './tenants.ts';
@@ -26,6 +30,7 @@ import { addTenantRoutes } from './tenants.ts';
 interface ManagementOptions
   extends Readiness,
     LoadRoute,
+    LoadAuthorization,
     OperatorRoutes,
     ServiceState,
     Pick<
@@ -34,6 +39,10 @@ interface ManagementOptions
     > {
   readonly openApi: object;
   readonly keyRing: KeyRingOptions;
+  /** Checks the `Authorization` header of an operator. */
+  readonly operatorGate: OperatorGate;
+  /** The sessions of the operator's console. */
+  readonly operatorSessions: OperatorSessions;
   /** Whether the operator's console is served at `/console`. */
   readonly hasConsole: boolean;
   /** Writes the metrics of all processes; `undefined` if they cannot be collected. */
@@ -43,14 +52,14 @@ interface ManagementOptions
 /** Builds the HTTP server of the management listener; it does not listen yet. */
 export async function buildManagementServer(options: ManagementOptions): Promise<FastifyInstance> {
   // a load takes as long as its client sends records
-  const app = buildBaseServer({ ...options, isHttps: options.tls !== undefined, handleUnrouted, requestTimeoutMs: 0 });
-  traceRequests(app.server, options.tls === undefined ? 'http' : 'https');
+  const isHttps = options.tls !== undefined;
+  const app = buildBaseServer({ ...options, isHttps, handleUnrouted, requestTimeoutMs: 0 });
+  traceRequests(app.server, isHttps ? 'https' : 'http');
   // a client that was refused early may never end its body
   app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
   await app.register(accepts);
   addHealthRoutes(app, options);
-  addLoadRoute(app, options);
-  await addOperatorRoutes(app, options, [
+  const groups = [
     addTenantRoutes,
     addClientRoutes,
     keyRoutes(options.keyRing),
@@ -58,8 +67,25 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     serviceRoutes(options),
     addOperatorTokenRoutes,
     addAuditRoutes,
-  ]);
+  ];
+  const addLoadRoute = createLoadRoute(options);
+  const byToken: AuthorizeOperator = ({ headers, ip }, scope) =>
+    options.operatorGate.authorize(headers.authorization, scope, ip);
+  addLoadRoute(app, (request, tenant) => authorizeLoad(options, byToken, request, tenant));
+  await addOperatorRoutes(app, options, byToken, groups);
   addMetricsRoute(app, options.renderMetrics);
+  if (options.hasConsole) {
+    const bySession = addOperatorSessionRoutes(app, { sessions: options.operatorSessions, isHttps });
+    const addConsoleApi = async (scope: FastifyInstance): Promise<void> => {
+      addLoadRoute(scope, (request, tenant) => authorizeOperatorLoad(options.store, bySession, request, tenant));
+      await addOperatorRoutes(scope, options, bySession, groups);
+      await scope.register(async (metrics) => {
+        metrics.addHook('onRequest', async (request) => void (await bySession(request)));
+        addMetricsRoute(metrics, options.renderMetrics);
+      });
+    };
+    await app.register(addConsoleApi, { prefix: '/console' });
+  }
   const hasConsole = options.hasConsole && consoleIsBuilt();
   if (hasConsole) await addConsolePages(app, 'operator');
   await addDocsRoutes(app, { openApi: options.openApi, title: 'subreport: the operator' });

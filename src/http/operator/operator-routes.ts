@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuditLog } from '../../audit/audit-log.ts';
-import type { OperatorAccess, OperatorGate } from '../../auth/authorize-operator.ts';
+import type { OperatorAccess } from '../../auth/authorize-operator.ts';
 import type { OperatorOperation } from '../../contract/operator-operation.ts';
 import { type OperatorApiId, type OperatorBody, operatorApi } from '../../contract/operator-operations.ts';
+import type { OperatorScope } from '../../contract/scope.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import { type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Store } from '../../storage/store.ts';
@@ -18,11 +19,13 @@ import { rejectAction } from './reject-action.ts';
 /** What the routes of the operator's API need. */
 export interface OperatorRoutes {
   readonly store: Store;
-  readonly operatorGate: OperatorGate;
   /** UTC epoch seconds. */
   readonly now: () => number;
   readonly audit: AuditLog;
 }
+
+/** Returns the operator of a request, who has the scope, or rejects. */
+export type AuthorizeOperator = (request: FastifyRequest, scope: OperatorScope) => Promise<OperatorAccess>;
 
 /** An authorized and checked request. */
 interface OperatorCall<Id extends OperatorApiId> {
@@ -53,6 +56,7 @@ const bodyBytesMax = 65_536;
 export async function addOperatorRoutes(
   app: FastifyInstance,
   options: OperatorRoutes,
+  authorize: AuthorizeOperator,
   groups: readonly ((add: AddRoute) => void)[],
 ): Promise<void> {
   await app.register(async (scope) => {
@@ -64,8 +68,7 @@ export async function addOperatorRoutes(
         url: routePath(operation.path),
         bodyLimit: operation.bodyBytesMax ?? bodyBytesMax,
         onRequest: async (request) => {
-          const { authorization } = request.headers;
-          request.operator = await options.operatorGate.authorize(authorization, operation.scope, request.ip);
+          request.operator = await authorize(request, operation.scope);
         },
         handler: async (request, reply) => {
           const call = readCall(operation, options, request) as OperatorCall<typeof id>;

@@ -81,7 +81,8 @@ export async function recordOperatorTokenUse(store: Store, token: OperatorToken,
 
 const secondsOrNull = (value: Row[string] | undefined): number | null => (value == null ? null : Number(value));
 
-function toOperatorToken(row: Row): OperatorToken {
+/** Reads a token from a row with all columns that its interface names. */
+export function toOperatorToken(row: Row): OperatorToken {
   return {
     id: String(row.id),
     name: String(row.name),
