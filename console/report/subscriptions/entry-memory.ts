@@ -3,7 +3,6 @@ export interface EntryMemory<Loaded> {
   /** The address that the link hides. */
   email?: string | undefined;
   loaded?: Loaded | undefined;
-  scrollY?: number;
   /** The row that had the focus. */
   focusedId?: string | undefined;
 }
@@ -29,7 +28,7 @@ export class EntryMemories<Loaded> {
     const last = this.current;
     const known = entryIdOf(history.state);
     this.#id = known ?? newEntryId();
-    if (known === undefined) history.replaceState({ entry: this.#id }, '');
+    if (known === undefined) history.replaceState({ ...history.state, entry: this.#id }, '');
     const memory = this.#memories.get(this.#id) ?? (known === undefined ? inherit(last) : {});
     this.#memories.delete(this.#id);
     this.#memories.set(this.#id, memory); // the newest is the last

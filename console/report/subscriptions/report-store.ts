@@ -4,6 +4,7 @@ import { currentLocation, navigate } from '../../ui/location.tsx';
 import { reports } from '../api.ts';
 import { session } from '../session/session.ts';
 import { EntryMemories, type EntryMemory } from './entry-memory.ts';
+import { rememberProducts } from './product-names.ts';
 import { formatReportState, parseReportState, queryOf, type ReportState } from './report-state.ts';
 
 /** The path of the page; the path of a record is below it. */
@@ -12,6 +13,8 @@ export const subscriptionsPath = '/console/subscriptions';
 /** A page of the report as the service returned it. */
 export interface LoadedReport {
   readonly state: ReportState;
+  /** Where it was asked for; `back` if it is shown again after Back or Forward. */
+  readonly place: Place | 'back';
   readonly page: SubscriptionPage;
   readonly loadedAt: Date;
 }
@@ -96,8 +99,9 @@ function enterEntry(): void {
   const parsed = link.peek();
   abort();
   if (!('state' in parsed) || parsed.state.asksForEmail) return;
-  if (memory.loaded !== undefined && isSame(memory.loaded.state, parsed.state)) loaded.value = memory.loaded;
-  else void load(parsed.state, place);
+  const known = memory.loaded;
+  if (known === undefined || !isSame(known.state, parsed.state)) void load(parsed.state, place);
+  else if (known.page !== loaded.peek()?.page) loaded.value = { ...known, place: 'back' };
 }
 
 let controller = new AbortController();
@@ -119,7 +123,8 @@ async function load(state: ReportState, place: Place): Promise<void> {
     if (signal.aborted) return;
     batch(() => {
       pending.value = undefined;
-      loaded.value = { state, page, loadedAt: new Date() };
+      loaded.value = { state, page, place, loadedAt: new Date() };
+      rememberProducts(page.records.map(({ product }) => product));
       if (memory !== undefined) memory.loaded = loaded.value;
     });
   } catch (error) {

@@ -1,0 +1,84 @@
+import { Inbox, SearchX } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { formatCount } from '../../ui/format-count.ts';
+import { reports } from '../api.ts';
+import { strings } from '../strings.ts';
+import { describeFilters, type FilterText, filterKinds } from './describe-filter.ts';
+import { pagePosition } from './page-position.ts';
+import { productName } from './product-names.ts';
+import { queryOf, type ReportState, wholeReport, withFilters } from './report-state.ts';
+import { type LoadedReport, showReport } from './report-store.ts';
+
+const text = strings.subscriptions;
+const importCommand = 'subreport import subscriptions.csv --tenant TENANT';
+
+/** Why a page has no rows, and what to do about it. */
+export function EmptyReport({ report }: { report: LoadedReport }) {
+  const { state, page } = report;
+  if (page.totalCount > 0) return <PastEnd report={report} />;
+  const filters = describeFilters(state, { now: new Date(), productName });
+  return filters.length === 0 ? <NoRecords /> : <NoMatch state={state} filters={filters} />;
+}
+
+const NoRecords = () => (
+  <EmptyState icon={Inbox} title={text.empty.title} text={text.empty.text}>
+    <code>{importCommand}</code>
+    <CopyButton text={importCommand} what={text.empty.command} />
+  </EmptyState>
+);
+
+function PastEnd({ report: { state, page } }: { report: LoadedReport }) {
+  const { number, count, first } = pagePosition(page);
+  return (
+    <EmptyState
+      icon={SearchX}
+      title={text.pastEnd.title(formatCount(number))}
+      text={text.pastEnd.text(text.pastEnd.pages(count))}
+    >
+      <Button onClick={() => showReport({ ...state, page: count + first - 1 }, 'above')}>{text.pastEnd.last}</Button>
+    </EmptyState>
+  );
+}
+
+/** What would match without one of the filters. */
+interface Loosened {
+  readonly filter: FilterText;
+  readonly state: ReportState;
+  readonly count: number;
+}
+
+function NoMatch({ state, filters }: { state: ReportState; filters: readonly FilterText[] }) {
+  const [loosened, setLoosened] = useState<readonly Loosened[]>();
+  useEffect(() => {
+    const abort = new AbortController();
+    Promise.all(filters.map((filter) => loosen(state, filter, abort.signal))).then(setLoosened, () => {
+      if (!abort.signal.aborted) setLoosened([]); // the filters can still be removed one by one
+    });
+    return () => abort.abort();
+  }, [state]);
+  const useful = loosened?.filter(({ count }) => count > 0) ?? [];
+  const hint = loosened === undefined ? text.noMatch.counting : useful.length > 0 ? text.noMatch.text : undefined;
+  return (
+    <EmptyState icon={SearchX} title={text.noMatch.title} text={hint}>
+      {useful.map(({ filter, state: wider, count }) => (
+        <Button key={filter.kind} onClick={() => showReport(wider)}>
+          <bdi>{text.noMatch.without(text.chip(filter.label, filter.value), text.count(count))}</bdi>
+        </Button>
+      ))}
+      {loosened !== undefined && useful.length === 0 && (
+        <Button onClick={() => showReport({ ...wholeReport, sort: state.sort, size: state.size })}>
+          {text.clearAll}
+        </Button>
+      )}
+    </EmptyState>
+  );
+}
+
+async function loosen(state: ReportState, filter: FilterText, signal: AbortSignal): Promise<Loosened> {
+  const removed = Object.fromEntries(filterKinds[filter.kind].map((name) => [name, undefined]));
+  const wider = withFilters(state, removed);
+  return { filter, state: wider, count: await reports.subscriptions(queryOf(wider), { signal }).total() };
+}

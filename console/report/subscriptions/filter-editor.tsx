@@ -1,0 +1,91 @@
+import { Button } from '../../ui/button.tsx';
+import { strings } from '../strings.ts';
+import { DateRangeEditor } from './date-range-editor.tsx';
+import { beforeDay, dayAfter, dayFrom, dayUntil, endOfDay, startOfDay } from './days.ts';
+import type { FilterKind } from './describe-filter.ts';
+import type { EditorProps } from './editor-props.ts';
+import { EndsEditor } from './ends-editor.tsx';
+import { ProductEditor } from './product-editor.tsx';
+import { StatusEditor } from './status-editor.tsx';
+import type { AddableFilter } from './suggest-filters.ts';
+import { TextEditor } from './text-editor.tsx';
+
+const text = strings.subscriptions;
+
+/** The editor of a filter that is added. */
+export function FilterEditor({ filter, ...props }: EditorProps & { filter: AddableFilter }) {
+  switch (filter) {
+    case 'status':
+      return <StatusEditor {...props} />;
+    case 'product':
+      return <ProductEditor {...props} />;
+    case 'created':
+      return <CreatedEditor {...props} />;
+    case 'endsWithin':
+      return <EndsEditor {...props} />;
+    case 'activated':
+      return <DatesEditor field="activation" {...props} />;
+    case 'endsBetween':
+      return <DatesEditor field="expiration" {...props} />;
+    case 'renewal':
+      return <RenewalEditor {...props} />;
+    case 'iccid':
+      return <TextEditor name="iccid" label={text.filter.iccid} hint={text.editor.iccidHint} {...props} />;
+    case 'subscriber':
+      return <TextEditor name="email" label={text.filter.subscriber} hint={text.editor.subscriberHint} {...props} />;
+    case 'device':
+      return <TextEditor name="device-id" label={text.filter.device} {...props} />;
+    case 'plan':
+      return <TextEditor name="plan-id" label={text.filter.plan} {...props} />;
+  }
+}
+
+/** The editor of a filter that is in use. */
+export function ChipEditor({ kind, ...props }: EditorProps & { kind: FilterKind }) {
+  if (kind === 'ends') return <EndsEditor {...props} />;
+  if (kind === 'dates') return <DatesEditor field={props.state.filters['date-field'] ?? 'created'} {...props} />;
+  return <FilterEditor filter={kind} {...props} />;
+}
+
+function CreatedEditor({ state: { filters }, onApply }: EditorProps) {
+  const { 'created-from': from, 'created-to': to } = filters;
+  return (
+    <DateRangeEditor
+      days={{ from: (from && dayFrom(from)) ?? '', to: (to && dayUntil(to)) ?? '' }}
+      onPreset={(range) => onApply({ 'created-from': range.from, 'created-to': range.to })}
+      onDays={(days) =>
+        onApply({
+          'created-from': days.from === '' ? undefined : startOfDay(days.from),
+          'created-to': days.to === '' ? undefined : endOfDay(days.to),
+        })
+      }
+    />
+  );
+}
+
+/** Bounds of any of the dates; the service excludes the bounds themselves. */
+function DatesEditor({ field, state: { filters }, onApply }: EditorProps & { field: string }) {
+  const { after, before } = filters;
+  return (
+    <DateRangeEditor
+      days={{ from: (after && dayAfter(after)) ?? '', to: (before && dayUntil(before)) ?? '' }}
+      onDays={(days) =>
+        onApply({
+          'date-field': field,
+          after: days.from === '' ? undefined : beforeDay(days.from),
+          before: days.to === '' ? undefined : endOfDay(days.to),
+        })
+      }
+    />
+  );
+}
+
+const RenewalEditor = ({ onApply }: EditorProps) => (
+  <div class="filter-editor presets">
+    {(['true', 'false'] as const).map((renews) => (
+      <Button key={renews} variant="quiet" onClick={() => onApply({ 'auto-renew': renews })}>
+        {text.renewsButton[renews]}
+      </Button>
+    ))}
+  </div>
+);

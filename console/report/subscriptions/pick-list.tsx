@@ -1,0 +1,89 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+
+/** A choice of a list. */
+export interface PickOption {
+  readonly key: string;
+  readonly label: ComponentChildren;
+  /** Shown at the end of the line, such as a count. */
+  readonly detail?: string | undefined;
+  readonly onPick: () => void;
+}
+
+interface PickListProps {
+  /** Name of the field and of the list. */
+  readonly label: string;
+  readonly placeholder: string;
+  /** The choices for a typed text. */
+  readonly options: (typed: string) => readonly PickOption[];
+  /** What is said if there are none. */
+  readonly none: string;
+}
+
+/** A field whose text narrows the list below it. Arrow keys move in the list, Enter picks. */
+export function PickList({ label, placeholder, options, none }: PickListProps) {
+  const id = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useState('');
+  const [active, setActive] = useState(0);
+  const shown = options(typed);
+  const index = Math.min(active, shown.length - 1);
+  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  const move = (step: number): void => {
+    const to = (index + step + shown.length) % shown.length;
+    setActive(to);
+    document.getElementById(`${id}-${to}`)?.scrollIntoView({ block: 'nearest' });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') shown[index]?.onPick();
+    else if (event.key === 'ArrowDown' && shown.length > 0) move(1);
+    else if (event.key === 'ArrowUp' && shown.length > 0) move(-1);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div class="pick-list">
+      <input
+        ref={field}
+        class="control"
+        role="combobox"
+        aria-label={label}
+        aria-expanded="true"
+        aria-controls={id}
+        aria-autocomplete="list"
+        aria-activedescendant={index < 0 ? undefined : `${id}-${index}`}
+        placeholder={placeholder}
+        autocomplete="off"
+        spellcheck={false}
+        value={typed}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={id} role="listbox" aria-label={label} class="pick-options">
+        {shown.map((option, at) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: as above
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
+          <div
+            key={option.key}
+            id={`${id}-${at}`}
+            role="option"
+            aria-selected={at === index}
+            class="pick-option"
+            onClick={option.onPick}
+          >
+            <span class="pick-label">{option.label}</span>
+            {option.detail !== undefined && <span class="soft">{option.detail}</span>}
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 && (
+        <p class="soft" role="status">
+          {none}
+        </p>
+      )}
+    </div>
+  );
+}

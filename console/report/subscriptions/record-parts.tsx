@@ -1,0 +1,58 @@
+import type { Subscription } from '../../../src/client/index.ts';
+import { copyText } from '../../ui/copy-button.tsx';
+import { DateTime } from '../../ui/date-time.tsx';
+import { formatDay } from '../../ui/format-date.ts';
+import { announce } from '../../ui/live-region.tsx';
+import { Link } from '../../ui/location.tsx';
+import { strings as shared } from '../../ui/strings.ts';
+import { strings } from '../strings.ts';
+import { describeEnd } from './describe-end.ts';
+import { groupIccid, shortenIccid } from './iccid.ts';
+
+const text = strings.subscriptions;
+
+interface PartProps {
+  readonly record: Subscription;
+  /** Whether Tab stops here: only in one row at a time. */
+  readonly isCurrent: boolean;
+}
+
+/** The product's name as the link of the record. */
+export const RecordLink = ({ record, href, isCurrent }: PartProps & { href: string }) => (
+  <Link
+    class="record-link"
+    href={href}
+    data-record={record.id}
+    tabIndex={isCurrent ? 0 : -1}
+    aria-label={text.recordName(record.product.name, record.iccid)}
+    title={record.product.name}
+  >
+    <bdi>{record.product.name || text.noName}</bdi>
+  </Link>
+);
+
+/** The ICCID; a click copies all its digits. */
+export const IccidButton = ({ record: { iccid }, isCurrent, isFull }: PartProps & { isFull: boolean }) => (
+  <button
+    type="button"
+    class="iccid"
+    tabIndex={isCurrent ? 0 : -1}
+    title={text.copyIccid(iccid)}
+    aria-label={text.copyIccid(iccid)}
+    onClick={async () => announce((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
+  >
+    {isFull ? groupIccid(iccid) : shortenIccid(iccid)}
+  </button>
+);
+
+/** The end: counted in days when it is near, otherwise the date. */
+export const EndDate = ({ record, isCurrent, now }: PartProps & { now: number }) => (
+  <DateTime
+    value={record.expirationDate}
+    text={describeEnd(record.expirationDate, now) ?? formatDay(new Date(record.expirationDate))}
+    focusable={isCurrent}
+  />
+);
+
+/** Whether a record renews: the word may be written in any case. */
+export const isRenewed = ({ auto_renew }: Subscription): boolean => auto_renew.toLowerCase() === 'true';

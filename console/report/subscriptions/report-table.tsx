@@ -1,0 +1,125 @@
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide';
+import { useState } from 'preact/hooks';
+import type { Subscription } from '../../../src/client/index.ts';
+import { DateTime } from '../../ui/date-time.tsx';
+import { Icon } from '../../ui/icon.tsx';
+import { navigate } from '../../ui/location.tsx';
+import { StatusLabel } from '../../ui/status-label.tsx';
+import { strings } from '../strings.ts';
+import { columnChoices } from './column-choices.ts';
+import { type ColumnId, columnIds, columnWidths, fitColumns } from './fit-columns.ts';
+import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
+import { createTable, sortingOf, sortOf } from './report-columns.ts';
+import type { ReportState } from './report-state.ts';
+import { reportHref, showReport } from './report-store.ts';
+
+const text = strings.subscriptions;
+
+interface ReportTableProps {
+  readonly records: readonly Subscription[];
+  /** The state whose records these are. */
+  readonly state: ReportState;
+  readonly width: number;
+  readonly currentId: string | undefined;
+  /** The record that is open beside the table. */
+  readonly openId: string | undefined;
+}
+
+/** The records as a table with the columns that fit. */
+export function ReportTable({ records, state, width, currentId, openId }: ReportTableProps) {
+  const [table] = useState(createTable);
+  const { visible, isIccidFull } = fitColumns(width, columnChoices.value);
+  table.setOptions((options) => ({
+    ...options,
+    data: records,
+    state: {
+      columnVisibility: Object.fromEntries(columnIds.map((id) => [id, visible.includes(id)])),
+      sorting: sortingOf(state.sort),
+    },
+    onSortingChange: (change) => {
+      const sorting = typeof change === 'function' ? change(sortingOf(state.sort)) : change;
+      showReport({ ...state, sort: sortOf(sorting), page: undefined }, 'above');
+    },
+  }));
+  const context = { state, isIccidFull, now: Date.now() };
+  return (
+    <table class="report-table" aria-label={text.table}>
+      <colgroup>
+        {visible.map((id) => (
+          <col key={id} class={`column-${id}`} style={id === 'product' ? {} : { width: widthOf(id, isIccidFull) }} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {table.getLeafHeaders().map(({ column }) => (
+            <th key={column.id} scope="col" aria-sort={ariaSortOf(column.getIsSorted())}>
+              {column.getCanSort() ? (
+                <button type="button" class="sort" onClick={() => column.toggleSorting()}>
+                  {text.column[column.id as ColumnId]}
+                  <Icon icon={sortIcon(column.getIsSorted())} size={14} />
+                </button>
+              ) : (
+                text.column[column.id as ColumnId]
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {table.getRowModel().rows.map((row) => (
+          <tr
+            key={row.id}
+            data-row={row.id}
+            data-open={row.id === openId || undefined}
+            onClick={(event) => openRow(event, reportHref(state, row.id))}
+          >
+            {row.getVisibleCells().map((cell) => (
+              <td key={cell.id} class={`column-${cell.column.id}`}>
+                {cells[cell.column.id as ColumnId](row.original, { ...context, isCurrent: row.id === currentId })}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface CellContext {
+  readonly state: ReportState;
+  readonly isIccidFull: boolean;
+  readonly isCurrent: boolean;
+  readonly now: number;
+}
+
+const cells: { readonly [Id in ColumnId]: (record: Subscription, context: CellContext) => preact.ComponentChildren } = {
+  status: ({ status }) => <StatusLabel status={status ?? null} />,
+  product: (record, { state, isCurrent }) => (
+    <RecordLink record={record} href={reportHref(state, record.id)} isCurrent={isCurrent} />
+  ),
+  iccid: (record, { isIccidFull, isCurrent }) => (
+    <IccidButton record={record} isCurrent={isCurrent} isFull={isIccidFull} />
+  ),
+  device: ({ device_id }) => <bdi title={device_id}>{device_id}</bdi>,
+  plan: ({ product }) => <bdi title={product.plan_id}>{product.plan_id}</bdi>,
+  created: ({ createdDate }, { isCurrent }) => <DateTime value={createdDate} focusable={isCurrent} />,
+  activated: ({ activationDate }, { isCurrent }) => <DateTime value={activationDate} focusable={isCurrent} />,
+  ends: (record, { isCurrent, now }) => <EndDate record={record} isCurrent={isCurrent} now={now} />,
+  renews: (record) => (isRenewed(record) ? text.yes : <span class="soft">{text.no}</span>),
+  id: ({ id }) => <code title={id}>{id}</code>,
+};
+
+const widthOf = (id: ColumnId, isIccidFull: boolean): string =>
+  `${id === 'iccid' && isIccidFull ? 244 : columnWidths[id]}px`;
+
+const sortIcon = (sorted: false | 'asc' | 'desc') =>
+  sorted === false ? ChevronsUpDown : sorted === 'asc' ? ArrowUp : ArrowDown;
+
+const ariaSortOf = (sorted: false | 'asc' | 'desc') =>
+  sorted === false ? undefined : sorted === 'asc' ? 'ascending' : 'descending';
+
+/** A click in a row opens its record, unless it was for a control or to select text. */
+export function openRow(event: MouseEvent, href: string): void {
+  const isOnControl = event.target instanceof Element && event.target.closest('a, button') !== null;
+  if (!isOnControl && window.getSelection()?.isCollapsed !== false) navigate(href);
+}
