@@ -18,8 +18,8 @@ export type ValueCounts =
   | { readonly kind: 'unknown'; readonly error?: unknown };
 
 /**
- * Counts the records by the values of a filter, under all other filters. A summary takes no address,
- * because its query is part of the URL: then there are no counts.
+ * Counts the records by the values of a filter, under all other filters. There are no counts beside
+ * an address, because the query of a summary is part of a URL.
  */
 export function useValueCounts(dimension: 'status' | 'product-id', { filters }: ReportState): ValueCounts {
   const [counts, setCounts] = useState<ValueCounts>({ kind: 'counting' });

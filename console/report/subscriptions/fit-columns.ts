@@ -6,8 +6,8 @@ export const columnIds = [
   'created',
   'ends',
   'renews',
-  'activated',
   'device',
+  'activated',
   'plan',
   'id',
 ] as const;
@@ -16,12 +16,12 @@ export type ColumnId = (typeof columnIds)[number];
 /** Least widths in pixels at which no cell is cut, except for long names and ids. */
 export const columnWidths: { readonly [Id in ColumnId]: number } = {
   status: 116,
-  product: 160,
-  iccid: 172,
-  created: 112,
-  ends: 116,
-  renews: 88,
-  activated: 112,
+  product: 176,
+  iccid: 160,
+  created: 124,
+  ends: 120,
+  renews: 72,
+  activated: 124,
   device: 132,
   plan: 132,
   id: 150,
