@@ -23,7 +23,7 @@ export function ChartCard({ title, chart, table }: ChartCardProps) {
           <Button
             variant="quiet"
             icon={Table}
-            aria-label={strings.chart.showTableOf(title)}
+            aria-label={strings.chart.tableOf(title)}
             aria-pressed={isTable}
             onClick={() => setTable(!isTable)}
           >

@@ -1,5 +1,6 @@
 import { formatCount } from '../ui/format-count.ts';
 import { Link } from '../ui/location.tsx';
+import { strings } from '../ui/strings.ts';
 
 interface CountTableProps {
   readonly title: string;
@@ -17,8 +18,13 @@ interface CountTableProps {
 
 /** The numbers of a chart, in its place. */
 export const CountTable = ({ title, height, headings, rows }: CountTableProps) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-  <section class="count-table" aria-label={title} style={{ maxHeight: `${height}px` }} tabIndex={0}>
+  <section
+    class="count-table"
+    aria-label={strings.chart.tableOf(title)}
+    style={{ maxHeight: `${height}px` }}
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    tabIndex={0}
+  >
     <table>
       <caption class="visually-hidden">{title}</caption>
       <thead>

@@ -11,7 +11,7 @@ export interface Bars {
   readonly shown: number | undefined;
   /** Attributes of a bar. */
   readonly barProps: (index: number) => {
-    readonly tabIndex: 0 | -1;
+    readonly tabindex: 0 | -1;
     readonly onFocus: () => void;
     readonly onBlur: () => void;
     readonly onKeyDown: (event: KeyboardEvent) => void;
@@ -51,7 +51,7 @@ export function useBars(count: number): Bars {
     group,
     shown,
     barProps: (index) => ({
-      tabIndex: index === Math.min(tabStop, last) ? 0 : -1,
+      tabindex: index === Math.min(tabStop, last) ? 0 : -1,
       onFocus: () => {
         setTabStop(index);
         setShown(index);

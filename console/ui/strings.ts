@@ -27,7 +27,7 @@ export const strings = {
   down: 'The service does not respond. Trying again.',
   back: 'The service responds again.',
   noDate: 'none',
-  chart: { showTable: 'Table', showTableOf: (title: string) => `Table of: ${title}`, total: 'Total' },
+  chart: { showTable: 'Table', tableOf: (title: string) => `Table of: ${title}`, total: 'Total' },
   status: {
     PENDING: 'Pending',
     ACTIVE: 'Active',

@@ -1,0 +1,248 @@
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { hasChromium } from '../support/chromium.ts';
+import { accessibilityFaults, type ReportConsole, startReportConsole } from '../support/report-console.ts';
+
+const charts = ['Created per month', 'Ending per day, next 60 days', 'Products', 'Status'] as const;
+const visitGapMs = 31 * 60_000;
+
+describe.skipIf(!hasChromium)('the overview and the changes in a browser', () => {
+  let reports: ReportConsole;
+  let token: string;
+  let page: Page;
+  const rows = [...syntheticRows({ count: 600, seed: 7, until: Math.floor(Date.now() / 1000) })];
+
+  beforeAll(async () => {
+    reports = await startReportConsole(rows);
+    token = await reports.service.accessToken(reports.client);
+  });
+  afterAll(() => reports.close());
+
+  /** The number of subscriptions that a link of the console lists, as the API counts it. */
+  async function listedBy(href: string): Promise<number> {
+    const { search } = new URL(href, reports.service.url);
+    const response = await reports.service.get(`/v1/subscription${search}`, token);
+    expect(response.status, href).toBe(200);
+    return Number(response.headers.get('x-total-count'));
+  }
+  const chart = (name: string): Locator => page.getByRole('group', { name });
+  const tableSwitch = (name: string): Locator => page.getByRole('button', { name: `Table of: ${name}` });
+  const overflow = (): Promise<number> =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const shownText = (text: string): Promise<void> => page.getByText(text, { exact: true }).waitFor();
+
+  /** Whole numbers in the texts of bars: the first one after the name. */
+  const countIn = (text: string): number =>
+    /: none/.test(text) ? 0 : Number(/: ([\d,]+)/.exec(text)?.[1]?.replaceAll(',', ''));
+
+  describe('numbers of the overview', () => {
+    beforeAll(async () => {
+      page = await reports.open('/console/');
+    });
+    afterAll(() => page.context().close());
+
+    test('the figures are those of the API, and lead to what they count', async () => {
+      for (const [label, query] of [
+        ['Subscriptions', ''],
+        ['Active', '?status=ACTIVE'],
+        ['End within 7 days', '?expires-within=7d'],
+      ] as const) {
+        const count = await listedBy(query);
+        const figure = page.getByRole('link', { name: new RegExp(`^${label}\\s*${count}\\b`) });
+        expect(await figure.getAttribute('href')).toBe(`/console/subscriptions${query}`);
+      }
+    });
+
+    test('every bar counts exactly the subscriptions that its link lists', async () => {
+      for (const name of charts) {
+        const links = chart(name).getByRole('link');
+        await links.first().waitFor();
+        const bars = await links.evaluateAll((all) =>
+          all.map((bar) => ({ href: bar.getAttribute('href') ?? '', text: bar.getAttribute('aria-label') ?? '' })),
+        );
+        const listed = await Promise.all(bars.map(({ href }) => listedBy(href)));
+        expect(bars.map(({ text }) => countIn(text))).toEqual(listed);
+      }
+      const months = await chart(charts[0]).getByRole('link').count();
+      const days = await chart(charts[1]).getByRole('link').count();
+      expect([months, days]).toEqual([24, 60]); // empty ones too
+    });
+
+    test('the legend counts exactly the subscriptions that its links list', async () => {
+      for (const [name, series] of [
+        [charts[0], 'Expired'],
+        [charts[1], 'Renews'],
+        [charts[1], 'Does not renew'],
+      ] as const) {
+        const entry = page.getByRole('region', { name }).getByRole('listitem').filter({ hasText: series });
+        const href = await entry.getByRole('link').getAttribute('href');
+        expect(await entry.textContent()).toContain(String(await listedBy(href ?? '')));
+      }
+    });
+
+    test('the table of a chart has the same numbers', async () => {
+      const bars = chart(charts[0]).getByRole('link');
+      await bars.first().waitFor();
+      const counts = (await bars.evaluateAll((all) => all.map((bar) => bar.getAttribute('aria-label') ?? ''))).map(
+        countIn,
+      );
+      await tableSwitch(charts[0]).click();
+      const table = page.getByRole('table', { name: charts[0] });
+      const totals = await table
+        .getByRole('row')
+        .evaluateAll((all) => all.slice(1).map((row) => row.children[1]?.textContent));
+      expect(totals.map(Number)).toEqual(counts);
+      await tableSwitch(charts[0]).click();
+      await bars.first().waitFor();
+    });
+  });
+
+  describe('use of the overview', () => {
+    afterEach(() => page.context().close());
+
+    test('a click on a bar filters the report, and Back returns', async () => {
+      page = await reports.open('/console/');
+      const active = chart('Status').getByRole('link', { name: /^Active/ });
+      await active.click();
+      await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();
+      expect(new URL(page.url()).search).toBe('?status=ACTIVE');
+      await page.goBack();
+      await active.waitFor();
+    });
+
+    test('a chart is one tab stop, the arrow keys move in it, and Enter opens a bar', async () => {
+      page = await reports.open('/console/');
+      const bars = chart(charts[0]).getByRole('link');
+      await bars.first().waitFor();
+      const texts = await bars.evaluateAll((all) => all.map((bar) => bar.getAttribute('aria-label') ?? ''));
+      const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+      await tableSwitch(charts[0]).focus();
+      while (!texts.includes((await focused()) ?? '')) await page.keyboard.press('Tab');
+      expect(await focused()).toBe(texts[0]);
+      await shownText(texts[0] ?? '');
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('ArrowRight');
+      expect(await focused()).toBe(texts[2]);
+      await shownText(texts[2] ?? '');
+      await page.keyboard.press('End');
+      expect(await focused()).toBe(texts.at(-1));
+      await page.keyboard.press('Tab');
+      expect(texts).not.toContain(await focused());
+      await page.keyboard.press('Shift+Tab');
+      expect(await focused()).toBe(texts.at(-1));
+      await page.keyboard.press('Escape');
+      await page.getByText(texts.at(-1) ?? '', { exact: true }).waitFor({ state: 'detached' });
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/console\/subscriptions\?created-from=/);
+    });
+
+    test('a tap shows the text of a bar, and the next tap opens it', async () => {
+      page = await reports.open('/console/', { hasTouch: true });
+      const bar = chart('Status').getByRole('link', { name: /^Active/ });
+      await bar.tap();
+      await shownText((await bar.getAttribute('aria-label')) ?? '');
+      expect(new URL(page.url()).pathname).toBe('/console/');
+      await bar.tap();
+      await page.waitForURL(/\?status=ACTIVE$/);
+    });
+
+    test('a part that fails says so beside it, the others stand, and it can be tried again', async () => {
+      let fails = true;
+      const messages = ['Cannot count the days: <b>try later</b>'];
+      const problem = {
+        type: 'INVALID_REQUEST_PARAMS',
+        title: 'Bad request',
+        status: 400,
+        detail: messages[0],
+        messages,
+        errors: [],
+        correlation_id: 'c-1',
+      };
+      page = await reports.open('/console/', {
+        prepare: (opened) =>
+          opened.route('**/summary?*by=day*', (route) =>
+            fails
+              ? route.fulfill({ status: 400, contentType: 'application/problem+json', json: problem })
+              : route.continue(),
+          ),
+      });
+      const card = page.getByRole('region', { name: charts[1] });
+      await card
+        .getByRole('alert')
+        .filter({ hasText: messages[0] ?? '' })
+        .waitFor();
+      await chart(charts[0]).waitFor();
+      await chart('Products').waitFor();
+      fails = false;
+      await card.getByRole('button', { name: 'Try again' }).click();
+      await chart(charts[1]).waitFor();
+    });
+
+    test('charts and tables have no accessibility problem in either theme, and fit into 360 pixels', async () => {
+      page = await reports.open('/console/', { width: 360 });
+      for (const name of charts) await chart(name).waitFor();
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await accessibilityFaults(page), colorScheme).toEqual([]);
+      }
+      expect(await overflow()).toBe(0);
+      for (const name of charts) await tableSwitch(name).click();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      expect(await overflow()).toBe(0);
+    });
+
+    describe('what changed since the last visit', () => {
+      /** Lets the visits that the browser remembers have ended before now. */
+      const endVisit = (): Promise<void> =>
+        page.evaluate((gap) => {
+          for (const key of Object.keys(localStorage).filter((name) => name.includes('visits'))) {
+            const visits = JSON.parse(localStorage.getItem(key) ?? '');
+            visits.current.at -= gap;
+            localStorage.setItem(key, JSON.stringify(visits));
+          }
+        }, visitGapMs);
+      const changed = (row: SyntheticRow): SyntheticRow => ({
+        ...row,
+        product: { ...row.product, name: '<b>Renamed</b>' },
+      });
+
+      test('is nothing at the first visit, then the changed records until they are marked as seen', async () => {
+        page = await reports.open('/console/changes');
+        await page.getByRole('heading', { name: 'This is your first visit in this browser' }).waitFor();
+        await endVisit();
+        await reports.load(rows.slice(0, 2).map(changed));
+        await page.reload();
+        await page.getByRole('heading', { name: /^2 subscriptions changed since your last visit, \d/ }).waitFor();
+        const links = page.getByRole('link', { name: /^<b>Renamed<\/b>/ });
+        expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')).toSorted())).toEqual(
+          rows
+            .slice(0, 2)
+            .map(({ id }) => `/console/subscriptions/${encodeURIComponent(id)}`)
+            .toSorted(),
+        );
+        expect(await accessibilityFaults(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Mark as seen' }).click();
+        await page.getByRole('heading', { name: /^Nothing has changed since your last visit, \d/ }).waitFor();
+        await page.reload();
+        await page.getByRole('heading', { name: /^Nothing has changed/ }).waitFor();
+      });
+
+      test('is unknown if the service no longer has the changes, and says so', async () => {
+        page = await reports.open('/console/changes');
+        await page.getByRole('heading', { name: /first visit/ }).waitFor();
+        await endVisit();
+        await page.route('**/changes?*', async (route) => {
+          const url = route.request().url();
+          // a token of another database
+          const foreign = Buffer.from(JSON.stringify([1, 1, '', 'other'])).toString('base64url');
+          await route.continue(
+            url.includes('since=now') ? {} : { url: url.replace(/since=[^&]*/, `since=${foreign}`) },
+          );
+        });
+        await page.reload();
+        await page.getByRole('heading', { name: /^The service no longer knows what changed since \d/ }).waitFor();
+      });
+    });
+  });
+});

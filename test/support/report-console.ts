@@ -1,0 +1,76 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { importRecords } from '../../src/import/import-records.ts';
+import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { launchChromium } from './chromium.ts';
+import { signIn } from './console-session.ts';
+import { engines } from './engines.ts';
+import { startService, type TestClient, type TestService } from './service.ts';
+
+/** The report console of a tenant in a browser. */
+export interface ReportConsole {
+  readonly service: TestService;
+  readonly client: TestClient;
+  readonly browser: Browser;
+  /** Loads records over those of the tenant. */
+  load(rows: Iterable<object>): Promise<void>;
+  /** Opens a page of the console, signed in. */
+  open(path: string, options?: OpenOptions): Promise<Page>;
+  close(): Promise<void>;
+}
+
+interface OpenOptions {
+  /** That of a proxy before the service. */
+  readonly origin?: string;
+  readonly width?: number;
+  readonly hasTouch?: boolean;
+  /** Runs before the page loads. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+/** Records that are the same at each run. */
+export const rowsOf = (count: number): SyntheticRow[] => [...syntheticRows({ count, seed: 5, until: 1_780_000_000 })];
+
+/** Starts a service with the records of a tenant `acme`, and a browser. */
+export async function startReportConsole(rows: Iterable<object>): Promise<ReportConsole> {
+  const service = await startService(await engines[0].openTestStore());
+  const tenant = await service.createTenant('acme');
+  const client = await service.createClient(tenant);
+  const load = (given: Iterable<object>) => loadRecords(service, tenant, given);
+  await load(rows);
+  const browser = await launchChromium();
+  return {
+    service,
+    client,
+    browser,
+    load,
+    async open(path, { origin = service.url, width = 1280, hasTouch = false, prepare } = {}) {
+      const context = await browser.newContext({ viewport: { width, height: 800 }, hasTouch, acceptDownloads: true });
+      const { cookie } = await signIn(service.url, client);
+      const [name = '', value = ''] = cookie.split('=');
+      await context.addCookies([{ name, value, url: origin }]);
+      const page = await context.newPage();
+      await prepare?.(page);
+      await page.goto(origin + path);
+      return page;
+    },
+    async close() {
+      await browser.close();
+      await service.close();
+    },
+  };
+}
+
+async function loadRecords({ store }: TestService, tenant: TenantId, rows: Iterable<object>): Promise<void> {
+  async function* source() {
+    for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
+  }
+  await importRecords(store, tenant, source(), { format: 'ndjson', dryRun: false, onRejected: () => undefined });
+}
+
+/** The rules of axe that a page breaks; what passes is not collected, which takes longer. */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
+  return (await axe.analyze()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
