@@ -22,8 +22,11 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
         ))}
         {correlationId !== undefined && (
           <p class="error-note-id">
-            {strings.correlationId} <code>{correlationId}</code>
-            <CopyButton text={correlationId} what={strings.correlationId.toLowerCase()} />
+            {strings.correlationId}{' '}
+            <span>
+              <code>{correlationId}</code>
+              <CopyButton text={correlationId} what={strings.correlationId.toLowerCase()} />
+            </span>
           </p>
         )}
       </div>

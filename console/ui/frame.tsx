@@ -1,5 +1,6 @@
 import { CircleUser, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { Brand } from './brand.tsx';
 import { ConnectionBar } from './connection.tsx';
 import { Icon } from './icon.tsx';
 import { keysAreShown } from './keyboard.tsx';
@@ -32,10 +33,7 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
       {strings.skip}
     </a>
     <nav class="rail no-print" aria-label={strings.pages}>
-      <p class="brand">
-        <span class="brand-mark" aria-hidden="true" />
-        subreport
-      </p>
+      <Brand />
       <ul>
         {pages
           .filter(({ isHidden }) => isHidden !== true)

@@ -4,7 +4,11 @@ import { RequestError, requestJson } from './request.ts';
 
 /** What the service says of every session. */
 export interface SessionBody {
+  /** Time without use after which the session ends, in seconds. */
   readonly idle_seconds: number;
+  /** When it ends unless it is used, as of this response. */
+  readonly expires_at: string;
+  /** When it ends, however often it is used. */
   readonly ends_at: string;
 }
 
@@ -169,8 +173,9 @@ export class SessionKeeper<Body extends SessionBody> {
   #watchEnd(): void {
     const { value } = this.state;
     if (value.kind !== 'signed-in') return;
-    const { idle_seconds, ends_at } = value.session;
-    const endMs = Math.min(this.#activeAt + idle_seconds * 1000, Date.parse(ends_at));
+    const { idle_seconds, expires_at, ends_at } = value.session;
+    const idleMs = Math.max(this.#activeAt + idle_seconds * 1000, Date.parse(expires_at));
+    const endMs = Math.min(idleMs, Date.parse(ends_at));
     const leftMs = endMs - Date.now();
     clearTimeout(this.#timer);
     // A second later, so that the service agrees. It may still have the session: another tab was

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { Brand } from './brand.tsx';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
@@ -66,11 +67,7 @@ export function SignInPlace({ title, text, word, isOver, children }: SignInPlace
   return (
     <main class="alone">
       <div class="sign-in-body sign-in-card">
-        <p class="brand">
-          <span class="brand-mark" aria-hidden="true" />
-          subreport
-          {word !== undefined && <span class="brand-word">{word}</span>}
-        </p>
+        <Brand word={word} />
         <h1>{title}</h1>
         <p class="soft">{text}</p>
         {children}

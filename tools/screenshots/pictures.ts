@@ -1,0 +1,95 @@
+import type { Page } from 'playwright-core';
+
+/** A page of a console in one state. */
+export interface Picture {
+  /** Name of its files. */
+  readonly name: string;
+  readonly console: 'report' | 'operator';
+  readonly path: string;
+  /** Whether it is taken before signing in. */
+  readonly isSignedOut?: boolean;
+  /** Brings the page into its state. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
+/** Every page and state that `npm run screenshots` takes. */
+export const pictures: readonly Picture[] = [
+  { name: 'sign-in', console: 'report', path: '/console/', isSignedOut: true },
+  {
+    name: 'sign-in-refused',
+    console: 'report',
+    path: '/console/',
+    isSignedOut: true,
+    prepare: async (page) => {
+      await page.getByLabel('Client id').fill('unknown');
+      await page.getByLabel('Client secret').fill('wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').waitFor();
+    },
+  },
+  { name: 'overview', console: 'report', path: '/console/' },
+  { name: 'subscriptions', console: 'report', path: '/console/subscriptions' },
+  {
+    name: 'subscriptions-filtered',
+    console: 'report',
+    path: '/console/subscriptions?status=ACTIVE&sort=expirationDate',
+  },
+  {
+    name: 'subscriptions-no-match',
+    console: 'report',
+    path: '/console/subscriptions?status=ACTIVE&iccid=8944500102198304826',
+  },
+  { name: 'subscriptions-unknown-filter', console: 'report', path: '/console/subscriptions?colour=blue' },
+  { name: 'changes', console: 'report', path: '/console/changes' },
+  { name: 'exports', console: 'report', path: '/console/exports' },
+  {
+    name: 'keys-of-the-keyboard',
+    console: 'report',
+    path: '/console/subscriptions',
+    prepare: async (page) => {
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'account-menu',
+    console: 'report',
+    path: '/console/',
+    prepare: (page) => page.getByRole('button', { name: /^Account/ }).click(),
+  },
+  {
+    name: 'expired',
+    console: 'report',
+    path: '/console/subscriptions',
+    prepare: async (page) => {
+      const refusal = { messages: ['Cannot find a session'], sign_in: ['secret'] };
+      await page.route('**/console/session', (route) => route.fulfill({ status: 401, json: refusal }));
+      await page.evaluate(() => new BroadcastChannel('subreport-session').postMessage('signed in'));
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'offline',
+    console: 'report',
+    path: '/console/subscriptions',
+    prepare: async (page) => {
+      await page.context().setOffline(true);
+      await page.getByText('You are offline').waitFor();
+    },
+  },
+  { name: 'sign-in', console: 'operator', path: '/console/', isSignedOut: true },
+  { name: 'tenants', console: 'operator', path: '/console/' },
+  { name: 'tenant', console: 'operator', path: '/console/tenants/demo' },
+  { name: 'clients', console: 'operator', path: '/console/clients' },
+  { name: 'imports', console: 'operator', path: '/console/imports' },
+  { name: 'keys', console: 'operator', path: '/console/keys' },
+  { name: 'audit', console: 'operator', path: '/console/audit' },
+  { name: 'health', console: 'operator', path: '/console/health' },
+];
+
+/** The pictures of the README, in the light theme. */
+export const readmePictures: readonly Picture[] = pictures.filter(
+  ({ name, console }) =>
+    (console === 'report' && ['overview', 'subscriptions'].includes(name)) ||
+    (console === 'operator' && name === 'tenants'),
+);

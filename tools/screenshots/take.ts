@@ -1,0 +1,76 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../../test/support/chromium.ts';
+import { buildConsoles, consolesFolder } from '../build-console.ts';
+import { type DemoService, startDemoService } from './demo-service.ts';
+import { type Picture, pictures } from './pictures.ts';
+import { settle, signIn } from './visit.ts';
+import { writeReadmePictures } from './write-readme-pictures.ts';
+
+// Takes a picture of each page of the consoles in both themes and four widths, from a service with
+// the data of the demo: `npm run screenshots`. `--only NAME` takes the pages whose name contains
+// NAME, `--out FOLDER` writes elsewhere than dist/screenshots/, and `--readme` writes the pictures
+// of the README instead.
+
+const widths = [390, 768, 1280, 1920];
+const themes = ['light', 'dark'] as const;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    out: { type: 'string', default: fileURLToPath(new URL('../../dist/screenshots/', import.meta.url)) },
+    readme: { type: 'boolean', default: false },
+  },
+});
+
+await buildConsoles(consolesFolder);
+const service = await startDemoService();
+const browser = await launchChromium();
+try {
+  if (values.readme) await writeReadmePictures(browser, service);
+  else
+    for (const name of ['report', 'operator'] as const)
+      for (const theme of themes) await takeAll(browser, service, name, theme);
+} finally {
+  await browser.close();
+  await service.stop();
+}
+
+/** Takes the pictures of a console in a theme; a context each, because some end the session. */
+async function takeAll(browser: Browser, service: DemoService, name: Picture['console'], theme: 'light' | 'dark') {
+  const wanted = pictures.filter((picture) => picture.console === name && picture.name.includes(values.only));
+  if (wanted.length === 0) return;
+  const signedIn = await signIn(browser, service, name);
+  for (const picture of wanted) {
+    const context = await browser.newContext({
+      colorScheme: theme,
+      ...(picture.isSignedOut !== true && { storageState: signedIn }),
+    });
+    const page = await context.newPage();
+    page.on('pageerror', (error) => fault(picture, theme, error.message));
+    await page.goto(service.origins[name] + picture.path);
+    await settle(page);
+    await picture.prepare?.(page);
+    for (const width of widths) await take(page, picture, theme, width);
+    await context.close();
+  }
+}
+
+async function take(page: Page, picture: Picture, theme: string, width: number): Promise<void> {
+  const folder = join(values.out, picture.console);
+  mkdirSync(folder, { recursive: true });
+  await page.setViewportSize({ width, height: width < 768 ? 844 : 900 });
+  // a page that follows its width draws in the next frame
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  if (wide > 0) fault(picture, theme, `at ${width} px it is ${wide} px wider than the window`);
+  await page.screenshot({ path: join(folder, `${picture.name}-${width}-${theme}.png`), fullPage: true });
+}
+
+function fault(picture: Picture, theme: string, text: string): void {
+  console.error(`${picture.console} ${picture.name} (${theme}): ${text}`);
+  process.exitCode = 1;
+}
