@@ -40,6 +40,8 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await page.getByRole('button', { name: /^Account/ }).click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
   };
+  const open = (name: string): Promise<void> =>
+    page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
 
   test('a wrong secret shows the sentence of the service beside the form, with a correlation id', async () => {
@@ -62,7 +64,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
 
   test('Reload and Back stay signed in', async () => {
     await signIn('/console/subscriptions');
-    await page.getByRole('link', { name: 'Changes' }).click();
+    await open('Changes');
     await heading('Changes').waitFor();
     await page.reload();
     await heading('Changes').waitFor();
@@ -73,7 +75,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
 
   test('a page change moves focus to the title and names the page in the tab', async () => {
     await signIn();
-    await page.getByRole('link', { name: 'Exports' }).click();
+    await open('Exports');
     await heading('Exports').waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Exports');
     expect(await page.title()).toBe('Exports · acme · subreport');
@@ -82,7 +84,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   test('a session that ends in mid-use shows a dialog over the page, which continues after sign-in', async () => {
     await signIn('/console/subscriptions');
     await context.clearCookies();
-    await page.getByRole('link', { name: 'Changes' }).click();
+    await open('Changes');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();
     await page.keyboard.press('Escape');
@@ -99,7 +101,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     const other = await service.createClient(await service.createTenant('other'));
     await signIn('/console/subscriptions');
     await context.clearCookies();
-    await page.getByRole('link', { name: 'Changes' }).click();
+    await open('Changes');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.getByLabel('Client id').fill(other.client_id);
     await dialog.getByLabel('Client secret').fill(other.client_secret);
@@ -117,7 +119,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
       await released;
       await route.continue().catch(() => undefined); // the page has aborted it
     });
-    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await open('Subscriptions');
     await requested;
     await signOut();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -163,7 +165,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   test('a service that is down is noticed at the next request, and when it is back', async () => {
     await signIn();
     await page.route(/healthz|connect-api/, (route) => route.abort());
-    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await open('Subscriptions');
     await page.getByText('The service does not respond').waitFor();
     await page.unrouteAll();
     await page.getByText('The service does not respond').waitFor({ state: 'detached' });
