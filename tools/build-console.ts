@@ -86,6 +86,11 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
     input: entry,
     platform: 'browser',
     logLevel: 'warn',
+    onLog: (_level, { code, message }, report) => {
+      // the browser could not resolve it either
+      if (code === 'UNRESOLVED_IMPORT') throw new Error(message);
+      report('warn', message);
+    },
     plugins: [bundleWorkers],
     transform: { target: 'es2023' },
   });

@@ -119,7 +119,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
       await released;
       await route.continue().catch(() => undefined); // the page has aborted it
     });
-    await open('Subscriptions');
+    await open('Changes');
     await requested;
     await signOut();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   test('a service that is down is noticed at the next request, and when it is back', async () => {
     await signIn();
     await page.route(/healthz|connect-api/, (route) => route.abort());
-    await open('Subscriptions');
+    await open('Changes');
     await page.getByText('The service does not respond').waitFor();
     await page.unrouteAll();
     await page.getByText('The service does not respond').waitFor({ state: 'detached' });
