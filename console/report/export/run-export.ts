@@ -29,6 +29,9 @@ export interface ExportJob {
   readonly signal: AbortSignal;
 }
 
+/** Time between two reports of the progress; drawing each part would take longer than the part. */
+const reportMs = 100;
+
 /** The report has more records than a sheet has rows. */
 export class WorkbookFullError extends Error {
   readonly records: number;
@@ -54,10 +57,13 @@ export async function runExport(job: ExportJob): Promise<ExportResult> {
       await report.cancel();
       throw new WorkbookFullError(totalRows);
     }
+    let nextReport = 0;
     let rows = sent === 'csv' ? -1 : 0; // the first line of CSV has the names of the columns
     const counted = (report as ReadableStream<Bytes>).pipeThrough(
       observe((part) => {
         rows += countLines(part);
+        if (performance.now() < nextReport) return;
+        nextReport = performance.now() + reportMs;
         onProgress({ rows: Math.max(rows, 0), totalRows });
       }),
     );
