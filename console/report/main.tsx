@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { ConsoleApp, loadPage } from '../ui/console-app.tsx';
 import { currentLocation } from '../ui/location.tsx';
 import { type Page, pageAt } from '../ui/page.ts';
+import { refreshable } from './live/refreshable.tsx';
 import { session } from './session/session.ts';
 import { SignInPage } from './session/sign-in-page.tsx';
 import { strings } from './strings.ts';
@@ -12,7 +13,7 @@ const pages: readonly Page[] = [
     path: '/console/',
     label: strings.overview.title,
     icon: ChartColumn,
-    load: async () => (await import('./overview/overview-page.tsx')).OverviewPage,
+    load: async () => refreshable((await import('./overview/overview-page.tsx')).OverviewPage),
   },
   {
     path: '/console/subscriptions',
@@ -24,7 +25,7 @@ const pages: readonly Page[] = [
     path: '/console/changes',
     label: strings.changes.title,
     icon: History,
-    load: async () => (await import('./changes/changes-page.tsx')).ChangesPage,
+    load: async () => refreshable((await import('./changes/changes-page.tsx')).ChangesPage),
   },
   {
     path: '/console/exports',
