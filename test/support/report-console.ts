@@ -71,6 +71,9 @@ async function loadRecords({ store }: TestService, tenant: TenantId, rows: Itera
 
 /** The rules of axe that a part of a page breaks; what passes is not collected: it takes longer. */
 export async function accessibilityFaults(page: Page, part = 'body'): Promise<string[]> {
-  const axe = new AxeBuilder({ page }).include(part).options({ resultTypes: ['violations'] }).setLegacyMode();
+  const axe = new AxeBuilder({ page })
+    .include(part)
+    .options({ resultTypes: ['violations'] })
+    .setLegacyMode();
   return (await axe.analyze()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }
