@@ -31,13 +31,17 @@ export const exampleLine = `${JSON.stringify({ ...exampleSubscription, email: 'a
 const record = `${JSON.stringify(exampleSubscription)}\n`;
 
 const { product, ...fields } = exampleSubscription;
-const cells = [
-  ...Object.entries(fields).map(([name, value]) => [name, value] as const),
+const cells = new Map<string, string | number>([
+  ...Object.entries(fields),
   ...Object.entries(product).map(([name, value]) => [`product.${name}`, value] as const),
-];
-const csv =
-  writeCsvLine(recordColumns) +
-  writeCsvLine(recordColumns.map((column) => String(cells.find(([name]) => name === column)?.[1] ?? '')));
+  ['email', 'ada@example.com'],
+]);
+const csvOf = (columns: readonly string[]): string =>
+  writeCsvLine(columns) + writeCsvLine(columns.map((column) => String(cells.get(column) ?? '')));
+const csv = csvOf(recordColumns);
+
+/** The same record as a CSV body of a load. */
+export const exampleCsv = csvOf([...recordColumns, 'email']);
 
 const changes = { changes: [exampleSubscription], next: 'WzEsNDIsIiIsIjFuNHA5cSJd', has_more: false };
 

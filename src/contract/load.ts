@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox';
+import { reportFormats } from './report-format.ts';
 import { plainText, printableAscii } from './schema.ts';
 import { Type } from './type.ts';
 
@@ -24,6 +25,12 @@ export const loadParameters = {
   ),
   'allow-empty': flag('If true, a body without rows may remove all records. Valid only with replace=true'),
 } as const satisfies Record<string, TSchema>;
+
+/** The media types of a load's body, by format. */
+export const loadMediaTypes = {
+  ndjson: reportFormats.ndjson.mediaType,
+  csv: reportFormats.csv.mediaType,
+} as const;
 
 /** Name of a query parameter of `loadSubscriptions`. */
 export type LoadParameter = keyof typeof loadParameters;

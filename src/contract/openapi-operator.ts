@@ -1,6 +1,6 @@
 import { codeSamples } from './code-samples.ts';
-import { exampleLine } from './examples.ts';
-import { LoadSummary, loadParameters } from './load.ts';
+import { exampleCsv, exampleLine } from './examples.ts';
+import { LoadSummary, loadMediaTypes, loadParameters } from './load.ts';
 import { type OpenApiOptions, openApiPaths } from './openapi.ts';
 import { operatorSecuritySchemes, referring, usedComponents } from './openapi-components.ts';
 import { apiSample, describeApiOperation } from './openapi-operator-api.ts';
@@ -76,8 +76,12 @@ function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApi
         parameters: [tenantParameter, ...queryParameterObjects(loadParameters), contentEncoding, ...requestHeaders],
         requestBody: {
           required: true,
-          description: 'The records as NDJSON: one JSON object per line, of at most 1 MiB. See docs/import.md',
-          content: { 'application/x-ndjson': { schema: recordLines, example: exampleLine } },
+          description:
+            'The records as NDJSON, one JSON object per line, or as CSV with a header row (RFC 4180, UTF-8); a row has at most 1 MiB. See docs/import.md',
+          content: {
+            [loadMediaTypes.ndjson]: { schema: recordLines, example: exampleLine },
+            [loadMediaTypes.csv]: { schema: recordTable, example: exampleCsv },
+          },
         },
         responses: {
           200: response('What was loaded', referring(LoadSummary) as Json, [], 'load'),
@@ -120,6 +124,13 @@ const contentEncoding = {
   in: 'header',
   description: 'Compression of the body (RFC 9110 §8.4)',
   schema: { type: 'string', enum: ['gzip', 'zstd'], maxLength: 4, examples: ['gzip'] },
+};
+
+const recordTable = {
+  type: 'string',
+  description: 'The columns of a CSV report, and an optional email',
+  pattern: '^[^\\u0000]*$',
+  maxLength: Number.MAX_SAFE_INTEGER,
 };
 
 const recordLines = {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleCsv } from '../../src/contract/examples.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openSqlite } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -47,6 +48,7 @@ describe('--server', () => {
   const rows = file('rows.ndjson', `${ids.map((id) => `${subscriptionRow({ id }).record}\n`).join('')}{}\n`);
   const empty = file('empty.txt', '');
   const fewer = file('fewer.ndjson', `${subscriptionRow({ id: 'c3ViMQ' }).record}\n`);
+  const table = file('table.csv', exampleCsv + exampleCsv.split('\r\n')[1]?.replace('8944500102198304826', 'x'));
   const one = ['--client-id', 'acme-reporting'];
 
   /** The commands in their order: each uses what earlier ones created. */
@@ -68,6 +70,7 @@ describe('--server', () => {
     ['import', rows, '--tenant', 'acme', '--dry-run'],
     ['import', rows, '--tenant', 'acme'],
     ['import', fewer, '--tenant', 'acme', '--replace'],
+    ['import', table, '--tenant', 'acme'],
     ['imports', 'list', '--tenant', 'acme', '--result', 'ok'],
     ['subscription', 'delete', '--tenant', 'acme', '--id', 'c3ViMQ', 'dW5rbm93bg'],
     ['subscription', 'delete', '--tenant', 'acme', '--file', empty],
@@ -155,11 +158,6 @@ describe('--server', () => {
       refused: '--resume with --server',
       args: ['import', rows, '--tenant', 'acme', '--resume', '--server', 'https://x'],
       fault: /--resume: .*--server/,
-    },
-    {
-      refused: 'CSV with --server',
-      args: ['import', rows, '--format', 'csv', '--tenant', 'acme', '--server', 'https://x'],
-      fault: /NDJSON/,
     },
     {
       refused: '--repair with --server',

@@ -4,6 +4,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { csvColumns } from '../../src/import/csv-columns.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { TenantId } from '../../src/storage/store.ts';
@@ -12,6 +13,13 @@ import { servicesOnEngines, type TestService } from '../support/service.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 12, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+/** A row as a line of CSV, every cell quoted. */
+const csvLine = ({ product, ...fields }: SyntheticRow): string => {
+  const cells = new Map<string, unknown>(Object.entries(fields));
+  for (const [name, value] of Object.entries(product)) cells.set(`product.${name}`, value);
+  return `${csvColumns.map((column) => `"${cells.get(column) ?? ''}"`).join()}\r\n`;
+};
 
 describe.each(servicesOnEngines)(
   'loading records over HTTP, on $engine with $service',
@@ -75,6 +83,45 @@ describe.each(servicesOnEngines)(
       expect((await put(gzipSync(ndjson(rows)).subarray(0, -100), '', { 'content-encoding': 'gzip' })).status).toBe(
         400,
       );
+    });
+
+    test.runIf(processes === 1)('a CSV body is loaded like NDJSON, with every parameter and coding', async () => {
+      await begin();
+      const type = { 'content-type': 'text/csv; charset=UTF-8; header=present' };
+      const csv = (values: readonly SyntheticRow[]) => `${csvColumns.join()}\r\n${values.map(csvLine).join('')}`;
+      const body = `${csv(rows.slice(0, 5))}x${','.repeat(csvColumns.length - 1)}\n`;
+      const dry = await put(body, '?dry-run=true', type);
+      expect(await dry.json()).toMatchObject({ dry_run: true, accepted: 5, rejected: 1, inserted: 0 });
+      const refused = await put(body, '?strict=true', type);
+      const { messages } = (await refused.json()) as { messages: string[] };
+      expect([refused.status, messages[1]]).toEqual([400, expect.stringMatching(/^line 7: /)]);
+      expect((await stateOf()).ids).toEqual([]);
+      const loaded = await (await put(body, '', type)).json();
+      expect(loaded).toMatchObject({ read: 6, inserted: 5, rejected: 1, errors: [{ line: 7 }] });
+      const same = await put(ndjson(rows.slice(0, 5)));
+      expect(await same.json()).toMatchObject({ unchanged: 5 });
+      const replaced = await put(gzipSync(csv(rows.slice(4, 7))), '?replace=true', {
+        ...type,
+        'content-encoding': 'gzip',
+      });
+      expect(await replaced.json()).toMatchObject({ inserted: 2, unchanged: 1, removed: 4 });
+      expect(await stateOf()).toEqual({ ids: idsOf(rows.slice(4, 7)), problems: [] });
+    });
+
+    test.runIf(processes === 1)('a CSV body without its header, or of another charset, loads nothing', async () => {
+      await begin();
+      const cases = [
+        { body: csvLine(rows[0] as SyntheticRow), type: 'text/csv', status: 400, message: 'product.id' },
+        { body: `${csvColumns.join()}\n"open`, type: 'text/csv', status: 400, message: 'line' },
+        { body: '', type: 'text/csv; charset=windows-1252', status: 415, message: "'windows-1252'" },
+        { body: '', type: 'application/csv', status: 415, message: 'text/csv' },
+      ];
+      for (const { body, type, status, message } of cases) {
+        const response = await put(body, '', { 'content-type': type });
+        const { messages } = (await response.json()) as { messages: string[] };
+        expect([type, response.status, messages[0]]).toEqual([type, status, expect.stringContaining(message)]);
+      }
+      expect((await stateOf()).ids).toEqual([]);
     });
 
     test('replace=true replaces all records at once, rejects an invalid or empty body, and only counts in a dry run', async () => {

@@ -1,4 +1,4 @@
-import type { LoadSummary } from '../../contract/load.ts';
+import { type LoadSummary, loadMediaTypes } from '../../contract/load.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { UsageError } from '../error.ts';
 import type { ImportCommandOptions } from '../import-options.ts';
@@ -22,8 +22,6 @@ export async function importThere(
 ): Promise<void> {
   requireNoStore(options);
   const source = await openImportSource(file, options.format, undefined);
-  if (source.format !== 'ndjson')
-    throw new UsageError("Cannot use --server: the file must be NDJSON: current value of --format is 'csv'");
   const { correlation_id: _, ...summary } = await load(server, source, options, output);
   const shown = summary.errors.slice(0, shownMax);
   if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
@@ -71,7 +69,7 @@ async function load(
   const text = await send(server, {
     method,
     path: pathOf(path, { tenant }) + queryOf(query),
-    headers: { 'content-type': 'application/x-ndjson' },
+    headers: { 'content-type': loadMediaTypes[source.format] },
     body,
     silenceMs: loadMs,
     isRepeatable: false,

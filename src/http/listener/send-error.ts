@@ -108,7 +108,7 @@ const frameworkMessages: Partial<Record<ErrorCode, string>> = {
     'Cannot read the request: its URL must be percent-encoded UTF-8, and its body must match its Content-Length',
   PAYLOAD_TOO_LARGE: 'Cannot read the request: its body must be smaller',
   UNSUPPORTED_MEDIA_TYPE:
-    'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson to load records',
+    'Cannot read the request: its body must have a supported media type: application/json for a search, application/x-ndjson or text/csv to load records',
 };
 
 const accessCodes: Readonly<Record<AccessErrorCode, ErrorCode>> = {

@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditLog } from '../../audit/audit-log.ts';
-import { type LoadSummary, type RejectedRow, rejectedRowsShown } from '../../contract/load.ts';
+import { type LoadSummary, loadMediaTypes, type RejectedRow, rejectedRowsShown } from '../../contract/load.ts';
 import { importFlags } from '../../contract/operator-import.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
+import { shorten } from '../../contract/shorten.ts';
 import { ImportError } from '../../import/error.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
 import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
 import { importStrictly } from '../../import/import-strictly.ts';
+import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import type { Spool } from '../../import/spool.ts';
 import { loadRecords } from '../../operator/load.ts';
@@ -48,7 +50,14 @@ interface LoadMeasure {
   readonly loaded: (rows: Pick<LoadSummary, 'accepted' | 'rejected'>) => void;
 }
 
-const mediaTypes = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'];
+const formats: Readonly<Record<string, ImportFormat>> = {
+  [loadMediaTypes.ndjson]: 'ndjson',
+  'application/ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  [loadMediaTypes.csv]: 'csv',
+};
+/** US-ASCII is a part of UTF-8. */
+const charsets = ['utf-8', 'utf8', 'us-ascii'];
 const codings = ['gzip', 'x-gzip', 'zstd', 'identity'];
 
 /**
@@ -78,7 +87,7 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
       scope.decorateRequest('load', null);
       scope.removeAllContentTypeParsers();
       // the handler reads the body, as fast as it can load it
-      for (const type of mediaTypes) scope.addContentTypeParser(type, async () => undefined);
+      for (const type of Object.keys(formats)) scope.addContentTypeParser(type, async () => undefined);
       scope.route<{ Params: { tenant: string } }>({
         method,
         url: routePath(path),
@@ -89,10 +98,11 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         },
         handler: async (request, reply) => {
           liftDeadline(request); // stalls bound the body, the store bounds each batch
+          const format = formatOf(request);
           const flags = parseLoadParameters(queryOf(request));
           const { callerId, tenant } = loadOf(request);
           const release = takeSlot(callerId, tenant);
-          const summary = await loadBody(options, request, tenant, flags).finally(release);
+          const summary = await loadBody(options, request, tenant, { flags, format }).finally(release);
           if (!summary.dry_run) options.measure?.loaded(summary);
           return reply.header('cache-control', 'no-store').send(summary);
         },
@@ -105,6 +115,18 @@ function loadOf({ load }: FastifyRequest): LoadAccess {
   return load;
 }
 
+/** The format of a body, whose media type the server has accepted. */
+function formatOf({ headers }: FastifyRequest): ImportFormat {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  const format = formats[type.trim()] ?? 'ndjson';
+  const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([^"\s]*)/.exec(each)?.[1]).find((name) => name);
+  if (charset === undefined || charsets.includes(charset)) return format;
+  throw new RequestError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    `Cannot read the body: its charset must be utf-8, or absent: current value is '${shorten(charset)}'`,
+  );
+}
+
 function requireCoding({ headers }: FastifyRequest): void {
   const coding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (codings.includes(coding)) return;
@@ -114,17 +136,22 @@ function requireCoding({ headers }: FastifyRequest): void {
   );
 }
 
+interface LoadKind {
+  readonly flags: LoadFlags;
+  readonly format: ImportFormat;
+}
+
 /** Loads the body of a request; throws `RequestError` if nothing, or not all of it, was loaded. */
 async function loadBody(
   options: LoadRoute,
   request: FastifyRequest,
   tenant: TenantId,
-  flags: LoadFlags,
+  { flags, format }: LoadKind,
 ): Promise<LoadSummary> {
   const started = performance.now();
   const errors: RejectedRow[] = [];
   const importOptions: ImportOptions = {
-    format: 'ndjson',
+    format,
     dryRun: flags['dry-run'],
     onRejected: ({ line, errors: faults }) => {
       if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
@@ -134,8 +161,11 @@ async function loadBody(
     batchRowsMax: options.store.servingBatchRowsMax,
   };
   const body = readBody(request.raw, options.bodyStallMs);
-  const load = loadRecords(contextOf(options, request), loadKind(tenant, flags), logUnrecorded(request), (follow) =>
-    loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
+  const load = loadRecords(
+    contextOf(options, request),
+    originOf(tenant, { flags, format }),
+    logUnrecorded(request),
+    (follow) => loaderOf(flags)({ ...options, tenant, flags, body, importOptions: follow(importOptions) }),
   );
   const { refused, importId, ...counts } = await load.catch((error: unknown) => {
     throw error instanceof ImportError ? toRequestError(error, errors) : error;
@@ -154,10 +184,10 @@ const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): O
   correlationId: request.id,
 });
 
-const loadKind = (tenant: TenantId, flags: LoadFlags) => ({
+const originOf = (tenant: TenantId, { flags, format }: LoadKind) => ({
   tenant,
   via: 'http' as const,
-  format: 'ndjson',
+  format,
   flags: importFlags.filter((flag) => flag !== 'resume' && flags[flag]),
 });
 
