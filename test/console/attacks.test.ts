@@ -1,0 +1,282 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { engines } from '../support/engines.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const script = '"><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>';
+
+/** A record with HTML in every string, also in those that an import would reject. */
+function hostileRow(id: string): SubscriptionRow {
+  const row = subscriptionRow({
+    id,
+    status: `STATUS${script}`,
+    productId: `product${script}`,
+    planId: `plan${script}`,
+    iccid: `8944${script}`,
+    deviceId: `device${script}`,
+    autoRenew: `true${script}`,
+    expirationDate: Math.floor(Date.now() / 1000) + 86_400,
+  });
+  const record = JSON.parse(row.record) as { product: object };
+  const product = { ...record.product, name: `Name${script}`, period_unit: `DAYS${script}` };
+  return { ...row, record: JSON.stringify({ ...record, product }) };
+}
+
+describe.skipIf(!hasChromium)('attacks on the report console', () => {
+  let service: TestService;
+  let acme: TestClient;
+  let globex: TestClient;
+  let attackers: readonly { readonly server: Server; readonly url: string }[];
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let failures: string[];
+
+  const startAttacker = async (host: string) => {
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>Another site</title>');
+    }).listen(0, host);
+    await once(server, 'listening');
+    return { server, url: `http://${host}:${(server.address() as AddressInfo).port}/` };
+  };
+
+  beforeAll(async () => {
+    service = await startService(await engines[0].openTestStore());
+    const [acmeTenant, globexTenant] = [await service.createTenant('acme'), await service.createTenant('globex')];
+    [acme, globex] = [await service.createClient(acmeTenant), await service.createClient(globexTenant)];
+    await service.store.loadSubscriptions(acmeTenant, [hostileRow('acme-record')]);
+    await service.store.loadSubscriptions(globexTenant, [subscriptionRow({ id: 'globex-record' })]);
+    // the service is at 127.0.0.1: the same site at another port, and another site
+    attackers = await Promise.all(['127.0.0.1', 'localhost'].map(startAttacker));
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser.close();
+    for (const { server } of attackers) server.close();
+    await service.close();
+  });
+  beforeEach(async () => {
+    context = await browser.newContext();
+    page = await context.newPage();
+    failures = [];
+    page.on('pageerror', (error) => failures.push(error.message));
+    page.on('dialog', (dialog) => failures.push(dialog.message()));
+    page.on('console', (entry) => {
+      if (entry.text().includes('Content Security Policy')) failures.push(entry.text());
+    });
+  });
+  afterEach(() => context.close());
+
+  const fillForm = async ({ client_id, client_secret }: TestClient): Promise<void> => {
+    await page.getByLabel('Client id').fill(client_id);
+    await page.getByLabel('Client secret').fill(client_secret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: `Account: ${client_id}` }).waitFor();
+  };
+  const signIn = async (client: TestClient, path = '/console/'): Promise<void> => {
+    await page.goto(service.url + path);
+    await fillForm(client);
+  };
+  const signOut = async (): Promise<void> => {
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  };
+  const sessionCookie = async () => (await context.cookies(service.url)).map(({ value }) => value);
+
+  /** Everything that a page shows and keeps, as text. */
+  const everything = (): Promise<string> =>
+    page.evaluate(async () => {
+      const databases = await indexedDB.databases();
+      const cached = await caches.keys();
+      const stored = { ...localStorage, ...sessionStorage };
+      const values = [...document.querySelectorAll('input')].map(({ value }) => value);
+      const html = document.documentElement.outerHTML;
+      return JSON.stringify([document.title, html, values, stored, databases, cached, history.state, document.cookie]);
+    });
+
+  const expectNoAttack = async (): Promise<void> => {
+    const attacked = await page.evaluate(() => {
+      const links = [...document.querySelectorAll('[href], [src], [action]')];
+      const targets = links.flatMap(({ attributes }) => [...attributes].map(({ value }) => value));
+      return [
+        'attacked' in window,
+        document.querySelectorAll('img, script:not([src]), [onerror], [style*="url"]').length,
+        targets.filter((value) => /^\s*(javascript|data:text)/i.test(value)),
+      ];
+    });
+    expect(attacked).toEqual([false, 0, []]);
+    expect(failures).toEqual([]);
+  };
+
+  test('a page of another origin can neither change a session, nor read with it, nor begin one', async () => {
+    await signIn(acme);
+    const before = await sessionCookie();
+    for (const { url } of attackers) {
+      await page.goto(url);
+      const first = service.log.length;
+      const readable = await page.evaluate(
+        async ({ target, body }) => {
+          const send = async (path: string, init: RequestInit): Promise<string> => {
+            const options = { credentials: 'include', ...init } as const;
+            return fetch(target + path, options).then(
+              (response) => response.text(),
+              () => '',
+            );
+          };
+          const text = { 'content-type': 'text/plain' };
+          return Promise.all([
+            send('/console/session', { method: 'POST', mode: 'no-cors', headers: text, body }),
+            send('/console/session', { method: 'POST', headers: { 'content-type': 'application/json' }, body }),
+            send('/console/session', { method: 'DELETE' }),
+            send('/console/session', { mode: 'no-cors' }),
+            send('/console/session', {}),
+            send('/console/connect-api/v1/subscription', {}),
+            send('/console/connect-api/v1/subscription/search', { method: 'POST', mode: 'no-cors', headers: text, body }),
+          ]);
+        },
+        { target: service.url, body: JSON.stringify(globex) },
+      );
+      expect(readable.join('')).toBe('');
+      // a form is a navigation: its response replaces the page
+      await page.evaluate(
+        ({ target, body }) => {
+          const form = document.createElement('form');
+          Object.assign(form, { method: 'post', enctype: 'text/plain', action: `${target}/console/session` });
+          const field = Object.assign(document.createElement('input'), { name: `${body.slice(0, -1)},"x":"`, value: '"}' });
+          form.append(field);
+          document.body.append(form);
+          form.submit();
+        },
+        { target: service.url, body: JSON.stringify(globex) },
+      );
+      await page.waitForURL(`${service.url}/console/session`);
+      const lines = service.log.slice(first).filter(({ msg }) => msg === 'request');
+      expect(lines.filter(({ status }) => Number(status) < 400)).toEqual([]);
+      expect(lines.length).toBeGreaterThanOrEqual(6);
+    }
+    expect(await sessionCookie()).toEqual(before);
+    await page.goto(`${service.url}/console/`);
+    await page.getByRole('button', { name: `Account: ${acme.client_id}` }).waitFor();
+  });
+
+  test('no page of the console can be framed', async () => {
+    await signIn(acme);
+    for (const { url } of attackers) {
+      await page.goto(url);
+      await page.evaluate(
+        (targets) =>
+          Promise.all(
+            targets.map((src) => {
+              const frame = Object.assign(document.createElement('iframe'), { src });
+              document.body.append(frame);
+              return new Promise((resolve) => frame.addEventListener('load', resolve));
+            }),
+          ),
+        ['/console/', '/console/subscriptions', '/console/callback', '/console/session'].map((path) => service.url + path),
+      );
+      const shown = page.frames().slice(1);
+      expect(shown).toHaveLength(4);
+      for (const frame of shown) expect(frame.url()).toMatch(/^chrome-error:/);
+    }
+  });
+
+  test.each([
+    ['/console/', `Name${script}`],
+    ['/console/subscriptions', `Name${script}`],
+    ['/console/subscriptions/acme-record', `device${script}`],
+    ['/console/changes', 'acme-record'],
+    ['/console/exports', 'Exports'],
+  ])('HTML in every field of a record is text at %s', async (path, shown) => {
+    await signIn(acme, path);
+    await page.getByText(shown).first().waitFor();
+    await expectNoAttack();
+  });
+
+  test.each([
+    `/console/subscriptions?status=${encodeURIComponent(script)}`,
+    `/console/subscriptions?${encodeURIComponent(script)}=1`,
+    '/console/subscriptions?sort=javascript:alert(1)&page=-1&size=1e9&product-id=__proto__',
+    `/console/subscriptions/${encodeURIComponent(script)}`,
+    '/console/subscriptions/javascript:alert(1)',
+    '/console/subscriptions?iccid=%00%F0%9F%98%80&created-after=<svg/onload=alert(1)>',
+    `/console/changes?since=${encodeURIComponent(script)}`,
+    `/console/exports?x=${encodeURIComponent(script)}#<img src=x onerror=alert(1)>`,
+    `/console/?constructor=${encodeURIComponent(script)}`,
+  ])('a hostile link runs nothing: %s', async (path) => {
+    await signIn(acme, path);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await expectNoAttack();
+  });
+
+  test('after a sign-in as a client of another tenant, nothing of the first one is left in the browser', async () => {
+    await signIn(acme);
+    const pages = ['Overview', 'Subscriptions', 'Changes', 'Exports'];
+    for (const name of pages) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+    }
+    await page.goto(`${service.url}/console/subscriptions/acme-record`);
+    await page.getByText(`device${script}`).first().waitFor();
+    await signOut();
+    expect(await everything()).not.toMatch(/Name"|device"|8944|plan"/);
+    await fillForm(globex);
+    for (const name of pages) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+    }
+    expect(await everything()).not.toMatch(/Name\\*"|device\\*"|plan\\*"|acme-record/);
+    // Back to the record of the first tenant
+    await page.goto(`${service.url}/console/subscriptions/acme-record`);
+    await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();
+    await page.getByText(/not|no such|cannot/i).first().waitFor();
+    expect(await everything()).not.toMatch(/Name\\*"|device\\*"|plan\\*"/);
+  });
+
+  test('Back from another site shows nothing of a session that ended meanwhile', async () => {
+    await signIn(acme, '/console/subscriptions/acme-record');
+    await page.getByText(`device${script}`).first().waitFor();
+    await page.goto(attackers[1]?.url ?? '');
+    await context.clearCookies();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await everything()).not.toMatch(/Name\\*"|device\\*"|plan\\*"/);
+  });
+
+  test('a session that ended while its page was open leaves no record on the screen', async () => {
+    await signIn(acme, '/console/subscriptions/acme-record');
+    await page.getByText(`device${script}`).first().waitFor();
+    await context.clearCookies();
+    await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+    await expect.poll(everything).not.toMatch(/Name\\*"|device\\*"|plan\\*"|8944/);
+  });
+
+  test('neither the secret nor the session is in what a script can read', async () => {
+    await signIn(acme, '/console/subscriptions');
+    const [cookie = 'none'] = await sessionCookie();
+    const kept = await everything();
+    expect(cookie).toMatch(/^[\w-]{43}$/);
+    for (const secret of [cookie, acme.client_secret]) expect(kept).not.toContain(secret);
+    expect(kept).not.toMatch(/eyJ[\w-]{10}/); // no token
+    const addresses = await page.evaluate(() => performance.getEntries().map(({ name }) => name).join(' '));
+    expect(addresses).not.toContain(acme.client_secret);
+  });
+
+  test('a session id that an attacker has planted is not continued by the sign-in', async () => {
+    const planted = 'A'.repeat(43);
+    await context.addCookies([{ name: 'subreport-console', value: planted, url: service.url }]);
+    await signIn(acme);
+    expect(await sessionCookie()).not.toContain(planted);
+    const response = await fetch(`${service.url}/console/session`, {
+      headers: { cookie: `subreport-console=${planted}` },
+    });
+    expect(response.status).toBe(401);
+  });
+});
