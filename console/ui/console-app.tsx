@@ -47,7 +47,7 @@ export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body
   if (state.kind === 'signed-out') return <SignIn ways={state.ways} />;
   return (
     <>
-      <SignedIn {...props} session={state.session} isStale={state.kind === 'expired'} />
+      <SignedIn {...props} session={state.session} hasEnded={state.kind === 'expired'} />
       {state.kind === 'expired' && <SignIn ways={state.ways} expired={state.session} />}
       {signOutError.value !== undefined && (
         <Dialog
@@ -70,8 +70,8 @@ function SignedIn<Body extends SessionBody>({
   word,
   describe,
   session,
-  isStale,
-}: ConsoleAppProps<Body> & { session: Body; isStale: boolean }) {
+  hasEnded,
+}: ConsoleAppProps<Body> & { session: Body; hasEnded: boolean }) {
   const page = pageAt(pages, currentLocation.value.path);
   const title = page?.label ?? strings.notFound;
   const { user, context } = describe(session);
@@ -86,18 +86,19 @@ function SignedIn<Body extends SessionBody>({
       title={title}
       onSignOut={() => void signOut(keeper)}
     >
-      <div class="page" inert={isStale} data-stale={isStale || undefined}>
-        {page === undefined ? (
-          <NotFound />
-        ) : (
-          <Boundary key={page.path}>
-            <LoadedPage page={page} />
-          </Boundary>
-        )}
-      </div>
+      <div class="page">{hasEnded ? <Placeholder /> : <CurrentPage page={page} />}</div>
     </Frame>
   );
 }
+
+const CurrentPage = ({ page }: { page: Page | undefined }) =>
+  page === undefined ? (
+    <NotFound />
+  ) : (
+    <Boundary key={page.path}>
+      <LoadedPage page={page} />
+    </Boundary>
+  );
 
 /** Names the page in the tab, and moves focus to its title when the page changes. */
 function useTitle(title: string, context: string): void {
@@ -131,13 +132,19 @@ function LoadedPage({ page }: { page: Page }): ComponentChildren {
   if (Component !== undefined) return <Component />;
   // a new version was deployed, and the script of this one is gone
   if (failed.value !== undefined) return <ErrorNote error={failed.value} onRetry={() => window.location.reload()} />;
-  return (
-    <Loading>
-      <Skeleton height="96px" />
-      <Skeleton height="320px" />
-    </Loading>
-  );
+  return <Placeholder />;
 }
+
+/**
+ * Instead of a page that is being loaded, and of one whose session has ended: nobody who finds the
+ * screen sees its data. The address keeps the place.
+ */
+const Placeholder = () => (
+  <Loading>
+    <Skeleton height="96px" />
+    <Skeleton height="320px" />
+  </Loading>
+);
 
 /** Shows the error of a page that cannot be drawn; the frame stays usable. */
 class Boundary extends Component<{ children: ComponentChildren }, { error?: unknown }> {

@@ -20,7 +20,7 @@ export type SessionState<Body extends SessionBody> =
   | { readonly kind: 'unreachable'; readonly error: unknown }
   | { readonly kind: 'signed-out'; readonly ways: readonly SignInWay[] }
   | { readonly kind: 'signed-in'; readonly session: Body }
-  /** It ended while a page was open, which stays on screen until the user signs in again. */
+  /** It ended while a page was open, whose place is kept until the user signs in again. */
   | { readonly kind: 'expired'; readonly session: Body; readonly ways: readonly SignInWay[] };
 
 /** What a tab tells the others. */
@@ -46,8 +46,9 @@ export class SessionKeeper<Body extends SessionBody> {
   constructor(isSame: (a: Body, b: Body) => boolean) {
     this.#isSame = isSame;
     this.#channel.addEventListener('message', ({ data }) => void this.#follow(data));
-    // Back from another site, or to a tab that was asleep: timers may not have run
-    window.addEventListener('pageshow', ({ persisted }) => void (persisted && this.check()));
+    // Back from another site: the session may have ended, or be that of someone else
+    window.addEventListener('pageshow', ({ persisted }) => void (persisted && this.#leaveAndStart()));
+    // to a tab that was asleep, whose timers may not have run
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') void this.check();
     });
