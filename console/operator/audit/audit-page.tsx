@@ -20,8 +20,15 @@ const isOutcome = (outcome: string): outcome is (typeof outcomes)[number] => Obj
 
 const columns: readonly Column<AuditEntry>[] = [
   { label: texts.recorded, cell: ({ recorded_at: at }) => <DateTime value={at} text={formatSecond(at)} /> },
-  { label: texts.actor, cell: ({ actor }) => `${actor.name ?? actor.id ?? strings.noValue} (${actor.kind})` },
-  { label: texts.action, cell: ({ action }) => <code>{action}</code> },
+  {
+    label: texts.actor,
+    cell: ({ actor }) => (
+      <>
+        {actor.name ?? actor.id ?? strings.noValue} <span class="soft">{actor.kind}</span>
+      </>
+    ),
+  },
+  { label: texts.action, cell: ({ action }) => <code class="nowrap">{action}</code> },
   { label: strings.tenant, cell: ({ tenant }) => tenant ?? strings.noValue },
   { label: texts.client, cell: ({ client_id: id }) => id ?? strings.noValue },
   {

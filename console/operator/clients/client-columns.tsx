@@ -23,6 +23,7 @@ export const clientColumns: readonly Column<Client>[] = [
   { label: texts.state, cell: (client) => <ClientState client={client} /> },
   {
     label: strings.scopes,
+    isWide: true,
     cell: ({ scopes, external }) => (external ? texts.external : scopes.join(', ')),
   },
   { label: strings.lastUsed, cell: ({ last_used_at: at }) => <DateTime value={at} focusable={false} /> },

@@ -65,7 +65,7 @@ export function ClientSessions({ client: { client_id: id }, onChanged }: ClientS
 }
 
 const columnsOf = (onRevoke: (session: string) => void): readonly Column<ClientSession>[] => [
-  { label: texts.id, cell: ({ session }) => <code>{session}</code> },
+  { label: texts.id, isWide: true, cell: ({ session }) => <code>{session}</code> },
   { label: texts.started, cell: ({ started_at: at }) => <DateTime value={at} /> },
   { label: strings.lastUsed, cell: ({ last_used_at: at }) => <DateTime value={at} /> },
   { label: texts.refreshes, isNumber: true, cell: ({ refreshes }) => formatCount(refreshes) },

@@ -79,7 +79,7 @@ const Result = ({ result }: { result: DoctorResult }) => (
               <StateLabel tone={ok ? 'active' : 'danger'}>{ok ? texts.passed : texts.failed}</StateLabel>
             ),
           },
-          { label: texts.message, cell: ({ message }) => message },
+          { label: texts.message, isWide: true, cell: ({ message }) => message },
         ]}
         items={result.checks}
         keyOf={({ check, tenant = '' }) => `${check} ${tenant}`}

@@ -30,6 +30,7 @@ export const importColumns: readonly Column<Import>[] = [
   { label: strings.tenant, cell: ({ tenant }) => <Link href={tenantPath(tenant)}>{tenant}</Link> },
   {
     label: texts.result,
+    isWide: true,
     cell: ({ result, options }) => (
       <>
         <ImportState result={result} />

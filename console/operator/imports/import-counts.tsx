@@ -4,12 +4,14 @@ import { strings } from '../strings.ts';
 import type { ImportOutcome } from './use-import.ts';
 
 const { imports: texts } = strings;
-const names = ['read', 'rejected', 'inserted', 'updated', 'unchanged', 'removed'] as const;
+const names = ['read', 'accepted', 'rejected', 'inserted', 'updated', 'unchanged', 'removed'] as const;
+/** A dry run compares the rows with the records only for a replacement. */
+const uncompared = ['read', 'accepted', 'rejected'] as const;
 
 /** What an import or a dry run counted. */
-export const ImportCounts = ({ counts }: Pick<ImportOutcome, 'counts'>) => (
+export const ImportCounts = ({ counts, isDryRun }: Pick<ImportOutcome, 'counts' | 'isDryRun'>) => (
   <Figures
-    figures={names.flatMap((name) => {
+    figures={(isDryRun && counts.removed === undefined ? uncompared : names).flatMap((name) => {
       const count = counts[name];
       return count === undefined ? [] : [{ label: texts[name], value: formatCount(count) }];
     })}

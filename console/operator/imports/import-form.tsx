@@ -126,7 +126,7 @@ function titleOf(state: ImportState): string {
 const Outcome = ({ outcome, title }: { outcome: ImportOutcome; title: string }) => (
   <section class="stack" aria-label={title}>
     <h3>{title}</h3>
-    <ImportCounts counts={outcome.counts} />
+    <ImportCounts counts={outcome.counts} isDryRun={outcome.isDryRun} />
     {outcome.counts.rejected > 0 && (
       <RejectedRows id={outcome.importId} lines={outcome.rejectedLines} rejected={outcome.counts.rejected} />
     )}

@@ -12,7 +12,7 @@ const { imports: texts } = strings;
 
 /** The imports of a tenant; read again when `revision` or `attempt` changes. */
 export function ImportsCard({ tenant, changes }: { tenant: string; changes: number }) {
-  const list = useList('listImports', { tenant }, runningPollMs);
+  const list = useList('listImports', { tenant }, { everyMs: runningPollMs, first: 5 });
   const { reload } = list;
   useEffect(reload, [reload, changes]);
   return (

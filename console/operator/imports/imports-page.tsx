@@ -21,7 +21,7 @@ export function ImportsPage() {
 function History() {
   const { query } = currentLocation.value;
   const filters = { tenant: query.get('tenant') ?? undefined, result: query.get('result') ?? undefined };
-  const list = useList('listImports', filters, runningPollMs);
+  const list = useList('listImports', filters, { everyMs: runningPollMs });
   return (
     <>
       <div class="toolbar">

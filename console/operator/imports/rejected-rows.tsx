@@ -1,7 +1,6 @@
 import { Download } from 'lucide';
 import type { RejectedRow } from '../../../src/contract/load.ts';
 import { Button } from '../../ui/button.tsx';
-import { formatCount } from '../../ui/format-count.ts';
 import { DataTable } from '../parts/data-table.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { strings } from '../strings.ts';
@@ -30,13 +29,13 @@ export function RejectedRows({ id, lines, rejected }: RejectedRowsProps) {
       <DataTable<RejectedRow>
         label={texts.rejectedTitle}
         columns={[
-          { label: texts.line, cell: ({ line }) => formatCount(line) },
+          { label: texts.line, cell: ({ line }) => texts.lineNumber(line) },
           { label: texts.field, cell: ({ errors }) => each(errors, ({ field }) => field || texts.wholeRow) },
           {
             label: texts.value,
             cell: ({ errors }) => each(errors, ({ value }) => <code>{value ?? strings.noValue}</code>),
           },
-          { label: texts.rule, cell: ({ errors }) => each(errors, ({ rule }) => rule) },
+          { label: texts.rule, isWide: true, cell: ({ errors }) => each(errors, ({ rule }) => rule) },
         ]}
         items={shown}
         keyOf={({ line }) => String(line)}

@@ -51,7 +51,7 @@ export function useImport(tenant: string, unknownFormat: string) {
       setState({ kind: 'done', outcome });
     } catch (error) {
       if (signal.aborted) setState({ kind: 'idle' });
-      else setState({ kind: 'failed', error, outcome: await findOutcome(tenant, error, isDryRun) });
+      else setState(await failureOf(tenant, error, isDryRun));
     }
   };
   const reset = (): void => {
@@ -73,6 +73,15 @@ async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
   const flags = [...flagsOf(mode, allowEmpty), ...(isDryRun ? (['dry-run'] as const) : [])];
   const { import_id: importId, errors, ...counts } = await upload({ ...sending, tenant, flags });
   return { importId, isDryRun, counts, rejectedLines: errors.map((row) => `${JSON.stringify(row)}\n`).join('') };
+}
+
+/** The error of an import, and its counts if it was rejected because of its rows. */
+async function failureOf(tenant: string, error: unknown, isDryRun: boolean): Promise<ImportState> {
+  const outcome = await findOutcome(tenant, error, isDryRun);
+  if (outcome === undefined || !(error instanceof RequestError)) return { kind: 'failed', error };
+  // the other sentences are the rejected rows, which the outcome lists
+  const problem = { ...error.problem, messages: error.messages.slice(0, 1) };
+  return { kind: 'failed', error: new RequestError(error.status, problem, error.correlationId), outcome };
 }
 
 /** The counts and rejected rows of an import that was rejected: the history has them. */

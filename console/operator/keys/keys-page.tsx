@@ -23,7 +23,7 @@ const columns: readonly Column<Key>[] = [
     label: texts.state,
     cell: ({ state }) => (isState(state) ? <StateLabel tone={tones[state]}>{texts.states[state]}</StateLabel> : state),
   },
-  { label: texts.id, cell: ({ kid }) => <code title={kid}>{kid}</code> },
+  { label: texts.id, isWide: true, cell: ({ kid }) => <code title={kid}>{kid}</code> },
   { label: texts.algorithm, cell: ({ alg }) => alg },
   { label: texts.activates, cell: ({ activates_at: at }) => <DateTime value={at} /> },
   { label: texts.rotationDue, cell: ({ rotation_due_at: at }) => <DateTime value={at} /> },

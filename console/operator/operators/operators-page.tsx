@@ -61,11 +61,11 @@ export function OperatorsPage() {
 const columnsOf = (onRevoke: (operator: Operator) => void): readonly Column<Operator>[] => [
   { label: texts.name, cell: ({ name }) => name },
   { label: texts.state, cell: (each) => <TokenState operator={each} /> },
-  { label: strings.scopes, cell: ({ scopes }) => scopes.join(', ') },
+  { label: strings.scopes, isWide: true, cell: ({ scopes }) => scopes.join(', ') },
   { label: strings.created, cell: ({ created_at: at }) => <DateTime value={at} /> },
   { label: strings.lastUsed, cell: ({ last_used_at: at }) => <DateTime value={at} /> },
   { label: texts.expires, cell: ({ expires_at: at }) => <DateTime value={at} /> },
-  { label: texts.id, cell: ({ id }) => <code>{id}</code> },
+  { label: texts.id, cell: ({ id }) => <code class="nowrap">{id}</code> },
   {
     label: strings.action,
     cell: (each) =>

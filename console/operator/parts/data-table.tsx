@@ -5,6 +5,8 @@ export interface Column<T> {
   readonly label: string;
   readonly cell: (item: T) => ComponentChildren;
   readonly isNumber?: boolean;
+  /** On a narrow screen, whether it has a line of its own. */
+  readonly isWide?: boolean;
 }
 
 interface DataTableProps<T> {
@@ -36,7 +38,13 @@ export const DataTable = <T,>({ label, columns, items, keyOf, isStale = false }:
       {items.map((item) => (
         <tr key={keyOf(item)} role="row">
           {columns.map((column) => (
-            <td key={column.label} role="cell" data-label={column.label} data-number={column.isNumber}>
+            <td
+              key={column.label}
+              role="cell"
+              data-label={column.label}
+              data-number={column.isNumber}
+              data-wide={column.isWide}
+            >
               {column.cell(item)}
             </td>
           ))}

@@ -21,15 +21,22 @@ export interface List<T> extends Omit<Resource<Items<T>>, 'value'>, Partial<Item
 const step = 50;
 const limitMax = 100;
 
+interface ListOptions {
+  /** Milliseconds between two reads while the page is visible; absent to read once. */
+  readonly everyMs?: number;
+  /** Items that are read at first. */
+  readonly first?: number;
+}
+
 /** Reads the beginning of a list, as far as the user asked for. */
 export function useList<Id extends ListId>(
   id: Id,
   query: Record<string, string | undefined> = {},
-  everyMs?: number,
+  { everyMs, first = step }: ListOptions = {},
 ): List<Item<Id>> {
   const key = JSON.stringify(query);
-  const wanted = useRef({ key, count: step });
-  if (wanted.current.key !== key) wanted.current = { key, count: step };
+  const wanted = useRef({ key, count: first });
+  if (wanted.current.key !== key) wanted.current = { key, count: first };
   const { value, ...rest } = useResource<Items<Item<Id>>>(
     key,
     (signal, isBackground) => readItems(id, { query, signal, isBackground }, wanted.current.count),

@@ -11,10 +11,10 @@ import { strings } from '../strings.ts';
 const { settings: texts } = strings;
 
 const columns: readonly Column<Setting>[] = [
-  { label: texts.name, cell: ({ name }) => <code>{name}</code> },
-  { label: texts.value, cell: (setting) => <SettingValue setting={setting} /> },
-  { label: texts.origin, cell: ({ origin }) => texts.origins[origin] },
-  { label: texts.meaning, cell: ({ description }) => description },
+  { label: texts.name, cell: ({ name }) => <code class="nowrap">{name}</code> },
+  { label: texts.value, isWide: true, cell: (setting) => <SettingValue setting={setting} /> },
+  { label: texts.origin, cell: ({ origin }) => <span class="nowrap">{texts.origins[origin]}</span> },
+  { label: texts.meaning, isWide: true, cell: ({ description }) => description },
 ];
 
 /** The settings in force, and where they come from. */
@@ -56,6 +56,6 @@ export function SettingsPage() {
 }
 
 function SettingValue({ setting: { value, is_set: isSet } }: { setting: Setting }) {
-  if (value !== null) return <code>{value}</code>;
+  if (value !== null && value !== '') return <code>{value}</code>;
   return <span class="soft">{isSet ? texts.secret : texts.notSet}</span>;
 }
