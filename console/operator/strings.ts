@@ -338,7 +338,7 @@ export const strings = {
     outcomes: { ok: 'OK', refused: 'Refused', failed: 'Failed', started: 'Started' },
     details: 'Details',
     show: 'Show',
-    showOf: (id: number) => `Details of entry ${id}`,
+    showOf: (id: number) => `Show entry ${id}`,
     id: 'Entry',
     actorId: 'Id of who',
     address: 'Address',

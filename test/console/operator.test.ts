@@ -1,0 +1,372 @@
+import { readFile } from 'node:fs/promises';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
+import type { OperatorScope } from '../../src/contract/scope.ts';
+import { syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { engines } from '../support/engines.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+/** A name and an id that would run a script if they were not shown as text. */
+const hostileName = '<img src=x onerror=alert(1)>';
+const hostileId = '"><script>alert(1)</script>';
+
+const rows = [...syntheticRows({ count: 20, seed: 7, until: 1_780_000_000 })];
+const ndjson = (list: readonly object[]): Buffer => Buffer.from(list.map((row) => `${JSON.stringify(row)}\n`).join(''));
+const file = (content: Buffer) => ({ name: 'rows.ndjson', mimeType: 'application/x-ndjson', buffer: content });
+
+describe.skipIf(!hasChromium)("the operator's console", () => {
+  let service: TestService;
+  let origin: string;
+  let token: string;
+  let readToken: string;
+  let browser: Browser;
+  let page: Page;
+  let failures: string[];
+
+  beforeAll(async () => {
+    const port = await freePort();
+    origin = `http://127.0.0.1:${port}`;
+    service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
+    token = await createToken(hostileName, ['operator:read', 'operator:write', 'subscription:write']);
+    readToken = await createToken('reader', ['operator:read']);
+    browser = await launchChromium();
+    page = await openPage();
+    await signIn(page, token);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+  afterEach(() => expect(failures).toEqual([]));
+
+  async function createToken(name: string, scopes: readonly OperatorScope[]): Promise<string> {
+    const secret = generateOperatorToken();
+    const id = `op-${name.length}`;
+    const times = { createdAt: 1_780_000_000, expiresAt: null };
+    await insertOperatorToken(service.store, { id, name, scopes, ...times }, hashOperatorToken(secret));
+    return secret;
+  }
+
+  async function openPage(): Promise<Page> {
+    const opened = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage();
+    failures = [];
+    opened.on('pageerror', (error) => failures.push(error.message));
+    opened.on('request', (request) => {
+      if (!request.url().startsWith(origin) && !request.url().startsWith('blob:')) failures.push(request.url());
+    });
+    return opened;
+  }
+
+  async function signIn(on: Page, secret: string): Promise<void> {
+    await on.goto(`${origin}/console/`);
+    await on.getByLabel('Operator token').fill(secret);
+    await on.getByRole('button', { name: 'Sign in' }).click();
+    await on.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
+  }
+
+  /** What the API says, with the token itself. */
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the body that it expects
+  async function api(path: string): Promise<any> {
+    const response = await fetch(`${origin}/operator/v1${path}`, { headers: { authorization: `Bearer ${token}` } });
+    return response.json();
+  }
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const dialog = () => page.getByRole('dialog');
+  const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true });
+  const open = (path: string) => page.goto(`${origin}/console/${path}`);
+
+  /** Reads the secret of the dialog, which closes only after its box is ticked. */
+  async function storeSecret(label: string): Promise<string> {
+    const secret = await dialog().getByLabel(label, { exact: true }).inputValue();
+    await page.keyboard.press('Escape');
+    expect(await inDialog('Done').isDisabled()).toBe(true);
+    await dialog().getByLabel('I have stored it').check();
+    await inDialog('Done').click();
+    await dialog().waitFor({ state: 'detached' });
+    expect(await page.content()).not.toContain(secret);
+    return secret;
+  }
+
+  /** Types the name that a dialog asks for; the button is disabled before. */
+  async function confirm(typed: string, label: string): Promise<void> {
+    expect(await inDialog(label).isDisabled()).toBe(true);
+    await dialog().getByLabel(`Type ${typed} to confirm`).fill(typed);
+    await inDialog(label).click();
+    await dialog().waitFor({ state: 'detached' });
+  }
+
+  const takesToken = async (client_secret: string): Promise<number> =>
+    (await service.postToken({ grant_type: 'client_credentials', client_id: 'acme-web', client_secret })).status;
+
+  test('a wrong token is refused beside the button, and no script can read the session', async () => {
+    const stranger = await openPage();
+    await stranger.goto(`${origin}/console/keys`);
+    await stranger.getByLabel('Operator token').fill('sro_wrong');
+    await stranger.getByRole('button', { name: 'Sign in' }).click();
+    await stranger.getByRole('alert').getByText('Correlation id').waitFor();
+    await stranger.context().close();
+    expect(
+      await page.evaluate(() => document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })),
+    ).not.toMatch(/sro_|subreport-operator/);
+  });
+
+  test('health has a sentence, eight charts with their values as text, and runs the doctor', async () => {
+    await open('');
+    await page.getByText('The store was never checked. Run the doctor below.').waitFor();
+    await page.getByRole('img', { name: /^Memory: processes \d+ MiB, caches/ }).waitFor();
+    expect(await page.getByRole('region', { name: 'Metrics of the last ten minutes' }).getByRole('img').count()).toBe(
+      8,
+    );
+    await button('Run the doctor').click();
+    await page.getByText('No problem found').waitFor();
+    await page.getByRole('heading', { name: 'Everything is well' }).waitFor();
+    expect((await api('/doctor')).ok).toBe(true);
+  });
+
+  test('a tenant is created, and the rule of its name is shown for a wrong one', async () => {
+    await open('tenants');
+    await page.getByRole('heading', { name: 'No tenants yet' }).waitFor();
+    await button('Create tenant').click();
+    await dialog().getByLabel('Name').fill('Not A Name');
+    await inDialog('Create tenant').click();
+    await dialog()
+      .getByRole('alert')
+      .getByText(/1 to 63/)
+      .waitFor();
+    await dialog().getByLabel('Name').fill('acme');
+    await inDialog('Create tenant').click();
+    await page.getByRole('heading', { name: 'acme' }).waitFor();
+    expect((await api('/tenants/acme')).records).toBe(0);
+  });
+
+  test('a file is checked first, then imported, and its rejected rows are downloaded', async () => {
+    await page.getByLabel('choose a file').setInputFiles(file(ndjson([...rows, { ...rows[0], iccid: '<b>x</b>' }])));
+    await button('Check the file').click();
+    await page.getByRole('heading', { name: 'Checked, nothing was changed' }).waitFor();
+    await page.getByRole('table', { name: 'Rejected rows' }).getByText('"<b>x</b>"').waitFor();
+    expect((await api('/tenants/acme')).records).toBe(0);
+    const download = page.waitForEvent('download');
+    await button('Download rejected rows').click();
+    const lines = await readFile(await (await download).path(), 'utf8');
+    expect(JSON.parse(lines)).toMatchObject({ line: 21, errors: [{ field: 'iccid' }] });
+    await button('Import 20 rows').click();
+    await page.getByRole('heading', { name: 'Import ended' }).waitFor();
+    expect((await api('/tenants/acme')).records).toBe(20);
+  });
+
+  test('all or nothing loads nothing with a rejected row, and lists it', async () => {
+    await page.getByLabel('All or nothing').check();
+    await button('Check the file').click();
+    await page
+      .getByRole('alert')
+      .getByText(/every row must be valid: 1 of 21/)
+      .waitFor();
+    await page.getByRole('heading', { name: 'Rejected, nothing was changed' }).waitFor();
+    expect(await button('Import 20 rows').count()).toBe(0);
+  });
+
+  test('a replacement says what it removes, and asks for the name of the tenant', async () => {
+    await page.getByLabel('choose another one').setInputFiles(file(ndjson(rows.slice(0, 15))));
+    await page.getByLabel('Replace all records').check();
+    await button('Check the file').click();
+    await button('Replace with 15 rows').click();
+    await dialog().getByText('5 records removed, 0 added, 0 changed').waitFor();
+    await confirm('acme', 'Replace with 15 rows');
+    await page.getByRole('heading', { name: 'Import ended' }).waitFor();
+    expect((await api('/tenants/acme')).records).toBe(15);
+  });
+
+  test('records are erased by their ids', async () => {
+    await page.getByLabel('Ids of subscriptions').fill(`${rows[0]?.id}\nunknown= ${rows[1]?.id}`);
+    await button('Erase 3 records').click();
+    await confirm('acme', 'Erase for good');
+    await page.getByText('2 records erased, 1 not found').waitFor();
+    expect((await api('/tenants/acme')).records).toBe(13);
+  });
+
+  test('the history of imports is filtered, and shows one with its rejected rows', async () => {
+    await open('imports');
+    await page.getByLabel('Result').selectOption('failed');
+    await page
+      .getByRole('table', { name: 'Imports' })
+      .getByRole('link', { name: /UTC|20\d\d/ })
+      .first()
+      .click();
+    await page.getByText(/every row must be valid/).waitFor();
+    await page.getByRole('table', { name: 'Rejected rows' }).getByText('Line 21').waitFor();
+  });
+
+  test("a client's secret is shown once and works; a rotation gives another one", async () => {
+    await open('clients');
+    await button('Create client').click();
+    await dialog().getByLabel('Tenant').fill('acme');
+    await dialog().getByLabel('Client id').fill('acme-web');
+    await inDialog('Create client').click();
+    const first = await storeSecret('Client secret');
+    expect(await takesToken(first)).toBe(200);
+    await page.getByRole('link', { name: 'acme-web' }).click();
+    await button('Rotate secret').click();
+    await dialog().getByLabel('Overlap in hours').fill('0');
+    await inDialog('Rotate').click();
+    const second = await storeSecret('Client secret');
+    expect([await takesToken(first), await takesToken(second)]).toEqual([401, 200]);
+    expect(service.logText()).not.toContain(second);
+  });
+
+  test('a client is edited, disabled and enabled, and its tokens are revoked', async () => {
+    await button('Edit').click();
+    await dialog().getByLabel('Requests per minute').fill('600');
+    await inDialog('Save').click();
+    await page.getByText('600', { exact: true }).waitFor();
+    await button('Disable').click();
+    await page.getByText('Disabled', { exact: true }).waitFor();
+    expect(await api('/clients/acme-web')).toMatchObject({
+      rate_limit_per_minute: 600,
+      disabled_at: expect.any(String),
+    });
+    await button('Enable').click();
+    await page.getByText('Enabled', { exact: true }).waitFor();
+    await page.getByRole('table', { name: 'Sessions' }).waitFor();
+    await button('Revoke tokens').click();
+    await inDialog('Revoke tokens').click();
+    await page.getByRole('heading', { name: 'No sessions' }).waitFor();
+    expect((await api('/clients/acme-web')).tokens_revoked_at).toEqual(expect.any(String));
+  });
+
+  test('a client is deleted once its id is typed', async () => {
+    await button('Delete client').click();
+    await confirm('acme-web', 'Delete for good');
+    await page.getByRole('heading', { name: 'acme' }).waitFor();
+    expect((await api('/clients')).data).toEqual([]);
+  });
+
+  test('names with markup are shown as text', async () => {
+    await button('Create client').click();
+    await dialog().getByLabel('Client id').fill(hostileId);
+    await inDialog('Create client').click();
+    await storeSecret('Client secret');
+    await page.getByRole('link', { name: hostileId }).click();
+    await page.getByRole('heading', { name: hostileId }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: hostileId }).waitFor();
+    await open('audit');
+    await page.getByRole('table').getByText(hostileName).first().waitFor();
+  });
+
+  test('keys are rotated; a compromised one once its purpose is typed', async () => {
+    await open('keys');
+    await button('Rotate a key').click();
+    await inDialog('Rotate a key').click();
+    await page.getByRole('table').getByText('Next').waitFor();
+    await button('Rotate a key').click();
+    await dialog().getByLabel('Purpose').selectOption('refresh');
+    await dialog()
+      .getByLabel(/^Compromised/)
+      .check();
+    await confirm('refresh', 'Rotate a key');
+    const { data } = await api('/keys');
+    expect(data.map(({ purpose, state }: { purpose: string; state: string }) => `${purpose} ${state}`)).toEqual(
+      expect.arrayContaining(['access next', 'access current', 'refresh current']),
+    );
+  });
+
+  test('a token is created, shown once, and revoked once its name is typed', async () => {
+    await open('operators');
+    await button('Create token').click();
+    await dialog().getByLabel('Name').fill('night watch');
+    await inDialog('Create token').click();
+    const created = await storeSecret('Token');
+    const accepted = () => fetch(`${origin}/operator/v1/keys`, { headers: { authorization: `Bearer ${created}` } });
+    expect((await accepted()).status).toBe(200);
+    await page
+      .getByRole('row', { name: /night watch/ })
+      .getByRole('button', { name: 'Revoke' })
+      .click();
+    await confirm('night watch', 'Revoke');
+    await page
+      .getByRole('row', { name: /night watch/ })
+      .getByText('Revoked')
+      .waitFor();
+    expect((await accepted()).status).toBe(401);
+  });
+
+  test('the audit log is filtered by the address, and a wrong filter is named', async () => {
+    await open('audit?action=client.rotate');
+    await page.getByRole('table').getByText('client.rotate').waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByRole('button', { name: /^Show entry/ }).click();
+    await page.getByText('Correlation id').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByLabel('From, UTC').fill('yesterday');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('alert')
+      .getByText(/'since'/)
+      .waitFor();
+  });
+
+  test('the settings in force are listed and searched', async () => {
+    await open('settings');
+    await page.getByLabel('Search').fill('management_port');
+    await page.getByRole('row', { name: /^MANAGEMENT_PORT / }).waitFor();
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'axe finds no fault on any page (%s), and none is wider than 360 px',
+    async (colorScheme) => {
+      await page.emulateMedia({ colorScheme });
+      const paths = ['', 'tenants', 'tenants/acme', 'clients', `clients/${encodeURIComponent(hostileId)}`, 'imports'];
+      for (const path of [...paths, 'keys', 'audit', 'operators', 'settings']) {
+        await open(path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
+        const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
+        if (colorScheme === 'dark') axe.withRules('color-contrast'); // only colours differ
+        const { violations } = await axe.analyze();
+        expect({ path, faults: violations.map(({ id, nodes }) => [id, nodes[0]?.html]) }).toEqual({ path, faults: [] });
+        await page.setViewportSize({ width: 360, height: 740 });
+        expect({ path, width: await page.evaluate(() => document.documentElement.scrollWidth) }).toEqual({
+          path,
+          width: 360,
+        });
+        await page.setViewportSize({ width: 1280, height: 900 });
+      }
+    },
+  );
+
+  test('a token without a scope sees why a button is disabled', async () => {
+    const reader = await openPage();
+    await signIn(reader, readToken);
+    await reader.goto(`${origin}/console/tenants/acme`);
+    const remove = reader.getByRole('button', {
+      name: 'Delete tenant',
+      description: 'Your token needs the scope operator:write',
+    });
+    await remove.waitFor();
+    expect(await remove.isDisabled()).toBe(true);
+    await reader.getByText('Your token needs the scope subscription:write').waitFor();
+    await reader.context().close();
+  });
+
+  test('a tenant is deleted once its name is typed', async () => {
+    await open('tenants/acme');
+    await button('Delete tenant').click();
+    await dialog().getByText('13 records').waitFor();
+    await confirm('acme', 'Delete for good');
+    await page.getByRole('heading', { name: 'No tenants yet' }).waitFor();
+    expect((await api('/tenants')).data).toEqual([]);
+  });
+
+  test('after sign-out the page shows nothing, and its requests are refused', async () => {
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByLabel('Operator token').waitFor();
+    expect(await page.evaluate(async () => (await fetch('/console/operator/v1/tenants')).status)).toBe(401);
+  });
+});
