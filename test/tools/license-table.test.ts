@@ -9,10 +9,10 @@ const folder = mkdtempSync(join(tmpdir(), 'subreport-licenses-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The table of a lockfile with these packages. */
-function tableOf(packages: Record<string, object>): string {
+function tableOf(packages: Record<string, object>, imported: string[] = []): string {
   const lockfile = join(folder, 'package-lock.json');
   writeFileSync(lockfile, JSON.stringify({ packages: { '': {}, ...packages } }));
-  return licenseTable(pathToFileURL(lockfile));
+  return licenseTable(pathToFileURL(lockfile), imported);
 }
 
 test('the table of licenses lists runtime packages once, and no development packages', () => {
@@ -23,6 +23,20 @@ test('the table of licenses lists runtime packages once, and no development pack
     'node_modules/d': { version: '3.0.0', license: 'GPL-3.0', dev: true },
   });
   expect(table.split('\n').slice(2)).toEqual(['| @scope/c | 2.0.0 | ISC |', '| a | 1.0.0 | MIT |']);
+});
+
+test('it lists packages of the console scripts with their dependencies, although they are development packages', () => {
+  const packages = {
+    'node_modules/chart': { version: '1.0.0', license: 'ISC', dev: true, dependencies: { colour: '1', scale: '2' } },
+    'node_modules/colour': { version: '1.0.0', license: 'ISC', dev: true },
+    'node_modules/chart/node_modules/scale': { version: '2.0.0', license: 'MIT', dev: true },
+    'node_modules/scale': { version: '1.0.0', license: 'GPL-3.0', dev: true },
+  };
+  expect(tableOf(packages, ['chart']).split('\n').slice(2)).toEqual([
+    '| chart | 1.0.0 | ISC |',
+    '| colour | 1.0.0 | ISC |',
+    '| scale | 2.0.0 | MIT |',
+  ]);
 });
 
 test.each(['GPL-3.0', undefined])('a runtime package with the license %s is rejected', (license) => {
