@@ -37,6 +37,11 @@ export class EntryMemories<Loaded> {
     return memory;
   }
 
+  /** Entries are loaded again when they are shown the next time. */
+  forgetLoaded(): void {
+    for (const memory of this.#memories.values()) memory.loaded = undefined;
+  }
+
   /** Another page is shown: the next entry inherits nothing. */
   leave(): void {
     this.#id = undefined;

@@ -16,8 +16,8 @@ export type ColumnId = (typeof columnIds)[number];
 /** Least widths in pixels at which no cell is cut, except for long names and ids. */
 export const columnWidths: { readonly [Id in ColumnId]: number } = {
   status: 116,
-  product: 176,
-  iccid: 160,
+  product: 164,
+  iccid: 172,
   created: 124,
   ends: 120,
   renews: 72,

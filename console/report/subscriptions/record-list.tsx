@@ -1,3 +1,4 @@
+import { type ReadonlySignal, useComputed } from '@preact/signals';
 import type { Subscription } from '../../../src/client/index.ts';
 import { StatusLabel } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
@@ -11,37 +12,39 @@ const text = strings.subscriptions;
 interface RecordListProps {
   readonly records: readonly Subscription[];
   readonly state: ReportState;
-  readonly currentId: string | undefined;
+  readonly currentId: ReadonlySignal<string | undefined>;
   readonly openId: string | undefined;
 }
 
 /** The records in two lines each, where a table has no room. */
-export function RecordList({ records, state, currentId, openId }: RecordListProps) {
-  const now = Date.now();
+export const RecordList = ({ records, ...rest }: RecordListProps) => (
+  <ul class="record-list" aria-label={text.table}>
+    {records.map((record) => (
+      <RecordLines key={record.id} record={record} now={Date.now()} {...rest} />
+    ))}
+  </ul>
+);
+
+type LineProps = Omit<RecordListProps, 'records'> & { record: Subscription; now: number };
+
+function RecordLines({ record, state, currentId, openId, now }: LineProps) {
+  const isCurrent = useComputed(() => currentId.value === record.id).value;
+  const href = reportHref(state, record.id);
   return (
-    <ul class="record-list" aria-label={text.table}>
-      {records.map((record) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the link of the row has the keys
-        <li
-          key={record.id}
-          data-row={record.id}
-          data-open={record.id === openId || undefined}
-          onClick={(event) => openRow(event, reportHref(state, record.id))}
-        >
-          <div class="record-line">
-            <RecordLink record={record} href={reportHref(state, record.id)} isCurrent={record.id === currentId} />
-            <StatusLabel status={record.status ?? null} />
-          </div>
-          <div class="record-line soft">
-            <IccidButton record={record} isCurrent={record.id === currentId} isFull={false} />
-            <span>
-              {Date.parse(record.expirationDate) > now ? text.endsWord : text.endedWord}{' '}
-              <EndDate record={record} isCurrent={record.id === currentId} now={now} />
-              {isRenewed(record) && `, ${text.renews.true}`}
-            </span>
-          </div>
-        </li>
-      ))}
-    </ul>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the link of the row has the keys
+    <li data-row={record.id} data-open={record.id === openId || undefined} onClick={(event) => openRow(event, href)}>
+      <div class="record-line">
+        <RecordLink record={record} href={href} isCurrent={isCurrent} />
+        <StatusLabel status={record.status ?? null} />
+      </div>
+      <div class="record-line soft">
+        <IccidButton record={record} isCurrent={isCurrent} isFull={false} />
+        <span>
+          {Date.parse(record.expirationDate) > now ? text.endsWord : text.endedWord}{' '}
+          <EndDate record={record} isCurrent={isCurrent} now={now} />
+          {isRenewed(record) && `, ${text.renews.true}`}
+        </span>
+      </div>
+    </li>
   );
 }

@@ -38,7 +38,6 @@ export const IccidButton = ({ record: { iccid }, isCurrent, isFull }: PartProps 
     class="iccid"
     tabIndex={isCurrent ? 0 : -1}
     title={text.copyIccid(iccid)}
-    aria-label={text.copyIccid(iccid)}
     onClick={async () => announce((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
   >
     {isFull ? groupIccid(iccid) : shortenIccid(iccid)}

@@ -51,6 +51,9 @@ export const createTable = () =>
     enableMultiSort: false,
   });
 
+/** A row of the table: a record. */
+export type TableRow = ReturnType<ReturnType<typeof createTable>['getRowModel']>['rows'][number];
+
 /** The order of the report as the table knows it. */
 export function sortingOf(sort: SubscriptionSort): SortingState {
   const [id = 'created'] = Object.entries(sortedDates).find(([, date]) => sort.endsWith(date)) ?? [];

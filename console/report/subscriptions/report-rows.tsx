@@ -16,9 +16,9 @@ interface ReportRowsProps {
 
 /** The rows of the page: a table, or a list where it has no room. */
 export function ReportRows({ report, width, isLoading, isStale, openId }: ReportRowsProps) {
-  const { root, current, ...focus } = useRows(report);
+  const { root, currentId, ...focus } = useRows(report);
   const { state, page } = report;
-  const rows = { records: page.records, state, currentId: current, openId };
+  const rows = { records: page.records, state, currentId, openId };
   return (
     <div
       ref={root}

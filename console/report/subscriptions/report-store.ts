@@ -61,8 +61,13 @@ export function showReport(state: ReportState, place: Place = 'filters'): void {
   navigate(reportHref(state));
 }
 
-/** Requests what the link names once more. */
+/** A new value since what was loaded last has been asked for again, or the page opened. */
+export const openings = signal(0);
+
+/** Requests what the link names once more; what earlier entries show is no longer current. */
 export function refreshReport(place: Place = 'above'): void {
+  openings.value += 1;
+  memories.forgetLoaded();
   const parsed = link.peek();
   if ('state' in parsed && !parsed.state.asksForEmail) void load(parsed.state, place);
 }
@@ -80,6 +85,7 @@ export const currentMemory = (): EntryMemory<LoadedReport> | undefined => memori
 
 /** Loads what the link names, now and after each change of the link. Returns how to stop it. */
 export function followLink(): () => void {
+  openings.value += 1;
   const stop = effect(() => {
     if (currentLocation.value.path.startsWith(subscriptionsPath)) enterEntry();
   });

@@ -1,3 +1,4 @@
+import { type ReadonlySignal, useComputed } from '@preact/signals';
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { Subscription } from '../../../src/client/index.ts';
@@ -9,7 +10,7 @@ import { strings } from '../strings.ts';
 import { columnChoices } from './column-choices.ts';
 import { type ColumnId, columnIds, columnWidths, fitColumns } from './fit-columns.ts';
 import { EndDate, IccidButton, isRenewed, RecordLink } from './record-parts.tsx';
-import { createTable, sortingOf, sortOf } from './report-columns.ts';
+import { createTable, sortingOf, sortOf, type TableRow } from './report-columns.ts';
 import type { ReportState } from './report-state.ts';
 import { reportHref, showReport } from './report-store.ts';
 
@@ -20,7 +21,8 @@ interface ReportTableProps {
   /** The state whose records these are. */
   readonly state: ReportState;
   readonly width: number;
-  readonly currentId: string | undefined;
+  /** The record whose controls are tab stops. */
+  readonly currentId: ReadonlySignal<string | undefined>;
   /** The record that is open beside the table. */
   readonly openId: string | undefined;
 }
@@ -67,29 +69,44 @@ export function ReportTable({ records, state, width, currentId, openId }: Report
       </thead>
       <tbody>
         {table.getRowModel().rows.map((row) => (
-          <tr
-            key={row.id}
-            data-row={row.id}
-            data-open={row.id === openId || undefined}
-            onClick={(event) => openRow(event, reportHref(state, row.id))}
-          >
-            {row.getVisibleCells().map((cell) => (
-              <td key={cell.id} class={`column-${cell.column.id}`}>
-                {cells[cell.column.id as ColumnId](row.original, { ...context, isCurrent: row.id === currentId })}
-              </td>
-            ))}
-          </tr>
+          <Row key={row.id} row={row} isOpen={row.id === openId} currentId={currentId} {...context} />
         ))}
       </tbody>
     </table>
   );
 }
 
-interface CellContext {
+interface RowContext {
   readonly state: ReportState;
   readonly isIccidFull: boolean;
-  readonly isCurrent: boolean;
   readonly now: number;
+}
+
+interface RowProps extends RowContext, Pick<ReportTableProps, 'currentId'> {
+  readonly row: TableRow;
+  readonly isOpen: boolean;
+}
+
+/** A row of its own, so that moving the focus draws two rows again and not the table. */
+function Row({ row, isOpen, currentId, ...context }: RowProps) {
+  const isCurrent = useComputed(() => currentId.value === row.id).value;
+  return (
+    <tr
+      data-row={row.id}
+      data-open={isOpen || undefined}
+      onClick={(event) => openRow(event, reportHref(context.state, row.id))}
+    >
+      {row.getVisibleCells().map((cell) => (
+        <td key={cell.id} class={`column-${cell.column.id}`}>
+          {cells[cell.column.id as ColumnId](row.original, { ...context, isCurrent })}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+interface CellContext extends RowContext {
+  readonly isCurrent: boolean;
 }
 
 const cells: { readonly [Id in ColumnId]: (record: Subscription, context: CellContext) => preact.ComponentChildren } = {

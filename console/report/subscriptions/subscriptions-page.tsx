@@ -18,6 +18,7 @@ import {
   isSame,
   link,
   loaded,
+  openings,
   type Place,
   pending,
   refreshReport,
@@ -71,7 +72,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
   return (
     <>
       <Failure places={['filters']} />
-      <RefreshOffer load={shown.loadedAt} onRefresh={() => refreshReport('above')} />
+      <RefreshOffer load={openings.value} onRefresh={() => refreshReport('above')} />
       <ReportBar report={shown} width={width} isStale={isFailed} />
       <Failure places={['above']} />
       <ReportRows

@@ -1,4 +1,5 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { useShortcuts } from '../../ui/keyboard.tsx';
 import { strings } from '../strings.ts';
 import { currentMemory, type LoadedReport } from './report-store.ts';
@@ -15,9 +16,8 @@ const links = (root: HTMLElement): HTMLElement[] => [...root.querySelectorAll<HT
 export function useRows({ page, place }: LoadedReport) {
   const root = useRef<HTMLDivElement>(null);
   const hadFocus = useRef(false);
-  const [currentId, setCurrentId] = useState<string | undefined>();
-  const first = page.records[0]?.id;
-  const current = page.records.some(({ id }) => id === currentId) ? currentId : first;
+  const currentId = useSignal<string | undefined>(undefined);
+  if (!page.records.some(({ id }) => id === currentId.peek())) currentId.value = page.records[0]?.id;
   useLayoutEffect(() => {
     const { current: rows } = root;
     if (rows === null) return;
@@ -32,11 +32,11 @@ export function useRows({ page, place }: LoadedReport) {
   useShortcuts(shortcuts);
   return {
     root,
-    current,
+    currentId,
     onFocusIn: (event: FocusEvent) => {
       hadFocus.current = true;
       const id = (event.target as HTMLElement).closest<HTMLElement>('[data-row]')?.dataset.row;
-      if (id !== undefined) setCurrentId(id);
+      if (id !== undefined) currentId.value = id;
       const memory = currentMemory();
       if (memory !== undefined) memory.focusedId = id;
     },

@@ -1,0 +1,356 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { createFilledTenant } from '../support/console-tenant.ts';
+import { engines } from '../support/engines.ts';
+import { startService, type TestClient, type TestService } from '../support/service.ts';
+
+const longName = `Long ${'name '.repeat(39)}`.trim();
+const names = [longName, 'خطة أوروبا ٥ جيجابايت، ٣٠ يومًا', '🌍 Global 🚀', '<script>alert(1)</script>'];
+
+describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
+  let service: TestService;
+  let browser: Browser;
+  let clients: Readonly<Record<'acme' | 'empty' | 'large', TestClient>>;
+  let context: BrowserContext;
+  let page: Page;
+
+  beforeAll(async () => {
+    service = await startService(await engines[0].openTestStore());
+    const acme = await createFilledTenant(service, 'acme', 300, (row, index) => ({
+      ...row,
+      email: index < 3 ? 'ada@example.com' : row.email,
+      product: { ...row.product, name: names[index % 40] ?? row.product.name },
+    }));
+    clients = {
+      acme,
+      empty: await service.createClient(await service.createTenant('empty')),
+      large: await createFilledTenant(service, 'large', 100_000),
+    };
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+  afterEach(() => context.close());
+
+  /** Opens a path as the client of a tenant. */
+  async function open(path: string, tenant: keyof typeof clients = 'acme', options = {}): Promise<void> {
+    context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    page = await context.newPage();
+    await context.request.post(`${service.url}/console/session`, {
+      data: clients[tenant],
+      headers: { origin: service.url },
+    });
+    await page.goto(service.url + path);
+  }
+
+  const rows = (): Locator =>
+    page
+      .getByRole('table', { name: 'Subscriptions' })
+      .getByRole('row')
+      .filter({ has: page.getByRole('link') });
+  const hrefs = (): Promise<string[]> =>
+    rows()
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+  const sentence = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+  const search = (): string => new URL(page.url()).search;
+
+  test('a filter is added, edited and removed by keyboard, and is part of the link', async () => {
+    await open('/console/subscriptions');
+    await sentence('300 subscriptions, newest first');
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Filter by' }).fill('depl');
+    await page.keyboard.press('Enter');
+    await sentence(/^\d+ subscriptions, newest first, status Depleted$/);
+    expect(search()).toBe('?status=DEPLETED');
+    expect(await rows().count()).toBe(await rows().getByText('Depleted').count());
+
+    await page.getByRole('button', { name: 'Status: Depleted', exact: true }).press('Enter');
+    const active = page.getByRole('checkbox', { name: 'Active' });
+    await active.focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Enter');
+    await sentence(/status Depleted or Active$/);
+    expect(search()).toBe('?status=DEPLETED,ACTIVE');
+
+    await page.getByRole('button', { name: 'Status: Depleted, Active', exact: true }).press('Delete');
+    await sentence('300 subscriptions, newest first');
+    expect(search()).toBe('');
+    expect(
+      await page.getByRole('button', { name: 'Filter', exact: true }).evaluate((it) => it === document.activeElement),
+    ).toBe(true);
+  });
+
+  test('a value that the service would reject is not sent, and its rule stands beside the field', async () => {
+    await open('/console/subscriptions');
+    await sentence('300 subscriptions, newest first');
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.keyboard.press('/');
+    await page.getByRole('option', { name: 'ICCID' }).click();
+    await page.getByRole('textbox', { name: 'ICCID' }).fill('8944 50');
+    await page.keyboard.press('Enter');
+    await page.getByText('Must be 15 to 22 digits, such as 8944500102198304826').waitFor();
+    expect(requests).toEqual([]);
+  });
+
+  test('products are found by name, with their counts', async () => {
+    await open('/console/subscriptions?status=ACTIVE');
+    await sentence(/status Active$/);
+    await page.keyboard.press('/');
+    await page.getByRole('option', { name: 'Product' }).click();
+    await page.getByRole('combobox', { name: 'Product' }).fill('japan');
+    const option = page.getByRole('option', { name: /Japan/ }).first();
+    const [, name, count] = /^(.*?)(\d+)$/.exec((await option.textContent()) ?? '') ?? [];
+    await option.click();
+    await sentence(new RegExp(`^${count} subscriptions?, newest first, status Active, product `));
+    expect(await page.getByRole('button', { name: `Product: ${name}`, exact: true }).count()).toBe(1);
+  });
+
+  test('headers sort, and Back and Forward restore rows and focus', async () => {
+    await open('/console/subscriptions');
+    await sentence('300 subscriptions, newest first');
+    const before = await hrefs();
+    const header = page.getByRole('columnheader', { name: 'Ends' });
+    await header.getByRole('button').click();
+    await sentence('300 subscriptions, earliest end first');
+    expect(await header.getAttribute('aria-sort')).toBe('ascending');
+    expect(search()).toBe('?sort=expirationDate');
+    expect(await hrefs()).not.toEqual(before);
+    await rows().nth(4).getByRole('link').focus();
+    await page.keyboard.press(']');
+    await page
+      .getByRole('textbox', { name: 'Page' })
+      .first()
+      .and(page.locator('[value="2"]'))
+      .waitFor()
+      .catch(() => undefined);
+    await page.waitForURL('**/console/subscriptions?sort=expirationDate&page=2');
+
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.goBack();
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest('tr')?.rowIndex)).toBe(5);
+    await page.goBack();
+    await sentence('300 subscriptions, newest first');
+    expect(await hrefs()).toEqual(before);
+    await page.goForward();
+    await sentence('300 subscriptions, earliest end first');
+    expect(requests.filter((url) => url.includes('/v1/subscription?'))).toEqual([]);
+  });
+
+  test('neighbouring pages are requested by cursor, and any page can be jumped to', async () => {
+    await open('/console/subscriptions?size=50');
+    await sentence('300 subscriptions, newest first');
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    const seen = await hrefs();
+    for (let turn = 2; turn <= 6; turn += 1) {
+      await page.getByRole('button', { name: 'Next page' }).first().click();
+      await page.waitForURL(`**&page=${turn}`);
+      await expect.poll(async () => (await hrefs()).some((name) => seen.includes(name))).toBe(false);
+      seen.push(...(await hrefs()));
+    }
+    expect(new Set(seen.map((href) => href.split('?')[0])).size).toBe(300);
+    expect(requests.filter((url) => url.includes('/subscription?') && !url.includes('cursor='))).toEqual([]);
+
+    const field = page.getByRole('textbox', { name: 'Page' }).first();
+    await field.fill('7');
+    await field.press('Enter');
+    await page.getByText('Enter a whole number from 1 to 6').waitFor();
+    await field.fill('2');
+    await field.press('Enter');
+    await page.waitForURL('**/console/subscriptions?size=50&page=2');
+    await expect.poll(hrefs).toContain(seen[50]?.replace('page=2', 'page=2'));
+  });
+
+  test('a page past the last one says how many there are', async () => {
+    await open('/console/subscriptions?size=100&page=9');
+    await page.getByRole('heading', { name: 'Page 9 does not exist' }).waitFor();
+    await page.getByRole('button', { name: 'Go to the last page' }).click();
+    await page.waitForURL('**/console/subscriptions?size=100&page=3');
+    await expect.poll(() => rows().count()).toBe(100);
+  });
+
+  test('a link with an unknown or invalid parameter names it and shows no rows', async () => {
+    const requests: string[] = [];
+    await open('/console/exports');
+    page.on('request', (request) => requests.push(request.url()));
+    await page.goto(`${service.url}/console/subscriptions?stauts=ACTIVE&iccid=12&page=1&page=2`);
+    const alert = page.getByRole('alert');
+    await alert.getByText("did you mean 'status'?").waitFor();
+    expect(await alert.getByRole('listitem').count()).toBe(3);
+    expect(await page.getByRole('table').count()).toBe(0);
+    expect(requests.filter((url) => url.includes('connect-api'))).toEqual([]);
+    // a value that only the service can judge
+    await page.goto(`${service.url}/console/subscriptions?size=5000`);
+    await page.getByText(/'size': it must be an integer from 1 to 1000/).waitFor();
+    expect(await page.getByRole('table').count()).toBe(0);
+  });
+
+  test('an address is in no URL, is asked for after a reload, and is kept for Back', async () => {
+    await open('/console/subscriptions');
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    page.on('framenavigated', (frame) => urls.push(frame.url()));
+    await sentence('300 subscriptions, newest first');
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Filter by' }).fill('ada@example.com');
+    await page.keyboard.press('Enter');
+    await sentence('3 subscriptions, newest first, subscriber ada@example.com');
+    expect(search()).toBe('?email=hidden');
+    await page.getByRole('columnheader', { name: 'Ends' }).getByRole('button').click();
+    await sentence('3 subscriptions, earliest end first, subscriber ada@example.com');
+    await page.goBack();
+    await sentence('3 subscriptions, newest first, subscriber ada@example.com');
+
+    await page.reload();
+    await page.getByRole('heading', { name: 'Whose subscriptions?' }).waitFor();
+    expect(await page.getByRole('table').count()).toBe(0);
+    await page.getByRole('textbox', { name: 'Email or subscriber' }).fill('ada@example.com');
+    await page.keyboard.press('Enter');
+    await sentence('3 subscriptions, newest first, subscriber ada@example.com');
+    expect(urls.filter((url) => url.includes('ada'))).toEqual([]);
+    expect(service.logText()).not.toContain('ada@');
+  });
+
+  test('after an error the old rows are grey and dated, and trying again replaces them', async () => {
+    await open('/console/subscriptions');
+    await sentence('300 subscriptions, newest first');
+    await context.setOffline(true);
+    await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
+    await page.getByText(/^as of \d\d:\d\d$/).waitFor();
+    const alert = page.getByRole('alert');
+    await alert.getByText('Correlation id').waitFor();
+    await sentence('300 subscriptions, newest first'); // still what the rows are
+    await context.setOffline(false);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await sentence('300 subscriptions, oldest first');
+    expect(await page.getByText(/^as of/).count()).toBe(0);
+  });
+
+  test('the response to an overtaken request is never shown', async () => {
+    await open('/console/subscriptions');
+    await sentence('300 subscriptions, newest first');
+    const held = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    await page.route('**/v1/subscription?**status=EXPIRED**', async (route) => {
+      arrived.resolve();
+      await held.promise;
+      await route.continue().catch(() => undefined); // it was aborted
+    });
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Filter by' }).fill('expired');
+    await page.keyboard.press('Enter');
+    await arrived.promise;
+    await page.getByRole('button', { name: 'Status: Expired', exact: true }).press('Delete');
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Filter by' }).fill('active');
+    await page.getByRole('option', { name: 'Status: Active' }).click();
+    await sentence(/status Active$/);
+    held.resolve();
+    await page.unrouteAll({ behavior: 'wait' });
+    expect(await rows().count()).toBe(await rows().getByText('Active').count());
+  });
+
+  test('a tenant without records is told how to import, not to loosen filters', async () => {
+    await open('/console/subscriptions', 'empty');
+    await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
+    await page.getByText('subreport import').waitFor();
+  });
+
+  test('filters that match nothing say which one to remove and what that gives', async () => {
+    await open('/console/subscriptions?status=NOT_YET_KNOWN&auto-renew=true');
+    await page.getByRole('heading', { name: 'No subscription matches these filters' }).waitFor();
+    const without = page.getByRole('button', { name: /^Without Status: NOT_YET_KNOWN: \d+ subscriptions$/ });
+    const [count] = /\d+ subscriptions$/.exec((await without.textContent()) ?? '') ?? [];
+    await without.click();
+    await sentence(`${count}, newest first, that renew`);
+  });
+
+  test('rows are reached by keyboard; Enter opens the record beside them and Esc returns to the row', async () => {
+    await open('/console/subscriptions?size=50');
+    await sentence('300 subscriptions, newest first');
+    for (const key of ['j', 'j', 'ArrowDown', 'k']) await page.keyboard.press(key);
+    const row = rows().nth(1).getByRole('link');
+    expect(await row.evaluate((link) => link === document.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    const id = decodeURIComponent((await row.getAttribute('href'))?.split(/[/?]/)[3] ?? '');
+    await page.getByRole('complementary').getByText(id).first().waitFor();
+    expect(page.url()).toMatch(/\/console\/subscriptions\/[^/?]+\?size=50$/);
+    await page.keyboard.press('Escape');
+    await page.waitForURL('**/console/subscriptions?size=50');
+    await expect.poll(() => row.evaluate((link) => link === document.activeElement)).toBe(true);
+  });
+
+  test('a column that was hidden stays hidden after a reload', async () => {
+    await open('/console/subscriptions');
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Device' }).uncheck();
+    await page.reload();
+    await page.getByRole('columnheader', { name: 'Product' }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Device' }).count()).toBe(0);
+  });
+
+  test('no width from 360 px to 4K scrolls sideways, with long, right-to-left and hostile names', async () => {
+    await open('/console/subscriptions?size=50&status=ACTIVE,DEPLETED,EXPIRED,PENDING&auto-renew=false');
+    for (const width of [360, 390, 640, 768, 1024, 1280, 1440, 1920, 3840]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), {
+          message: `${width} px`,
+        })
+        .toBeLessThanOrEqual(0);
+    }
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'the page has no accessibility problem in the %s theme',
+    async (colorScheme) => {
+      await open('/console/subscriptions?status=ACTIVE', 'acme', { colorScheme });
+      for (const width of [390, 768, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
+        expect([width, await faultsOf(page)]).toEqual([width, []]);
+      }
+      await page.keyboard.press('/');
+      await page.getByRole('listbox').waitFor();
+      expect(['list of filters', await faultsOf(page)]).toEqual(['list of filters', []]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Status: Active', exact: true }).click();
+      await page.getByRole('checkbox').first().waitFor();
+      expect(['editor', await faultsOf(page)]).toEqual(['editor', []]);
+    },
+  );
+
+  test('with 100,000 records a page of 200 rows takes at most two long tasks', async () => {
+    await open('/console/subscriptions?size=200', 'large');
+    await sentence('100,000 subscriptions, newest first');
+    await page.evaluate(() => {
+      const counter = window as unknown as { longTasks: number };
+      counter.longTasks = 0;
+      new PerformanceObserver((list) => {
+        counter.longTasks += list.getEntries().length;
+      }).observe({ type: 'longtask' });
+    });
+    for (let turn = 2; turn <= 6; turn += 1) {
+      await page.keyboard.press(']');
+      await page.waitForURL(`**&page=${turn}`);
+      await expect.poll(() => page.getByRole('textbox', { name: 'Page' }).first().inputValue()).toBe(String(turn));
+    }
+    expect(await rows().count()).toBe(200);
+    expect(await page.evaluate(() => (window as unknown as { longTasks: number }).longTasks)).toBeLessThanOrEqual(10);
+  });
+});
+
+/** The rules of axe that the page breaks, with the elements. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
+  const { violations } = await axe.analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
