@@ -14,7 +14,7 @@ const text = strings.subscriptions;
 
 /** What is wrong with a link. No rows are shown: without the faulty filter there would be more. */
 export const BadLink = ({ faults }: { faults: readonly Fault[] }) => (
-  <div role="alert">
+  <div role="alert" class="bad-link">
     <EmptyState icon={Link2Off} title={text.badLink.title} text={text.badLink.text}>
       <ul class="link-faults">
         {faults.map((fault) => (
