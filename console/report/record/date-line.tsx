@@ -1,6 +1,7 @@
 import type { Subscription } from '../../../src/client/index.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { strings } from '../strings.ts';
+import { describeEnd } from '../subscriptions/describe-end.ts';
 import { placeDates } from './place-dates.ts';
 
 const text = strings.record;
@@ -27,6 +28,7 @@ export function DateLine({ record, now }: { record: Subscription; now: Date }) {
         {dates.map(({ name, at }) => (
           <li key={name} data-name={name}>
             <span class="date-line-name">{name === 'expirationDate' && at < now ? text.ended : text.dates[name]}</span>
+            {name === 'expirationDate' && <span class="soft">{describeEnd(record.expirationDate, now.getTime())}</span>}
             <DateTime value={at} />
           </li>
         ))}
