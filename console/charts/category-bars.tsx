@@ -49,10 +49,9 @@ function Drawing({ title, description, categories, width }: CategoryBarsProps & 
             return (
               <Bar key={key} bars={bars} index={index} text={text} href={href}>
                 <rect class="chart-hit" y={y} width={width} height={rowHeight} />
-                {/* biome-ignore lint/a11y/noSvgWithoutTitle: a box that clips its text */}
-                <svg class="chart-label" y={y} width={width - count.length * digitWidth - valueGap} height="22">
-                  <text y="17">{label}</text>
-                </svg>{' '}
+                <foreignObject y={y} width={Math.max(0, width - count.length * digitWidth - valueGap)} height="22">
+                  <div class="chart-label">{label}</div>
+                </foreignObject>{' '}
                 <text class="chart-value" x={width} y={y + 17} text-anchor="end">
                   {count}
                 </text>

@@ -62,12 +62,19 @@ async function takeAll(browser: Browser, service: DemoService, name: Picture['co
 async function take(page: Page, picture: Picture, theme: string, width: number): Promise<void> {
   const folder = join(values.out, picture.console);
   mkdirSync(folder, { recursive: true });
-  await page.setViewportSize({ width, height: width < 768 ? 844 : 900 });
-  // a page that follows its width draws in the next frame
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  const least = width < 768 ? 844 : 900;
+  await resize(page, width, least);
+  // the whole page in one window: what is fixed to its edges is drawn once, at the edges
+  await resize(page, width, Math.max(least, await page.evaluate(() => document.documentElement.scrollHeight)));
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   if (wide > 0) fault(picture, theme, `at ${width} px it is ${wide} px wider than the window`);
-  await page.screenshot({ path: join(folder, `${picture.name}-${width}-${theme}.png`), fullPage: true });
+  await page.screenshot({ path: join(folder, `${picture.name}-${width}-${theme}.png`) });
+}
+
+async function resize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height });
+  // a page that follows its width draws in the next frame
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
 }
 
 function fault(picture: Picture, theme: string, text: string): void {
