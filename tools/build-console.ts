@@ -32,7 +32,7 @@ interface BuiltScript extends BuiltFile {
 }
 
 /** The page that each console shows first. */
-const firstPages = { report: 'overview/overview-page.tsx', operator: 'tenants/tenants-page.tsx' } as const;
+const firstPages = { report: 'overview/overview-page.tsx', operator: 'health/health-page.tsx' } as const;
 
 export type ConsoleName = keyof typeof firstPages;
 

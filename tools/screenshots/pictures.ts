@@ -78,18 +78,20 @@ export const pictures: readonly Picture[] = [
     },
   },
   { name: 'sign-in', console: 'operator', path: '/console/', isSignedOut: true },
-  { name: 'tenants', console: 'operator', path: '/console/' },
+  { name: 'health', console: 'operator', path: '/console/' },
+  { name: 'tenants', console: 'operator', path: '/console/tenants' },
   { name: 'tenant', console: 'operator', path: '/console/tenants/demo' },
   { name: 'clients', console: 'operator', path: '/console/clients' },
   { name: 'imports', console: 'operator', path: '/console/imports' },
   { name: 'keys', console: 'operator', path: '/console/keys' },
   { name: 'audit', console: 'operator', path: '/console/audit' },
-  { name: 'health', console: 'operator', path: '/console/health' },
+  { name: 'operators', console: 'operator', path: '/console/operators' },
+  { name: 'settings', console: 'operator', path: '/console/settings' },
 ];
 
 /** The pictures of the README, in the light theme. */
 export const readmePictures: readonly Picture[] = pictures.filter(
   ({ name, console }) =>
     (console === 'report' && ['overview', 'subscriptions'].includes(name)) ||
-    (console === 'operator' && name === 'tenants'),
+    (console === 'operator' && name === 'tenant'),
 );
