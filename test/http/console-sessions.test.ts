@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { deleteClientById, editClient } from '../../src/auth/edit-client.ts';
 import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
 import { listClientSessions, revokeSession, revokeTokens } from '../../src/auth/revoke-client-tokens.ts';
-import type { Store, TenantId } from '../../src/storage/store.ts';
+import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
+import { beginHistory } from '../../src/storage/tables/history.ts';
 import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { ownPage, signIn, signInWith, type TestSession } from '../support/console-session.ts';
@@ -261,6 +262,7 @@ describe.each(engines)('sessions of the console on $engine', ({ openTestStore })
         await revokeTokens(another, now(), id);
       },
     ],
+    ['a restore', () => beginHistory(another, now())],
     ['disabling the client', (id) => disableClientById(another, now(), id)],
     ['removing its scope', (id) => editClient(another, now(), id, { scopes: ['subscription:write'] })],
     ['removing its grant', (id) => editClient(another, now(), id, { grants: ['refresh_token'] })],
@@ -270,6 +272,15 @@ describe.each(engines)('sessions of the console on $engine', ({ openTestStore })
     const session = await signIn(service.url, own);
     expect((await session.send(`${report}?size=1`)).status).toBe(200);
     await revoke(own.client_id);
+    await expectEnded(session, 'signed out or revoked');
+  });
+
+  test('a sign-in that is stored only after its client was revoked gives no session', async () => {
+    const own = await service.createClient(tenant);
+    const session = await signIn(service.url, own);
+    await revokeTokens(another, now(), own.client_id);
+    const restore = 'update refresh_family set revoked_at = null where client_id = $1';
+    await another.writeDirectory([directoryStatement(restore, [own.client_id])]);
     await expectEnded(session, 'signed out or revoked');
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperatorScope } from '../../src/contract/scope.ts';
 import { createOperator, revokeOperator } from '../../src/operator/operators.ts';
+import { beginHistory } from '../../src/storage/tables/history.ts';
 import { deleteEndedOperatorSessions } from '../../src/storage/tables/operator-session.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
@@ -114,6 +115,12 @@ describe.each(engines)("sessions of the operator's console on $engine", ({ openT
     expect((await last.send('GET', tenants)).status).toBe(200);
     clock.seconds += 1;
     expect(await statesOf(last)).toEqual(ended('signed out or revoked'));
+  });
+
+  test('a restore ends every session', async () => {
+    const session = await signInNew('operator:read');
+    await beginHistory(opened.store, clock.seconds);
+    expect(await statesOf(session)).toEqual(ended('it has ended'));
   });
 
   test('a session that is not used for 30 minutes ends, and requests in the background do not use it', async () => {

@@ -59,12 +59,17 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
   const ownOrigin = new URL(publicUrl).origin;
   const cookie = createSessionCookie('subreport-console', publicUrl.startsWith('https:'));
 
-  /** Returns the session of a request, which is read when it is its turn. */
-  const find = async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleSession> => {
+  /** Returns the session id of a request, when it is its turn to look it up. */
+  const readId = async (request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> => {
     requireOwnPage(request, ownOrigin);
     const id = cookie.read(request);
     // invented ids must not keep the store from other clients
     if (id !== undefined) await takeTurn(queue, oauthFlow(request.ip), request, reply);
+    return id;
+  };
+
+  const find = async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleSession> => {
+    const id = await readId(request, reply);
     const session = await useConsoleSession(withinRequest(auth, request), id, isBackground(request))
       .catch(rejectSession(request, signInMethods))
       .finally(() => request.endTurn?.());
@@ -93,7 +98,7 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
     const { id, session } = await beginConsoleSession(withinRequest(auth, request), client, cookie.read(request));
     cookie.write(reply, id);
     auditRequest(request, { outcome: 'accepted', family: session.family });
-    return describe(session);
+    return describe(session, auth.settings);
   };
 
   const signIn = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -106,8 +111,7 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
   };
 
   const signOut = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    requireOwnPage(request, ownOrigin);
-    const id = cookie.read(request);
+    const id = await readId(request, reply);
     const ended = id === undefined ? undefined : await endConsoleSession(withinRequest(auth, request), id);
     cookie.clear(reply);
     if (ended !== undefined) {
@@ -117,20 +121,16 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
     return reply.code(204).send();
   };
 
-  const describe = ({ clientId, tenant, expiresAt, endsAt }: ConsoleSession): ConsoleSessionBody => ({
-    client_id: clientId,
-    tenant,
-    idle_seconds: auth.settings.sessionIdleSeconds,
-    expires_at: formatInstant(expiresAt),
-    ends_at: formatInstant(endsAt),
-  });
-
   app.register(async (scope) => {
     acceptJsonBodies(scope);
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
     const { path: url } = consoleOperations.signIn;
     scope.route({ method: 'POST', url, bodyLimit: bodyBytesMax, handler: signIn });
-    scope.route({ method: 'GET', url, handler: async (request, reply) => describe(await find(request, reply)) });
+    scope.route({
+      method: 'GET',
+      url,
+      handler: async (request, reply) => describe(await find(request, reply), auth.settings),
+    });
     scope.route({ method: 'DELETE', url, handler: signOut });
   });
   return { authorize: async (request, reply) => accessOf(await find(request, reply)), begin };
@@ -142,4 +142,15 @@ const accessOf = ({ clientId, tenant, rateLimit }: Omit<Access, 'expiresAt'>): A
   tenant,
   rateLimit,
   expiresAt: 0,
+});
+
+const describe = (
+  { clientId, tenant, expiresAt, endsAt }: ConsoleSession,
+  { sessionIdleSeconds }: OauthServing['auth']['settings'],
+): ConsoleSessionBody => ({
+  client_id: clientId,
+  tenant,
+  idle_seconds: sessionIdleSeconds,
+  expires_at: formatInstant(expiresAt),
+  ends_at: formatInstant(endsAt),
 });
