@@ -4,7 +4,8 @@ const format = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
   hour: '2-digit',
   minute: '2-digit',
+  timeZoneName: 'short',
 });
 
-/** When a visit ended, in the reader's own time zone: "20 Nov 2026, 14:02". */
+/** When a visit ended, in the reader's own time zone, which it names: "20 Nov 2026, 14:02 CET". */
 export const formatVisit = (at: number): string => format.format(at);

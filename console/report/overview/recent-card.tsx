@@ -6,7 +6,7 @@ import { describeChanges } from '../changes/describe-changes.ts';
 import type { RecentChangesState } from '../changes/use-recent-changes.ts';
 import { strings } from '../strings.ts';
 
-const shownMax = 5;
+const shownMax = 3;
 const height = 160;
 
 /** The newest changes since the last visit. */
