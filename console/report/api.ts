@@ -1,17 +1,25 @@
+import { signal } from '@preact/signals';
 import { Api } from '../../src/client/api.ts';
 import { createReader } from '../../src/client/client.ts';
 import { systemClock } from '../../src/client/clock.ts';
+import type { RetryEvent } from '../../src/client/options.ts';
 import { Sender } from '../../src/client/sender.ts';
 import { session } from './session/session.ts';
 
 /** The largest delay of a timer. The session limits how long a response may take to begin. */
 const noTimeoutMs = 2_147_483_647;
 
+/** The last request that is sent again after a wait, and when the wait began. */
+export const lastRetry = signal<(RetryEvent & { readonly at: number }) | undefined>(undefined);
+
 const senderWith = (headers: Readonly<Record<string, string>>): Sender =>
   new Sender(
     {
       allowHttp: window.location.protocol === 'http:',
       timeoutMs: noTimeoutMs,
+      onRetry: (event) => {
+        lastRetry.value = { ...event, at: Date.now() };
+      },
       fetch: (input, init = {}) =>
         session.fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers } }),
     },

@@ -227,6 +227,29 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     expect(await page.getByText(/^as of/).count()).toBe(0);
   });
 
+  test('while the service limits requests, the page says why and for how long it waits', async () => {
+    await open('/console/subscriptions');
+    await sentence('300 subscriptions, newest first');
+    await page.route('**/v1/subscription?**', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'retry-after': '30', 'content-type': 'application/problem+json' },
+        json: {
+          type: 'TOO_MANY_REQUESTS',
+          status: 429,
+          title: 'Too many requests',
+          detail: 'Cannot accept the request',
+          messages: ['Cannot accept the request'],
+          errors: [],
+          correlation_id: 'busy-1',
+        },
+      }),
+    );
+    await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
+    await page.getByRole('alert').getByText('busy-1').waitFor();
+    await page.getByText(/^Trying again in \d+ s$/).waitFor();
+  });
+
   test('the response to an overtaken request is never shown', async () => {
     await open('/console/subscriptions');
     await sentence('300 subscriptions, newest first');

@@ -26,6 +26,7 @@ export type Place = 'filters' | 'above' | 'below';
 export interface PendingReport {
   readonly state: ReportState;
   readonly place: Place;
+  readonly correlationId: string;
   /** Why it failed; absent while it is in progress. */
   readonly error?: unknown;
 }
@@ -123,9 +124,10 @@ async function load(state: ReportState, place: Place): Promise<void> {
   controller = new AbortController();
   const { signal } = controller;
   const memory = memories.current;
-  pending.value = { state, place };
+  const correlationId = newCorrelationId();
+  pending.value = { state, place, correlationId };
   try {
-    const page = await reports.subscriptions(positioned(state), { signal }).page();
+    const page = await reports.subscriptions(positioned(state), { signal, correlationId }).page();
     if (signal.aborted) return;
     batch(() => {
       pending.value = undefined;
@@ -134,9 +136,13 @@ async function load(state: ReportState, place: Place): Promise<void> {
       if (memory !== undefined) memory.loaded = loaded.value;
     });
   } catch (error) {
-    if (!signal.aborted) pending.value = { state, place, error };
+    if (!signal.aborted) pending.value = { state, place, correlationId, error };
   }
 }
+
+/** 16 random bytes: `crypto.randomUUID` is missing in pages that were loaded over http. */
+const newCorrelationId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /**
  * The query of a state. The pages beside the one on screen are requested by cursor, so that walking

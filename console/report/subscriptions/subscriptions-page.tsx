@@ -25,6 +25,7 @@ import {
   reportHref,
   subscriptionsPath,
 } from './report-store.ts';
+import { RetryNote } from './retry-note.tsx';
 import { BadLink, EmailPrompt } from './unusable-link.tsx';
 import { useWidth } from './use-width.ts';
 
@@ -67,7 +68,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
   const asked = pending.value;
   const isFailed = asked !== undefined && 'error' in asked;
   if (shown === undefined || width === 0)
-    return isFailed ? <Failure places={['filters', 'above', 'below']} /> : <RowsSkeleton />;
+    return isFailed ? <Failure places={['filters', 'above', 'below']} /> : <FirstLoad />;
   const hasPages = shown.page.totalPages > 1;
   return (
     <>
@@ -75,6 +76,7 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
       <RefreshOffer load={openings.value} onRefresh={() => refreshReport('above')} />
       <ReportBar report={shown} width={width} isStale={isFailed} />
       <Failure places={['above']} />
+      <RetryNote />
       <ReportRows
         report={shown}
         width={width}
@@ -87,6 +89,13 @@ function ReportBody({ width, openId }: { width: number; openId: string | undefin
     </>
   );
 }
+
+const FirstLoad = () => (
+  <>
+    <RetryNote />
+    <RowsSkeleton />
+  </>
+);
 
 /** Why the page could not be loaded, beside what asked for it. */
 function Failure({ places }: { places: readonly Place[] }) {
