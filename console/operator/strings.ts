@@ -301,6 +301,7 @@ export const strings = {
       checked: 'Checked, nothing was changed',
       loaded: 'Import ended',
       failed: 'Rejected, nothing was changed',
+      strictRefused: (count: number) => `Nothing can be loaded: ${rows(count)} would be rejected.`,
     },
   },
   keys: {
@@ -345,7 +346,7 @@ export const strings = {
     correlationId: 'Correlation id',
     since: 'From, UTC',
     until: 'Before, UTC',
-    timeHint: 'Such as 2026-05-01 08:00',
+    timeHint: 'Such as 2026-05-01',
     none: 'No entries',
     noneHint: 'No entry matches these filters.',
   },

@@ -160,15 +160,20 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     expect((await api('/tenants/acme')).records).toBe(20);
   });
 
-  test('all or nothing loads nothing with a rejected row, and lists it', async () => {
+  test('all or nothing offers no import with a rejected row', async () => {
     await page.getByLabel('All or nothing').check();
     await button('Check the file').click();
-    await page
-      .getByRole('alert')
-      .getByText(/every row must be valid: 1 of 21/)
-      .waitFor();
-    await page.getByRole('heading', { name: 'Rejected, nothing was changed' }).waitFor();
+    await page.getByText('Nothing can be loaded: 1 row would be rejected.').waitFor();
     expect(await button('Import 20 rows').count()).toBe(0);
+  });
+
+  test('a replacement with a rejected row is refused beside the button, and lists the row', async () => {
+    await page.getByLabel('Replace all records').check();
+    await button('Check the file').click();
+    const refusal = page.getByRole('alert').getByText(/every row must be valid.*: 1 of 21/);
+    await refusal.waitFor();
+    await page.getByRole('heading', { name: 'Rejected, nothing was changed' }).waitFor();
+    await page.getByRole('table', { name: 'Rejected rows' }).getByText('Line 21').waitFor();
   });
 
   test('a replacement says what it removes, and asks for the name of the tenant', async () => {
@@ -188,6 +193,8 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await confirm('acme', 'Erase for good');
     await page.getByText('2 records erased, 1 not found').waitFor();
     expect((await api('/tenants/acme')).records).toBe(13);
+    await open('tenants');
+    await page.getByRole('row', { name: /^acme 13 Ended .* 0 / }).waitFor();
   });
 
   test('the history of imports is filtered, and shows one with its rejected rows', async () => {

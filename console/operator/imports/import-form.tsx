@@ -67,7 +67,7 @@ export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
           >
             {texts.check}
           </ActionButton>
-          {isChecked && outcome !== undefined && canLoad(outcome) && (
+          {isChecked && outcome !== undefined && canLoad(mode, outcome) && (
             <Button
               variant="primary"
               icon={FileUp}
@@ -83,6 +83,9 @@ export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
       )}
       {state.kind === 'sending' && <ImportProgress isDryRun={state.isDryRun} sent={state.sent} onCancel={reset} />}
       {state.kind === 'failed' && <ErrorNote error={state.error} />}
+      {isChecked && mode === 'strict' && state.outcome.counts.rejected > 0 && (
+        <p class="warning-note">{texts.strictRefused(state.outcome.counts.rejected)}</p>
+      )}
       {outcome !== undefined && <Outcome outcome={outcome} title={titleOf(state)} />}
       {isAsking && outcome !== undefined && (
         <ConfirmDialog
@@ -101,8 +104,11 @@ export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
   );
 }
 
-/** A strict load or a replacement needs every row, which a successful dry run has proven. */
-const canLoad = ({ counts }: ImportOutcome): boolean => counts.accepted > 0 || counts.removed !== undefined;
+/** A replacement needs every row too, which a dry run that succeeded has proven. */
+function canLoad(mode: ImportMode, { counts }: ImportOutcome): boolean {
+  if (mode === 'replace') return true;
+  return counts.accepted > 0 && (mode === 'load' || counts.rejected === 0);
+}
 
 const ModeChoice = ({ mode, onChange }: { mode: ImportMode; onChange: (mode: ImportMode) => void }) => (
   <fieldset class="choices">

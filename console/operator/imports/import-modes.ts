@@ -9,3 +9,9 @@ export const flagsOf = (mode: ImportMode, allowEmpty: boolean): readonly LoadPar
   ...(mode === 'load' ? [] : [mode]),
   ...(mode === 'replace' && allowEmpty ? (['allow-empty'] as const) : []),
 ];
+
+/** The parameters of its dry run: a strict one would be a failure in the history. */
+export const dryRunFlagsOf = (mode: ImportMode, allowEmpty: boolean): readonly LoadParameter[] => [
+  ...flagsOf(mode === 'strict' ? 'load' : mode, allowEmpty),
+  'dry-run',
+];

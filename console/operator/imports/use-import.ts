@@ -4,7 +4,7 @@ import type { Import } from '../../../src/contract/operator-import.ts';
 import { RequestError } from '../../ui/request.ts';
 import { call, readRejectedRows } from '../call.ts';
 import { describeFile, type FileKind } from './describe-file.ts';
-import { flagsOf, type ImportMode } from './import-modes.ts';
+import { dryRunFlagsOf, flagsOf, type ImportMode } from './import-modes.ts';
 import { upload } from './upload.ts';
 
 /** What to import, and how. */
@@ -70,7 +70,7 @@ interface Sending extends ImportPlan {
 
 async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
   const { mode, allowEmpty, isDryRun } = sending;
-  const flags = [...flagsOf(mode, allowEmpty), ...(isDryRun ? (['dry-run'] as const) : [])];
+  const flags = isDryRun ? dryRunFlagsOf(mode, allowEmpty) : flagsOf(mode, allowEmpty);
   const { import_id: importId, errors, ...counts } = await upload({ ...sending, tenant, flags });
   return { importId, isDryRun, counts, rejectedLines: errors.map((row) => `${JSON.stringify(row)}\n`).join('') };
 }
