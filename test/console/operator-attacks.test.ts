@@ -1,0 +1,71 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
+import { operatorScopes } from '../../src/contract/scope.ts';
+import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
+import { freePort } from '../../tools/free-port.ts';
+import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { engines } from '../support/engines.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const script = '"><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>';
+
+describe.skipIf(!hasChromium)("attacks on the operator's console", () => {
+  let service: TestService;
+  let management: string;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    management = `http://127.0.0.1:${port}`;
+    service = await startService(await engines[0].openTestStore(), { MANAGEMENT_PORT: String(port) });
+    await service.createTenant('acme');
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.close();
+  });
+
+  test("HTML in rejected rows and in an operator's name is text on every page", async () => {
+    const token = generateOperatorToken();
+    const row = { id: 'hostile', name: `Op${script}`, scopes: [...operatorScopes], createdAt: 0, expiresAt: null };
+    await insertOperatorToken(service.store, row, hashOperatorToken(token));
+    const loaded = await fetch(`${management}/connect-api/v1/subscription?tenant=acme`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+      body: `${JSON.stringify({ id: script, [script]: script, status: script })}\n`,
+    });
+    const { import_id: importId } = (await loaded.json()) as { import_id?: string };
+    expect(importId).toBeDefined();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${management}/console/`);
+    await page.getByLabel(/token/i).first().fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: /^Account/ }).waitFor();
+    const paths = [
+      '',
+      'tenants',
+      'tenants/acme',
+      'clients',
+      'imports',
+      `imports/${importId}`,
+      'audit',
+      'operators',
+      'keys',
+    ];
+    for (const path of paths) {
+      await page.goto(`${management}/console/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      const found = await page.evaluate(() => [
+        'attacked' in window,
+        document.querySelectorAll('img, script:not([src]), [onerror], [href^="javascript:"]').length,
+      ]);
+      expect([path, ...found]).toEqual([path, false, 0]);
+      if (path === 'operators') expect(await page.getByText('Op"><img').count()).toBeGreaterThan(0);
+    }
+    await context.close();
+  });
+});
