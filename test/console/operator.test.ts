@@ -270,6 +270,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await open('keys');
     await button('Rotate a key').click();
     await inDialog('Rotate a key').click();
+    await dialog().waitFor({ state: 'detached' });
     await page.getByRole('table').getByText('Next').waitFor();
     await button('Rotate a key').click();
     await dialog().getByLabel('Purpose').selectOption('refresh');
