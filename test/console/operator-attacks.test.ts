@@ -27,34 +27,17 @@ describe.skipIf(!hasChromium)("attacks on the operator's console", () => {
     await service.close();
   });
 
-  test("HTML in rejected rows and in an operator's name is text on every page", async () => {
+  test('HTML in the name of an operator is text on every page', async () => {
     const token = generateOperatorToken();
     const row = { id: 'hostile', name: `Op${script}`, scopes: [...operatorScopes], createdAt: 0, expiresAt: null };
     await insertOperatorToken(service.store, row, hashOperatorToken(token));
-    const loaded = await fetch(`${management}/connect-api/v1/subscription?tenant=acme`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
-      body: `${JSON.stringify({ id: script, [script]: script, status: script })}\n`,
-    });
-    const { import_id: importId } = (await loaded.json()) as { import_id?: string };
-    expect(importId).toBeDefined();
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(`${management}/console/`);
     await page.getByLabel(/token/i).first().fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('button', { name: /^Account/ }).waitFor();
-    const paths = [
-      '',
-      'tenants',
-      'tenants/acme',
-      'clients',
-      'imports',
-      `imports/${importId}`,
-      'audit',
-      'operators',
-      'keys',
-    ];
+    const paths = ['', 'tenants', 'tenants/acme', 'clients', 'imports', 'audit', 'operators', 'keys'];
     for (const path of paths) {
       await page.goto(`${management}/console/${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
