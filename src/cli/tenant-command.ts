@@ -63,12 +63,12 @@ function addList(tenant: Command, output: Output): void {
     .action(async ({ json = false, ...choice }: JsonOption) => {
       const rows = await withOperations(choice, (call) => listAll(call, 'listTenants'));
       const cells = rows.map(
-        ({ tenant: name, created_at, records, revision, deleting_since, last_import_result, last_good_import_at }) => [
+        ({ tenant: name, created_at, records, revision, deleting_since, last_import, last_good_import_at }) => [
           name,
           created_at,
           String(records),
           deleting_since === null ? String(revision) : `being deleted since ${deleting_since}`,
-          last_import_result ?? '-',
+          last_import?.result ?? '-',
           last_good_import_at ?? '-',
         ],
       );

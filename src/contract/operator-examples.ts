@@ -1,7 +1,7 @@
 import type { AuditEntry } from './operator-audit.ts';
 import type { Client, ClientDetails, ClientSession } from './operator-client.ts';
 import type { DoctorResult } from './operator-doctor.ts';
-import type { Import } from './operator-import.ts';
+import type { Import, LastImport } from './operator-import.ts';
 import type { Key } from './operator-key.ts';
 import type { Setting } from './operator-setting.ts';
 import type { Tenant } from './operator-tenant.ts';
@@ -19,14 +19,21 @@ const operator: Operator = {
 
 const createdOperator: CreatedOperator = { ...operator, token: 'sro_Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCB0b2s' };
 
+const lastImport: LastImport = {
+  id: '01890a5d-ac96-774b-bcce-b302099a8057',
+  started_at: '2026-05-01T02:00:00Z',
+  ended_at: '2026-05-01T02:00:04Z',
+  result: 'failed',
+  rejected: 1,
+};
+
 const tenant: Tenant = {
   tenant: 'acme',
   created_at: '2026-05-01T08:00:00Z',
   records: 2000,
   revision: 7,
   deleting_since: null,
-  last_import_id: '01890a5d-ac96-774b-bcce-b302099a8057',
-  last_import_result: 'failed',
+  last_import: lastImport,
   last_good_import_at: '2026-04-30T02:00:09Z',
 };
 

@@ -32,7 +32,7 @@ export const importId = Type.String({
 });
 
 /** The result of an import. */
-export const importResult = word(importResults, 'How it ended; interrupted if its process was killed');
+const importResult = word(importResults, 'How it ended; interrupted if its process was killed');
 
 const tenant = Type.String({
   maxLength: 256,
@@ -63,13 +63,17 @@ const actor = Type.Object(
   { additionalProperties: false, description: 'Who started it' },
 );
 
+const startedAt = time('When it started');
+const endedAt = nullableTime('When it ended; null while it runs, and if it was interrupted');
+const rejectedCount = count('Invalid rows', 1);
+
 /** An import in the history. */
 export const Import = Type.Object(
   {
     id: importId,
     tenant,
-    started_at: time('When it started'),
-    ended_at: nullableTime('When it ended; null while it runs, and if it was interrupted'),
+    started_at: startedAt,
+    ended_at: endedAt,
     actor,
     address: nullableText(45, 'Network address of the caller; null for a command', null),
     via: word(['command', 'http'], 'How it was started'),
@@ -83,7 +87,7 @@ export const Import = Type.Object(
     error: nullableText(2_048, 'Why it failed', null),
     read: count('Rows read', 3),
     accepted: count('Valid rows', 2),
-    rejected: count('Invalid rows', 1),
+    rejected: rejectedCount,
     inserted: count('Records that were added', 2),
     updated: count('Records that were changed', 0),
     unchanged: count('Rows that equal the stored record', 0),
@@ -93,6 +97,19 @@ export const Import = Type.Object(
   { additionalProperties: false, description: 'An import in the history' },
 );
 export type Import = Static<typeof Import>;
+
+/** The newest import of a tenant. */
+export const LastImport = Type.Object(
+  {
+    id: importId,
+    started_at: startedAt,
+    ended_at: endedAt,
+    result: importResult,
+    rejected: rejectedCount,
+  },
+  { additionalProperties: false, description: 'An import in the history, in short' },
+);
+export type LastImport = Static<typeof LastImport>;
 
 const rejectedLines = Type.String({
   maxLength: 131_072,

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { wholeNumber } from './operator-count.ts';
-import { importId, importResult } from './operator-import.ts';
+import { LastImport } from './operator-import.ts';
 import { listOf, listParameters } from './operator-list.ts';
 import type { OperatorOperation } from './operator-operation.ts';
 import { nullableTime, time } from './operator-time.ts';
@@ -28,13 +28,8 @@ export const Tenant = Type.Object(
     records: wholeNumber('Number of its records', 2000),
     revision: wholeNumber('Grows with each change of its records', 7),
     deleting_since: nullableTime('When its deletion began; null unless it is being deleted'),
-    last_import_id: Type.Union([importId, Type.Null()], {
-      description: 'Id of its newest import, not counting dry runs; null if there was none',
-      examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
-    }),
-    last_import_result: Type.Union([importResult, Type.Null()], {
-      description: 'The result of that import; null if it is no longer in the history',
-      examples: ['ok'],
+    last_import: Type.Union([LastImport, Type.Null()], {
+      description: 'Its newest import, not counting dry runs; null if the history has none',
     }),
     last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
   },

@@ -25,7 +25,7 @@ export function addImportMetrics(registry: Registry, { countImports }: MeasuredI
   const read = createSampler(countImports, maxAgeMs);
   new Gauge({
     name: 'subreport_imports_last_day',
-    help: 'Imports that began in the last 24 hours, by how they were started and how they ended',
+    help: 'Imports without dry runs that began in the last 24 hours, by how they were started and how they ended',
     labelNames: ['via', 'result'],
     aggregator,
     registers,

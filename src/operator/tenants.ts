@@ -59,7 +59,8 @@ export const showTenant = async ({ store }: Pick<OperatorContext, 'store'>, name
 async function readLatest(store: Store, first = '', last = ''): Promise<ReadonlyMap<string, LatestImport>> {
   const read = () => listLatestImports(store, first, last);
   const rows = await read();
-  const current = (await interruptDead(store, rows)) ? await read() : rows;
+  const listed = rows.map(({ tenant, last }) => ({ tenant, result: last?.result ?? null }));
+  const current = (await interruptDead(store, listed)) ? await read() : rows;
   return new Map(current.map((row) => [row.tenant, row]));
 }
 

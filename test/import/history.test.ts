@@ -9,10 +9,17 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { describeImport } from '../../src/operator/describe-import.ts';
 import { describeTenant } from '../../src/operator/describe-tenant.ts';
 import { listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
-import { showTenant } from '../../src/operator/tenants.ts';
+import { listTenants, showTenant } from '../../src/operator/tenants.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { listLatestImports, putImport, readGoodImports } from '../../src/storage/tables/import-history.ts';
+import {
+  afterAllIds,
+  listLatestImports,
+  putImport,
+  readGoodImports,
+  removeImports,
+} from '../../src/storage/tables/import-history.ts';
 import { putRejections } from '../../src/storage/tables/import-rejection.ts';
+import { countImports } from '../../src/storage/tables/import-totals.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { startManagement } from '../support/management.ts';
@@ -161,20 +168,42 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(await goodAt()).toBeNull();
     const before = (await readGoodImports(store, nowSeconds())).tenantsByAge;
     await importText(tenant, rows.join('\n'));
-    const { endedAt, id } = await newest(tenant);
+    const { endedAt, startedAt, id } = await newest(tenant);
     expect(await listLatestImports(store, tenant, tenant)).toEqual([
-      { tenant, importId: id, result: 'ok', goodAt: endedAt },
+      { tenant, last: { id, startedAt, endedAt, result: 'ok', rejected: 0 }, goodAt: endedAt },
     ]);
-    expect(describeTenant(await showTenant(opened, tenant))).toMatchObject({
-      last_import_id: id,
-      last_import_result: 'ok',
-    });
     await importText(tenant, bad);
     expect(await goodAt()).toBe(endedAt);
     const { lastAt, tenantsByAge } = await readGoodImports(store, nowSeconds());
     expect([lastAt, tenantsByAge]).toEqual([endedAt, { ...before, hour: before.hour + 1, never: before.never - 1 }]);
     const later = (await readGoodImports(store, nowSeconds() + 30 * 3_600)).tenantsByAge;
     expect([later.hour, later.day, later.week, later.never]).toEqual([0, 0, before.hour + 1, before.never - 1]);
+  });
+
+  test('each tenant of a list has its last import in short, unless the history has dropped it', async () => {
+    const tenant = await makeTenant('short');
+    const last = async () => describeTenant(await showTenant(opened, tenant)).last_import;
+    await importText(tenant, [...rows, bad].join('\n'));
+    const { id, started_at, ended_at } = describeImport(await newest(tenant));
+    expect(await last()).toEqual({ id, started_at, ended_at, result: 'ok', rejected: 1 });
+    await importText(tenant, bad, '--strict', '--dry-run');
+    const listed = (await listTenants(opened, '', 100)).map(describeTenant);
+    expect(listed.find((each) => each.tenant === tenant)).toMatchObject({ last_import: { id } });
+    await putImport(store, { ...rowOf(tenant, Date.now()), result: 'running' });
+    expect(await last()).toMatchObject({ ended_at: null, result: 'interrupted', rejected: null });
+    await removeImports(store, tenant, afterAllIds, 10);
+    expect(await last()).toBeNull();
+  });
+
+  test('the imports of a day are counted without dry runs', async () => {
+    const tenant = await makeTenant('tried');
+    const failures = async () =>
+      (await countImports(store, '')).find(({ via, result }) => via === 'command' && result === 'failed')?.imports ?? 0;
+    const before = await failures();
+    await importText(tenant, bad, '--strict', '--dry-run');
+    expect(await failures()).toBe(before);
+    await importText(tenant, bad, '--strict');
+    expect(await failures()).toBe(before + 1);
   });
 
   test('drops imports after the days that it is kept, with their rejected rows, and no others', async () => {

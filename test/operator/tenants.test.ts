@@ -161,4 +161,4 @@ describe('tenants', () => {
   });
 });
 
-const noImport = { last_import_id: null, last_import_result: null, last_good_import_at: null };
+const noImport = { last_import: null, last_good_import_at: null };

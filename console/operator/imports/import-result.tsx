@@ -1,4 +1,5 @@
-import type { Import } from '../../../src/contract/operator-import.ts';
+import type { Import, LastImport } from '../../../src/contract/operator-import.ts';
+import { DateTime } from '../../ui/date-time.tsx';
 import { Link } from '../../ui/location.tsx';
 import { importPath } from '../parts/paths.ts';
 import { StateLabel } from '../parts/state-label.tsx';
@@ -6,21 +7,20 @@ import { strings } from '../strings.ts';
 
 const tones = { running: 'pending', ok: 'active', failed: 'danger', interrupted: 'depleted' } as const;
 
-type Result = Import['result'] | null;
-
 /** How an import ended, as a dot and a word. */
-export const ImportState = ({ result }: { result: Result }) => (
-  <StateLabel tone={result === null ? 'expired' : tones[result]}>
-    {result === null ? strings.imports.forgotten : strings.imports.results[result]}
-  </StateLabel>
+export const ImportState = ({ result }: { result: Import['result'] }) => (
+  <StateLabel tone={tones[result]}>{strings.imports.results[result]}</StateLabel>
 );
 
-/** The same as a link to the import; one that is no longer in the history has no page. */
-export const ImportResult = ({ id, result }: { id: string; result: Result }) =>
-  result === null ? (
-    <ImportState result={result} />
+/** How and when the last import of a tenant ended, with a link to it. */
+export const LastImportResult = ({ last, focusable }: { last: LastImport | null; focusable: boolean }) =>
+  last === null ? (
+    <span class="soft">{strings.tenants.noImport}</span>
   ) : (
-    <Link href={importPath(id)}>
-      <ImportState result={result} />
-    </Link>
+    <>
+      <Link href={importPath(last.id)}>
+        <ImportState result={last.result} />
+      </Link>{' '}
+      <DateTime value={last.ended_at ?? last.started_at} focusable={focusable} />
+    </>
   );

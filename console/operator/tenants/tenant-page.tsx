@@ -8,7 +8,7 @@ import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import { call } from '../call.ts';
 import { ClientsCard } from '../clients/clients-card.tsx';
 import { ImportForm } from '../imports/import-form.tsx';
-import { ImportResult } from '../imports/import-result.tsx';
+import { LastImportResult } from '../imports/import-result.tsx';
 import { ImportsCard } from '../imports/imports-card.tsx';
 import { Crumbs } from '../parts/crumbs.tsx';
 import { Figures } from '../parts/figures.tsx';
@@ -65,12 +65,7 @@ const TenantFigures = ({ tenant }: { tenant: Tenant }) => (
       { label: strings.records, value: formatCount(tenant.records) },
       {
         label: texts.lastImport,
-        value:
-          tenant.last_import_id === null ? (
-            texts.neverImported
-          ) : (
-            <ImportResult id={tenant.last_import_id} result={tenant.last_import_result} />
-          ),
+        value: <LastImportResult last={tenant.last_import} focusable />,
       },
       { label: texts.lastGoodImport, value: <DateTime value={tenant.last_good_import_at} /> },
       { label: strings.created, value: <DateTime value={tenant.created_at} /> },

@@ -110,12 +110,16 @@ export async function findImportRow(store: Store, id: string): Promise<ImportRow
   return row === undefined ? undefined : toImport(row);
 }
 
+/** An import in short. */
+export type LastImportRow = Pick<ImportRow, 'id' | 'startedAt' | 'endedAt' | 'result'> & {
+  readonly rejected: number | null;
+};
+
 /** A tenant's newest import, not counting dry runs. */
 export interface LatestImport {
   readonly tenant: string;
-  readonly importId: string;
   /** `null` if it is no longer in the history. */
-  readonly result: ImportResult | null;
+  readonly last: LastImportRow | null;
   /** When an import last ended without a rejected row, in UTC epoch seconds; `null` if none has. */
   readonly goodAt: number | null;
 }
@@ -123,14 +127,13 @@ export interface LatestImport {
 /** The newest imports of the tenants whose names are from `first` to `last`, by name. */
 export async function listLatestImports(store: Store, first: string, last: string): Promise<readonly LatestImport[]> {
   const rows = await store.readDirectory(
-    `select l.tenant_id, l.import_id, l.good_at, h.result from import_latest as l left join import_history as h on h.id = l.import_id
+    `select l.tenant_id, l.good_at, h.id, h.started_at, h.ended_at, h.result, h.rejected from import_latest as l left join import_history as h on h.id = l.import_id
      where l.tenant_id >= $1 and l.tenant_id <= $2 order by l.tenant_id`,
     [first, last],
   );
   return rows.map((row) => ({
     tenant: String(row.tenant_id),
-    importId: String(row.import_id),
-    result: row.result as ImportResult | null,
+    last: row.id === null ? null : toLastImport(row),
     goodAt: numberOf(row.good_at),
   }));
 }
@@ -196,6 +199,14 @@ const valuesOf = (row: ImportRow): (string | number | null)[] => [
   ...[row.counts?.inserted ?? null, row.counts?.updated ?? null, row.counts?.unchanged ?? null],
   ...[row.counts?.removed ?? null, row.revision],
 ];
+
+const toLastImport = (row: Row): LastImportRow => ({
+  id: String(row.id),
+  startedAt: Number(row.started_at),
+  endedAt: numberOf(row.ended_at),
+  result: row.result as ImportResult,
+  rejected: numberOf(row.rejected),
+});
 
 function toImport(row: Row): ImportRow {
   return {

@@ -9,12 +9,12 @@ interface ImportTotal {
   readonly rejected: number;
 }
 
-/** Counts the imports whose id follows `since`, and their rows. */
+/** Counts the imports whose id follows `since`, without dry runs, and their rows. */
 export async function countImports(store: Store, since: string): Promise<readonly ImportTotal[]> {
   const rows = await store.readDirectory(
     `select via, result, count(*) as imports, coalesce(sum(inserted + updated + unchanged), 0) as accepted,
        coalesce(sum(rejected), 0) as rejected
-     from import_history where id > $1 group by via, result`,
+     from import_history where id > $1 and options not like '%dry-run%' group by via, result`,
     [since],
   );
   return rows.map((row) => ({
