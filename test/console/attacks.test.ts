@@ -196,7 +196,7 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
       );
       const shown = page.frames().slice(1);
       expect(shown).toHaveLength(4);
-      for (const frame of shown) expect(frame.url()).toMatch(/^chrome-error:/);
+      for (const frame of shown) await expect.poll(() => frame.url()).toMatch(/^chrome-error:/);
     }
   });
 
