@@ -1,4 +1,5 @@
 import type { OperatorApiId, OperatorBody, OperatorResponse } from '../../src/contract/operator-operations.ts';
+import { randomId } from '../ui/random-id.ts';
 import { RequestError, requestJson } from '../ui/request.ts';
 import { routes, urlOf } from './routes.ts';
 import { session } from './session/session.ts';
@@ -21,7 +22,7 @@ const longMs = 3_900_000;
 
 /** Calls an operation of the operator's API with JSON. Rejects with `RequestError`. */
 export function call<Id extends OperatorApiId>(id: Id, input: Input<Id> = {}): Promise<OperatorResponse<Id>> {
-  const { params, query, body, idempotencyKey = crypto.randomUUID(), isBackground = false, signal } = input;
+  const { params, query, body, idempotencyKey = randomId(), isBackground = false, signal } = input;
   const [method, path] = routes[id];
   return requestJson(urlOf(path, params, query), {
     method,

@@ -1,4 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
+import { randomId } from '../../ui/random-id.ts';
 
 /** A change that the user asks for, beside whose button its error is shown. */
 export interface Action<Arguments extends readonly unknown[]> {
@@ -19,7 +20,7 @@ export function useAction<Arguments extends readonly unknown[]>(
   const run = async (...given: Arguments): Promise<void> => {
     if (state.isBusy) return;
     const text = JSON.stringify(given);
-    if (attempt.current.given !== text) attempt.current = { given: text, key: crypto.randomUUID() };
+    if (attempt.current.given !== text) attempt.current = { given: text, key: randomId() };
     setState({ isBusy: true, error: undefined });
     try {
       await work(attempt.current.key, ...given);

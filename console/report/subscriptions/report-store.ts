@@ -1,6 +1,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { SubscriptionPage } from '../../../src/client/index.ts';
 import { currentLocation, navigate } from '../../ui/location.tsx';
+import { randomId } from '../../ui/random-id.ts';
 import { reports } from '../api.ts';
 import { session } from '../session/session.ts';
 import { EntryMemories, type EntryMemory } from './entry-memory.ts';
@@ -124,7 +125,7 @@ async function load(state: ReportState, place: Place): Promise<void> {
   controller = new AbortController();
   const { signal } = controller;
   const memory = memories.current;
-  const correlationId = newCorrelationId();
+  const correlationId = randomId();
   pending.value = { state, place, correlationId };
   try {
     const page = await reports.subscriptions(positioned(state), { signal, correlationId }).page();
@@ -139,10 +140,6 @@ async function load(state: ReportState, place: Place): Promise<void> {
     if (!signal.aborted) pending.value = { state, place, correlationId, error };
   }
 }
-
-/** 16 random bytes: `crypto.randomUUID` is missing in pages that were loaded over http. */
-const newCorrelationId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /**
  * The query of a state. The pages beside the one on screen are requested by cursor, so that walking
