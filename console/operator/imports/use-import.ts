@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LoadSummary } from '../../../src/contract/load.ts';
 import type { Import } from '../../../src/contract/operator-import.ts';
 import { RequestError } from '../../ui/request.ts';
@@ -39,6 +39,7 @@ const startBytes = 512;
 export function useImport(tenant: string, unknownFormat: string) {
   const [state, setState] = useState<ImportState>({ kind: 'idle' });
   const abort = useRef(new AbortController());
+  useEffect(() => () => abort.current.abort(), []);
   const run = async (plan: ImportPlan, isDryRun: boolean): Promise<void> => {
     abort.current = new AbortController();
     const { signal } = abort.current;
