@@ -3,6 +3,7 @@ import { deleteClientById, editClient } from '../../src/auth/edit-client.ts';
 import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
 import { listClientSessions, revokeSession, revokeTokens } from '../../src/auth/revoke-client-tokens.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
+import { findConsoleSession, insertConsoleSession } from '../../src/storage/tables/console-session.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';
 import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';
 import { freePort } from '../../tools/free-port.ts';
@@ -301,6 +302,20 @@ describe.each(engines)('sessions of the console on $engine', ({ openTestStore })
     vi.useFakeTimers({ toFake: ['Date'], now: start + 1_000 });
     for (let n = 0; n < 100; n += 1) await signIn(service.url, own);
     await expectEnded(first, 'signed out or revoked');
+  });
+
+  test('the hundred-and-first session of one second ends another one, and not itself', async () => {
+    const { client_id: clientId } = await service.createClient(tenant);
+    const startedAt = now();
+    const times = { scope: 'subscription:read', startedAt, expiresAt: startedAt + 60, capAt: startedAt + 60 };
+    const start = (family: string) =>
+      insertConsoleSession(service.store, { ...times, clientId, family, sha256: `hash of ${family}` });
+    for (let n = 100; n < 200; n += 1) await start(`family-${n}`);
+    await start('last in the order of ids');
+    expect(await findConsoleSession(service.store, 'hash of last in the order of ids')).toMatchObject({
+      session: { revokedAt: null },
+    });
+    expect(await families(clientId)).toHaveLength(100);
   });
 
   test('ended sessions are swept', async () => {

@@ -42,9 +42,9 @@ export async function insertConsoleSession(store: Store, session: NewConsoleSess
     directoryStatement(
       `update refresh_family set revoked_at = $2 where client_id = $1 and id in (
          select id from refresh_family
-         where client_id = $1 and session_sha256 is not null and revoked_at is null and expires_at > 0
+         where client_id = $1 and id <> $4 and session_sha256 is not null and revoked_at is null and expires_at > 0
          order by rotated_at desc, id limit 1000 offset $3)`,
-      [clientId, startedAt, sessionsMax],
+      [clientId, startedAt, sessionsMax - 1, family],
     ),
   ]);
 }
