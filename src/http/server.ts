@@ -93,7 +93,7 @@ function addConsoleApi(
 ): void {
   const signInMethods = provider === undefined ? (['secret'] as const) : (['secret', 'provider'] as const);
   const sessions = addConsoleSessionRoutes(app, { auth, limiter, queue, publicUrl, signInMethods });
-  if (provider !== undefined) addProviderSignIn(app, { auth, provider, sessions, publicUrl });
+  if (provider !== undefined) addProviderSignIn(app, { auth, limiter, provider, sessions, publicUrl });
   app.register(
     async (scope) => {
       scope.addHook('onSend', async (_request, reply) => {

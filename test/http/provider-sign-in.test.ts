@@ -245,6 +245,21 @@ describe('sign-in to the console at an identity provider', () => {
     for (const value of [...hidden, consoleClient.secret]) expect(service.logText()).not.toContain(value);
   });
 
+  test('responses of the provider count for the rate limit of their network, before the provider is asked', async () => {
+    const limited = await startService(await engines[0].openTestStore(), {
+      OIDC_ISSUER: provider.url,
+      OIDC_CONSOLE_CLIENT_ID: consoleClient.id,
+      OIDC_CONSOLE_CLIENT_SECRET: consoleClient.secret,
+      RATE_LIMIT_PER_MINUTE: '1',
+    });
+    const cookie = `subreport-sign-in=${'A'.repeat(43)}.${Buffer.from('/console/').toString('base64url')}`;
+    const send = () => fetch(`${limited.url}/console/callback?code=x&state=y`, { headers: { cookie } });
+    await expectPage(await send(), 400, 'This sign-in has expired');
+    const problem = await expectProblem(await send(), 'TOO_MANY_REQUESTS');
+    expect(problem.detail).toContain('at most 1 requests per minute');
+    await limited.close();
+  });
+
   test('while the provider is down, a sign-in is a page with status 503', async () => {
     const down = await startService(await engines[0].openTestStore(), {
       OIDC_ISSUER: 'http://127.0.0.1:9',

@@ -8,6 +8,7 @@ import { SignInError } from '../../auth/sign-in-error.ts';
 import { consoleOperations } from '../../contract/console-session.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf } from '../listener/query-of.ts';
+import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { createSessionCookie } from '../listener/session-cookie.ts';
 import type { ConsoleSessions } from './console-session.ts';
@@ -18,6 +19,7 @@ import { auditRequest, startTokenAudit } from './token-audit.ts';
 /** What the sign-in at the identity provider needs. */
 interface ProviderRoutes {
   readonly auth: AuthContext;
+  readonly limiter: Pick<RateLimiter, 'count'>;
   readonly provider: ProviderSignIn;
   readonly sessions: ConsoleSessions;
   readonly publicUrl: string;
@@ -82,11 +84,13 @@ export function addProviderSignIn(app: FastifyInstance, routes: ProviderRoutes):
 
 /** Begins a session of the client that the person's ID token names. */
 async function signIn(
-  { auth, provider, sessions }: ProviderRoutes,
+  { auth, limiter, provider, sessions }: ProviderRoutes,
   request: FastifyRequest,
   reply: FastifyReply,
   { secret }: Transaction,
 ): Promise<void> {
+  // anyone can make up a transaction, and each one is a request to the provider
+  await limiter.count(request, reply);
   const { subject, clientIds } = await provider.finish(queryOf(request), secret);
   auditRequest(request, { subject });
   const client = await findPersonClient(withinRequest(auth, request).store, clientIds);
