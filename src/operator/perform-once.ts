@@ -51,7 +51,7 @@ export async function performOnce(
     if (first.response === null) throw stillRunning();
     const { status, body } = first.response;
     const opened = openResponse(token, body);
-    if (opened === undefined) throw keyReused(); // by the same operator in another session
+    if (opened === undefined) throw usedInOtherSession();
     return { status, body: opened, isReplayed: true };
   }
   const response = await work().catch(async (error: unknown) => {
@@ -68,6 +68,12 @@ const keyReused = () =>
   new OperatorError(
     'KEY_REUSED',
     'Cannot repeat the request: its Idempotency-Key must not have been used for a request with another path or body',
+  );
+
+const usedInOtherSession = () =>
+  new OperatorError(
+    'KEY_REUSED',
+    'Cannot repeat the request: its Idempotency-Key must not have been used in another session of the console',
   );
 
 const stillRunning = () =>
