@@ -1,12 +1,19 @@
 import { strings } from './strings.ts';
 
-const dayFormat = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
-const localFormat = new Intl.DateTimeFormat('en-GB', {
+/** Formats dates as en-GB does, except that September is "Sep", as long as the other months. */
+export function dateFormatter(options: Intl.DateTimeFormatOptions): (date: Date | number) => string {
+  const format = new Intl.DateTimeFormat('en-GB', options);
+  return (date) => format.format(date).replace(/\bSept\b/, 'Sep');
+}
+
+/** The day in UTC: "12 Mar 2026". */
+export const formatDay = dateFormatter({ day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+
+/** To the second in UTC: "2026-03-12 08:15:00 UTC". */
+export const formatUtc = (date: Date): string => `${date.toISOString().slice(0, 19).replace('T', ' ')} ${strings.utc}`;
+
+/** To the second in the reader's time zone, which it names: "12 Mar 2026, 09:15:00 GMT+01:00". */
+export const formatLocal = dateFormatter({
   day: 'numeric',
   month: 'short',
   year: 'numeric',
@@ -15,12 +22,3 @@ const localFormat = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
   timeZoneName: 'longOffset',
 });
-
-/** The day in UTC: "12 Mar 2026". */
-export const formatDay = (date: Date): string => dayFormat.format(date);
-
-/** To the second in UTC: "2026-03-12 08:15:00 UTC". */
-export const formatUtc = (date: Date): string => `${date.toISOString().slice(0, 19).replace('T', ' ')} ${strings.utc}`;
-
-/** To the second in the reader's time zone, which it names: "12 Mar 2026, 09:15:00 GMT+01:00". */
-export const formatLocal = (date: Date): string => localFormat.format(date);

@@ -1,4 +1,7 @@
-const format = new Intl.DateTimeFormat('en-GB', {
+import { dateFormatter } from '../../ui/format-date.ts';
+
+/** When a visit ended, in the reader's own time zone, which it names: "20 Nov 2026, 14:02 CET". */
+export const formatVisit: (at: number) => string = dateFormatter({
   day: 'numeric',
   month: 'short',
   year: 'numeric',
@@ -6,6 +9,3 @@ const format = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   timeZoneName: 'short',
 });
-
-/** When a visit ended, in the reader's own time zone, which it names: "20 Nov 2026, 14:02 CET". */
-export const formatVisit = (at: number): string => format.format(at);

@@ -1,5 +1,6 @@
 import type { SubscriptionSummary } from '../../../src/client/index.ts';
 import { type Category, type Tone, topAndOther } from '../../charts/chart-data.ts';
+import { dateFormatter } from '../../ui/format-date.ts';
 import { statusTone, statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import type { CreatedCounts, PeriodCounts } from './overview-data.ts';
@@ -12,10 +13,10 @@ const text = strings.overview;
 export const statusBarsMax = 5;
 export const productBarsMax = 6;
 const utc = { timeZone: 'UTC' } as const;
-const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', ...utc });
-const monthLabel = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', ...utc });
-const dayName = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', ...utc });
-const dayLabel = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...utc });
+const monthName = dateFormatter({ month: 'long', year: 'numeric', ...utc });
+const monthLabel = dateFormatter({ month: 'short', year: 'numeric', ...utc });
+const dayName = dateFormatter({ day: 'numeric', month: 'long', year: 'numeric', ...utc });
+const dayLabel = dateFormatter({ day: 'numeric', month: 'short', ...utc });
 
 /** The order of the stack, from its bottom. */
 const statusOrder = ['ACTIVE', 'PENDING', 'DEPLETED', 'EXPIRED'];
@@ -36,8 +37,8 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
         href: reportLink({ status, ...bounds }),
       })),
     rest: restOf(totals.by.status ?? [], parts),
-    labelOf: ({ from }) => monthLabel.format(new Date(from)),
-    nameOf: ({ from }) => monthName.format(new Date(from)),
+    labelOf: ({ from }) => monthLabel(new Date(from)),
+    nameOf: ({ from }) => monthName(new Date(from)),
     textOf: text.createdIn,
     hrefOf: (period) => reportLink(createdBounds([period])),
   });
@@ -76,8 +77,8 @@ export function endingChart({ periods, all, parts }: PeriodCounts<'renews'>) {
       say: text.notRenewing,
       href: reportLink({ ...bounds, 'auto-renew': 'false' }),
     },
-    labelOf: ({ value }) => dayLabel.format(new Date(value)),
-    nameOf: ({ value }) => dayName.format(new Date(value)),
+    labelOf: ({ value }) => dayLabel(new Date(value)),
+    nameOf: ({ value }) => dayName(new Date(value)),
     textOf: text.endingOn,
     hrefOf: (period) => reportLink(endBounds([period])),
   });

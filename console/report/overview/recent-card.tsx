@@ -1,4 +1,6 @@
+import { History } from 'lucide';
 import { Card } from '../../ui/card.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { LoadedPart } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
 import { ChangeList } from '../changes/change-list.tsx';
@@ -22,10 +24,22 @@ export const RecentCard = ({ changes }: { readonly changes: RecentChangesState }
     <LoadedPart load={changes.load} height={height}>
       {(recent) => {
         const { title, hint } = describeChanges(recent);
-        return (
+        const sentences = (
           <>
             <p>{title}</p>
             {hint !== undefined && <p class="soft">{hint}</p>}
+          </>
+        );
+        if (recent.changes.length === 0)
+          return (
+            <div class="recent-none">
+              <Icon icon={History} size={28} />
+              {sentences}
+            </div>
+          );
+        return (
+          <>
+            {sentences}
             <ChangeList changes={recent.changes.slice(0, shownMax)} />
           </>
         );

@@ -4,6 +4,8 @@ import { columnIds, columnWidths, fitColumns, tableWidthMin } from './fit-column
 test.each([
   // window 1024 px: 208 px of it for the rail, 48 px for margins
   [768, ['status', 'product', 'iccid', 'created', 'ends', 'renews']],
+  // window 1280 px: the name of the product before the time of the activation
+  [1024, ['status', 'product', 'iccid', 'device', 'created', 'ends', 'renews']],
   [1184, ['status', 'product', 'iccid', 'device', 'plan', 'created', 'activated', 'ends', 'renews']],
 ])('a table of %d px has the columns %j', (width, columns) => {
   expect(fitColumns(width, {}).visible).toEqual(columns);

@@ -27,6 +27,11 @@ export const columnWidths: { readonly [Id in ColumnId]: number } = {
   id: 150,
 };
 
+/** The width that columns which are only welcome leave to the name of the product. */
+const productWidth = 190;
+/** The columns that are shown even if the name of the product is cut. */
+const mainColumns: readonly ColumnId[] = ['status', 'product', 'iccid', 'created', 'ends', 'renews'];
+
 /** The width of an ICCID with all its digits. */
 const fullIccidWidth = 244;
 
@@ -51,14 +56,17 @@ export function fitColumns(width: number, choices: ColumnChoices): FittedColumns
     .sort((a, b) => rank(a) - rank(b));
   const visible = new Set<ColumnId>();
   let room = width;
+  const spare = productWidth - columnWidths.product;
   for (const id of wanted) {
-    if (columnWidths[id] > room && !requiredColumns.includes(id)) continue;
+    const isWelcome = choices[id] === undefined && !mainColumns.includes(id);
+    const needed = columnWidths[id] + (isWelcome ? spare : 0);
+    if (needed > room && !requiredColumns.includes(id)) continue;
     visible.add(id);
     room -= columnWidths[id];
   }
   return {
     visible: tableOrder.filter((id) => visible.has(id)),
-    isIccidFull: room >= fullIccidWidth - columnWidths.iccid,
+    isIccidFull: room >= fullIccidWidth - columnWidths.iccid + spare,
   };
 }
 
