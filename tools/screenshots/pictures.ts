@@ -1,16 +1,5 @@
-import type { Page } from 'playwright-core';
-
-/** A page of a console in one state. */
-export interface Picture {
-  /** Name of its files. */
-  readonly name: string;
-  readonly console: 'report' | 'operator';
-  readonly path: string;
-  /** Whether it is taken before signing in. */
-  readonly isSignedOut?: boolean;
-  /** Brings the page into its state. */
-  readonly prepare?: (page: Page) => Promise<unknown>;
-}
+import type { Picture } from './picture.ts';
+import { reportStates } from './report-states.ts';
 
 /** Every page and state that `npm run screenshots` takes. */
 export const pictures: readonly Picture[] = [
@@ -77,6 +66,7 @@ export const pictures: readonly Picture[] = [
       await page.getByText('You are offline').waitFor();
     },
   },
+  ...reportStates,
   { name: 'sign-in', console: 'operator', path: '/console/', isSignedOut: true },
   { name: 'health', console: 'operator', path: '/console/' },
   { name: 'tenants', console: 'operator', path: '/console/tenants' },

@@ -6,7 +6,8 @@ import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../test/support/chromium.ts';
 import { buildConsoles, consolesFolder } from '../build-console.ts';
 import { type DemoService, startDemoService } from './demo-service.ts';
-import { type Picture, pictures } from './pictures.ts';
+import type { Picture } from './picture.ts';
+import { pictures } from './pictures.ts';
 import { settle, signIn } from './visit.ts';
 import { writeReadmePictures } from './write-readme-pictures.ts';
 

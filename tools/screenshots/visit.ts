@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { DemoService } from './demo-service.ts';
-import type { Picture } from './pictures.ts';
+import type { Picture } from './picture.ts';
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 

@@ -1,0 +1,234 @@
+import type { Page, Route } from 'playwright-core';
+import type { Picture } from './picture.ts';
+
+const subscriptions = '/console/subscriptions';
+const api = '**/console/connect-api/v1/*';
+
+const names = [
+  `Long ${'name '.repeat(39)}`.trim(),
+  'خطة أوروبا ٥ جيجابايت، ٣٠ يومًا',
+  '🌍 Global 🚀 5 GB',
+  '<script>alert(1)</script>',
+];
+
+const failure = {
+  status: 500,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({
+    code: 'INTERNAL_ERROR',
+    messages: ['Cannot process the request'],
+    detail: 'Cannot process the request',
+    correlation_id: '5f0c6f0e-2b7e-4f0f-9d2b-6c1f2f0b7a10',
+  }),
+};
+
+/** States of the report's console that the data of the demo does not bring about by itself. */
+export const reportStates: readonly Picture[] = [
+  {
+    name: 'sign-in-provider',
+    console: 'report',
+    path: '/console/',
+    isSignedOut: true,
+    prepare: async (page) => {
+      const refusal = { messages: ['Cannot find a session'], sign_in: ['provider', 'secret'] };
+      await reloadWith(page, '**/console/session', (route) => route.fulfill({ status: 401, json: refusal }));
+      await page.getByRole('link', { name: 'Sign in with your organization' }).waitFor();
+    },
+  },
+  {
+    name: 'overview-loading',
+    console: 'report',
+    path: '/console/',
+    prepare: async (page) => {
+      await reloadWith(page, `${api}/summary?*`, () => undefined);
+      await page.getByRole('heading', { name: 'Products' }).waitFor();
+      await page.waitForTimeout(300); // the skeleton appears after 150 ms
+    },
+  },
+  {
+    name: 'overview-failed-part',
+    console: 'report',
+    path: '/console/',
+    prepare: async (page) => {
+      await reloadWith(page, `${api}/summary?*by=auto-renew*`, (route) => route.fulfill(failure));
+      await page.getByRole('alert').first().waitFor({ timeout: 60_000 });
+    },
+  },
+  {
+    name: 'overview-table',
+    console: 'report',
+    path: '/console/',
+    prepare: async (page) => {
+      for (const button of await page.getByRole('button', { name: /table/i }).all()) await button.click();
+    },
+  },
+  {
+    name: 'overview-changes',
+    console: 'report',
+    path: '/console/',
+    prepare: async (page) => {
+      await showChanges(page);
+      await page
+        .getByText(/subscriptions changed since/)
+        .first()
+        .waitFor();
+    },
+  },
+  {
+    name: 'overview-print',
+    console: 'report',
+    path: '/console/',
+    prepare: (page) => page.emulateMedia({ media: 'print' }),
+  },
+  {
+    name: 'changes-some',
+    console: 'report',
+    path: '/console/changes',
+    prepare: async (page) => {
+      await showChanges(page);
+      await page
+        .getByText(/subscriptions changed since/)
+        .first()
+        .waitFor();
+    },
+  },
+  {
+    name: 'subscriptions-names',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await reloadWith(page, /\/subscriptions(\?|$)/, async (route) => {
+        if (route.request().resourceType() === 'document') return route.continue();
+        const response = await route.fetch();
+        const json = await response.json();
+        json.content.forEach((record: { product: { name: string }; device_id: string }, index: number) => {
+          record.product.name = names[index % names.length] ?? '';
+          if (index % 3 === 0) record.device_id = 'device-'.repeat(20);
+        });
+        return route.fulfill({ response, json });
+      });
+      await page
+        .getByText(/Global/)
+        .first()
+        .waitFor();
+    },
+  },
+  {
+    name: 'subscriptions-error',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await page.route(/v1\/subscriptions\?.*sort=expirationDate/, (route) => route.fulfill(failure));
+      await page.keyboard.press(']');
+      await page.goto(page.url().replace(/\?.*|$/, '?sort=expirationDate'));
+      await page.getByRole('alert').waitFor({ timeout: 60_000 });
+    },
+  },
+  { name: 'subscriptions-past-the-end', console: 'report', path: `${subscriptions}?page=999` },
+  { name: 'subscriptions-hidden-email', console: 'report', path: `${subscriptions}?email=hidden` },
+  {
+    name: 'subscriptions-chips',
+    console: 'report',
+    path: `${subscriptions}?status=ACTIVE,DEPLETED&auto-renew=true&created-from=2025-01-01T00:00:00Z&expires-within=60d`,
+  },
+  { name: 'filters', console: 'report', path: subscriptions, prepare: (page) => page.keyboard.press('/') },
+  ...['Status', 'Product', 'Created', 'Ends', 'Renewal', 'ICCID'].map(
+    (filter): Picture => ({
+      name: `filter-${filter.toLowerCase()}`,
+      console: 'report',
+      path: subscriptions,
+      prepare: async (page) => {
+        await page.keyboard.press('/');
+        await page.getByRole('option', { name: filter, exact: true }).click();
+        await page.waitForLoadState('networkidle');
+      },
+    }),
+  ),
+  {
+    name: 'columns',
+    console: 'report',
+    path: subscriptions,
+    prepare: (page) => page.getByRole('button', { name: 'Columns' }).click(),
+  },
+  {
+    name: 'record',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await page.getByRole('link', { name: /ICCID/ }).first().click();
+      await page.getByText('Command for curl').waitFor();
+    },
+  },
+  {
+    name: 'record-missing',
+    console: 'report',
+    path: `${subscriptions}/00000000-0000-4000-8000-000000000000`,
+  },
+  {
+    name: 'subscriptions-print',
+    console: 'report',
+    path: `${subscriptions}?status=ACTIVE`,
+    prepare: (page) => page.emulateMedia({ media: 'print' }),
+  },
+  {
+    name: 'export-menu',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await page.keyboard.press('e');
+      await page.getByRole('menu').waitFor();
+    },
+  },
+  { name: 'export-tray', console: 'report', path: subscriptions, prepare: exportCsv },
+  {
+    name: 'exports-complete',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await exportCsv(page);
+      await page.getByRole('navigation').getByRole('link', { name: 'Exports' }).click();
+      await page.getByText('SHA-256', { exact: true }).first().waitFor();
+    },
+  },
+  {
+    name: 'refresh-offer',
+    console: 'report',
+    path: subscriptions,
+    prepare: async (page) => {
+      await page.route('**/changes?*', (route) =>
+        route.fulfill({ json: { changes: [{}, {}, {}], next: 'x', has_more: false } }),
+      );
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await page.getByRole('button', { name: 'Refresh' }).waitFor();
+    },
+  },
+];
+
+async function reloadWith(page: Page, url: string | RegExp, answer: (route: Route) => unknown): Promise<void> {
+  await page.route(url, answer);
+  await page.reload();
+}
+
+/** Answers with 12 changes after the last visit. */
+async function showChanges(page: Page): Promise<void> {
+  await page.route('**/changes?*', async (route) => {
+    const headers = route.request().headers();
+    const list = await page.request.get(new URL('subscriptions?size=12', route.request().url()).href, { headers });
+    const { content } = await list.json();
+    const changes = content.map((subscription: { id: string }, index: number) =>
+      index % 4 === 3 ? { id: subscription.id, removed: true } : subscription,
+    );
+    await route.fulfill({ json: { changes, next: 'x', has_more: false } });
+  });
+  await page.reload();
+}
+
+async function exportCsv(page: Page): Promise<void> {
+  await page.evaluate(() => Object.assign(window, { showSaveFilePicker: undefined }));
+  await page.keyboard.press('e');
+  await page.getByRole('menuitem', { name: /CSV/ }).click();
+  await page
+    .getByText(/^Complete/)
+    .first()
+    .waitFor();
+}
