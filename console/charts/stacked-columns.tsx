@@ -22,7 +22,7 @@ const height = 240;
 const top = 12;
 const bottom = height - 24;
 const digitWidth = 7.5;
-const tickLabelWidth = 56;
+const tickLabelWidth = 66;
 
 /** Columns on a time axis, each a stack of series. Every column has its place, empty ones too. */
 export function StackedColumns(props: StackedColumnsProps) {

@@ -30,7 +30,7 @@ export const strings = {
     changed: 'Changed',
     changedSince: (time: string) => `since ${time}`,
     unknownNumber: '–',
-    firstVisit: 'counted from this visit on',
+    firstVisit: 'counted from now on',
     lost: 'counted again from now on',
     created: 'Created per month',
     createdDescription: (months: number) =>

@@ -15,6 +15,9 @@ const failure = {
   status: 500,
   contentType: 'application/problem+json',
   body: JSON.stringify({
+    type: 'about:blank',
+    title: 'Internal Server Error',
+    status: 500,
     code: 'INTERNAL_ERROR',
     messages: ['Cannot process the request'],
     detail: 'Cannot process the request',
@@ -213,7 +216,7 @@ async function reloadWith(page: Page, url: string | RegExp, answer: (route: Rout
 async function showChanges(page: Page): Promise<void> {
   await page.route('**/changes?*', async (route) => {
     const headers = route.request().headers();
-    const list = await page.request.get(new URL('subscriptions?size=12', route.request().url()).href, { headers });
+    const list = await page.request.get(new URL('../subscriptions?size=12', route.request().url()).href, { headers });
     const { content } = await list.json();
     const changes = content.map((subscription: { id: string }, index: number) =>
       index % 4 === 3 ? { id: subscription.id, removed: true } : subscription,

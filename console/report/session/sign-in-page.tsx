@@ -46,6 +46,7 @@ export function SignInPage({ ways, expired }: SignInPageProps) {
             type="password"
             required
             autocomplete="current-password"
+            autofocus={isOver}
           />
         </SignInForm>
       )}

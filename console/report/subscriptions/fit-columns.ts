@@ -29,6 +29,8 @@ export const columnWidths: { readonly [Id in ColumnId]: number } = {
 
 /** The width that columns which are only welcome leave to the name of the product. */
 const productWidth = 190;
+/** The width of the product from which an ICCID has all its digits: names of usual length fit. */
+const wideProductWidth = 240;
 /** The columns that are shown even if the name of the product is cut. */
 const mainColumns: readonly ColumnId[] = ['status', 'product', 'iccid', 'created', 'ends', 'renews'];
 
@@ -66,7 +68,7 @@ export function fitColumns(width: number, choices: ColumnChoices): FittedColumns
   }
   return {
     visible: tableOrder.filter((id) => visible.has(id)),
-    isIccidFull: room >= fullIccidWidth - columnWidths.iccid + spare,
+    isIccidFull: room >= fullIccidWidth - columnWidths.iccid + wideProductWidth - columnWidths.product,
   };
 }
 
