@@ -114,14 +114,14 @@ export class SessionKeeper<Body extends SessionBody> {
    * and if no response begins within `waitMs` with a `TimeoutError`.
    */
   readonly fetch = async (input: RequestInfo | URL, init: RequestInit = {}, waitMs = responseMs): Promise<Response> => {
-    for (;;) {
+    for (let isRepeated = false; ; isRepeated = true) {
       const { signal } = this.#ended;
       const response = await this.#send(input, init, signal, waitMs);
       if (!new Headers(init.headers).has('x-background')) this.#noteActivity();
       if (response.status !== 401) return response;
       await this.check();
       if (this.state.value.kind === 'expired') await settledOrAborted(this.#resumed.promise, signal);
-      else if (this.state.value.kind !== 'signed-in') return response;
+      else if (isRepeated || this.state.value.kind !== 'signed-in') return response;
     }
   };
 
