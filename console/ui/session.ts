@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { isGatewayFailure, noteFailure, noteResponse } from './connection.tsx';
-import { RequestError, requestJson } from './request.ts';
+import { requestJson } from './request.ts';
 
 /** What the service says of every session. */
 export interface SessionBody {
@@ -10,6 +10,11 @@ export interface SessionBody {
   readonly expires_at: string;
   /** When it ends, however often it is used. */
   readonly ends_at: string;
+}
+
+/** What the service says to a browser without a session. */
+interface SignedOutBody {
+  readonly sign_in: readonly string[];
 }
 
 /** A way to sign in: with credentials in a form, or at the identity provider. */
@@ -57,12 +62,15 @@ export class SessionKeeper<Body extends SessionBody> {
   /** Finds out whether the browser has a session. */
   async start(): Promise<void> {
     try {
-      this.#begin(await requestJson<Body>(path));
+      const found = await requestJson<Body | SignedOutBody>(path);
+      if (isSignedOut(found)) {
+        this.state.value = { kind: 'signed-out', ways: waysOf(found) };
+        return;
+      }
+      this.#begin(found);
       this.#noteActivity();
     } catch (error) {
-      this.state.value = isUnauthorised(error)
-        ? { kind: 'signed-out', ways: waysOf(error) }
-        : { kind: 'unreachable', error };
+      this.state.value = { kind: 'unreachable', error };
     }
   }
 
@@ -101,10 +109,11 @@ export class SessionKeeper<Body extends SessionBody> {
     const { kind } = this.state.value;
     if (kind !== 'signed-in' && kind !== 'expired') return;
     try {
-      this.#begin(await requestJson<Body>(path, { background: true }));
-    } catch (error) {
-      if (isUnauthorised(error)) this.#expire(waysOf(error));
-      else this.#watchEnd();
+      const found = await requestJson<Body | SignedOutBody>(path, { background: true });
+      if (isSignedOut(found)) this.#expire(waysOf(found));
+      else this.#begin(found);
+    } catch {
+      this.#watchEnd();
     }
   }
 
@@ -186,12 +195,10 @@ export class SessionKeeper<Body extends SessionBody> {
   }
 }
 
-const isUnauthorised = (error: unknown): error is RequestError => error instanceof RequestError && error.status === 401;
+const isSignedOut = (found: SessionBody | SignedOutBody): found is SignedOutBody => 'sign_in' in found;
 
-function waysOf({ problem }: RequestError): readonly SignInWay[] {
-  const { sign_in: ways } = problem;
-  return Array.isArray(ways) ? ways.filter((way) => way === 'secret' || way === 'provider') : ['secret'];
-}
+const waysOf = ({ sign_in: ways }: SignedOutBody): readonly SignInWay[] =>
+  ways.filter((way) => way === 'secret' || way === 'provider');
 
 function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -32,6 +32,11 @@ interface SessionTimes {
   readonly ends_at: string;
 }
 
+/** The state of a browser that has no session. */
+export interface SignedOut {
+  readonly sign_in: readonly SignInMethod[];
+}
+
 /** A session of the report's console. */
 export interface ConsoleSession extends SessionTimes {
   readonly client_id: string;

@@ -129,7 +129,7 @@ describe('sign-in to the console at an identity provider', () => {
     // with a transaction of its own (RFC 9700 §4.7)
     await begin(stranger);
     await expectPage(await stranger(callback), 400, 'This sign-in has expired');
-    expect((await session(stranger)).status).toBe(401);
+    expect(await (await session(stranger)).json()).toEqual({ sign_in: ['secret', 'provider'] });
     expect((await browse(callback)).status).toBe(303);
     await expectPage(await browse(callback), 400, 'This sign-in has expired');
   });
@@ -154,7 +154,7 @@ describe('sign-in to the console at an identity provider', () => {
     const browse = openBrowser();
     const html = await expectPage(await signIn(browse, name), 403, sentence);
     expect(html).toContain(`<a href="${service.url}/console/sign-out">`);
-    expect((await session(browse)).status).toBe(401);
+    expect(await (await session(browse)).json()).toEqual({ sign_in: ['secret', 'provider'] });
   });
 
   test('a client without the scope of the report signs nobody in', async () => {

@@ -51,8 +51,7 @@ export const pictures: readonly Picture[] = [
     console: 'report',
     path: '/console/subscriptions',
     prepare: async (page) => {
-      const refusal = { messages: ['Cannot find a session'], sign_in: ['secret'] };
-      await page.route('**/console/session', (route) => route.fulfill({ status: 401, json: refusal }));
+      await page.route('**/console/session', (route) => route.fulfill({ json: { sign_in: ['secret'] } }));
       await page.evaluate(() => new BroadcastChannel('subreport-session').postMessage('signed in'));
       await page.getByRole('dialog').waitFor();
     },

@@ -1,5 +1,5 @@
 import { SessionError } from '../../auth/error.ts';
-import type { SignInMethod } from '../../contract/console-session.ts';
+import type { SignedOut, SignInMethod } from '../../contract/console-session.ts';
 import { RequestError } from './error.ts';
 
 /** Makes a 401 of a console, which says how to sign in. */
@@ -19,3 +19,14 @@ export function describeSessionError(error: unknown, signInMethods: readonly Sig
   if (!(error instanceof SessionError)) return error;
   return signInRequired(error.code === 'MISSING' ? 'UNAUTHORISED' : 'SESSION_ENDED', error.message, signInMethods);
 }
+
+/**
+ * Makes the function that turns a `SessionError` into the state without a session, and rethrows any
+ * other error. It is no 401, which browsers report as an error on every first visit.
+ */
+export const describeSignedOut =
+  (signInMethods: readonly SignInMethod[]) =>
+  (error: unknown): SignedOut => {
+    if (!(error instanceof SessionError)) throw error;
+    return { sign_in: signInMethods };
+  };

@@ -13,6 +13,7 @@ import { ClientCredentials } from '../../contract/console-credentials.ts';
 import {
   type ConsoleSession as ConsoleSessionBody,
   consoleOperations,
+  type SignedOut,
   type SignInMethod,
 } from '../../contract/console-session.ts';
 import { formatInstant } from '../../contract/instant.ts';
@@ -20,6 +21,7 @@ import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { requireOwnPage } from '../listener/require-own-page.ts';
 import { createSessionCookie, isBackground } from '../listener/session-cookie.ts';
+import { describeSignedOut } from '../listener/session-error.ts';
 import { takeTurn } from '../listener/take-turn.ts';
 import { oauthFlow } from './oauth-flow.ts';
 import type { OauthServing } from './oauth-route.ts';
@@ -68,14 +70,16 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
     return id;
   };
 
-  const find = async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleSession> => {
+  const use = async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleSession> => {
     const id = await readId(request, reply);
-    const session = await useConsoleSession(withinRequest(auth, request), id, isBackground(request))
-      .catch(rejectSession(request, signInMethods))
-      .finally(() => request.endTurn?.());
+    const using = useConsoleSession(withinRequest(auth, request), id, isBackground(request));
+    const session = await using.finally(() => request.endTurn?.());
     request.access = accessOf(session);
     return session;
   };
+
+  const getState = async (request: FastifyRequest, reply: FastifyReply): Promise<ConsoleSessionBody | SignedOut> =>
+    use(request, reply).then((session) => describe(session, auth.settings), describeSignedOut(signInMethods));
 
   const authenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<AuthenticatedClient> => {
     const credentials = readJsonBody(request.body as Buffer | undefined, ClientCredentials) as ClientCredentials;
@@ -126,14 +130,11 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
     const { path: url } = consoleOperations.signIn;
     scope.route({ method: 'POST', url, bodyLimit: bodyBytesMax, handler: signIn });
-    scope.route({
-      method: 'GET',
-      url,
-      handler: async (request, reply) => describe(await find(request, reply), auth.settings),
-    });
+    scope.route({ method: 'GET', url, handler: getState });
     scope.route({ method: 'DELETE', url, handler: signOut });
   });
-  return { authorize: async (request, reply) => accessOf(await find(request, reply)), begin };
+  const refuse = (request: FastifyRequest) => rejectSession(request, signInMethods);
+  return { authorize: (request, reply) => use(request, reply).then(accessOf, refuse(request)), begin };
 }
 
 /** `expiresAt` 0: a response must not be repeated without asking whether the session has ended. */

@@ -8,10 +8,12 @@ import type { OperatorScope } from '../../contract/scope.ts';
 import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
 import { requireOwnPage } from '../listener/require-own-page.ts';
 import { createSessionCookie, isBackground } from '../listener/session-cookie.ts';
-import { describeSessionError } from '../listener/session-error.ts';
+import { describeSessionError, describeSignedOut } from '../listener/session-error.ts';
 
 /** Longest body of a sign-in in bytes; a token has 47. */
 const bodyBytesMax = 4_096;
+
+const signInMethods = ['secret'] as const;
 
 /** Returns the operator of a request, who must have the scope if one is given. */
 type AuthorizeBySession = (request: FastifyRequest, scope?: OperatorScope) => Promise<OperatorAccess>;
@@ -26,11 +28,9 @@ export function addOperatorSessionRoutes(
 ): AuthorizeBySession {
   const cookie = createSessionCookie('subreport-operator', isHttps);
 
-  const find = async (request: FastifyRequest): Promise<OperatorSession> => {
+  const use = async (request: FastifyRequest): Promise<OperatorSession> => {
     requireOwnPage(request, ownOrigin(request));
-    const session = await sessions.use(cookie.read(request), isBackground(request)).catch((error: unknown) => {
-      throw describeSessionError(error, ['secret']);
-    });
+    const session = await sessions.use(cookie.read(request), isBackground(request));
     request.operator = session.operator;
     return session;
   };
@@ -65,11 +65,17 @@ export function addOperatorSessionRoutes(
     scope.addHook('onRequest', async (_request, reply) => void reply.header('cache-control', 'no-store'));
     const { path: url } = consoleOperations.signIn;
     scope.route({ method: 'POST', url, bodyLimit: bodyBytesMax, handler: signIn });
-    scope.route({ method: 'GET', url, handler: async (request) => describe(await find(request)) });
+    scope.route({
+      method: 'GET',
+      url,
+      handler: (request) => use(request).then(describe, describeSignedOut(signInMethods)),
+    });
     scope.route({ method: 'DELETE', url, handler: signOut });
   });
   return async (request, scope) => {
-    const { operator } = await find(request);
+    const { operator } = await use(request).catch((error: unknown) => {
+      throw describeSessionError(error, signInMethods);
+    });
     if (scope !== undefined) requireOperatorScope(operator, scope);
     return operator;
   };
