@@ -8,6 +8,7 @@ import { brotliCompress, gzip } from 'node:zlib';
 import { transform } from 'lightningcss';
 import { rolldown } from 'rolldown';
 import { bundleWorkers } from './bundle-workers.ts';
+import { licenseTexts } from './license-texts.ts';
 
 // Builds the consoles and the script of /docs into dist/console/: `npm run build`. With --watch, it
 // builds again after each change.
@@ -27,6 +28,8 @@ interface BuiltFile {
 /** A script, with the scripts that it imports statically. */
 interface BuiltScript extends BuiltFile {
   readonly imports: readonly string[];
+  /** Paths of the modules that it contains. */
+  readonly modules: readonly string[];
   /** Its main module, if it is an entry or imported dynamically. */
   readonly source: string;
 }
@@ -41,16 +44,19 @@ const compressedFrom = 1_000;
 
 /** Builds everything into a folder, and removes the files of older builds. */
 export async function buildConsoles(folder: string): Promise<void> {
-  await Promise.all([buildConsole('report', folder), buildConsole('operator', folder), buildReference(folder)]);
+  const built = [buildConsole('report', folder), buildConsole('operator', folder), buildReference(folder)];
+  const scripts = (await Promise.all(built)).flat();
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES.txt'), licenseTexts(scripts.flatMap(({ modules }) => modules)));
 }
 
-async function buildConsole(name: ConsoleName, folder: string): Promise<void> {
+async function buildConsole(name: ConsoleName, folder: string): Promise<readonly BuiltScript[]> {
   const { scripts, style, icon, html } = await bundleConsole(name);
   const written = await writeFiles(join(folder, name), [
     ...[...scripts, style, icon].map((file) => ({ ...file, name: `static/${file.name}` })),
     { name: 'index.html', content: html },
   ]);
   await removeOthers(join(folder, name), written);
+  return scripts;
 }
 
 /** The files that a browser loads to show the first page of a console. */
@@ -75,9 +81,10 @@ function withImports(script: BuiltScript | undefined, all: readonly BuiltScript[
   return [...found];
 }
 
-async function buildReference(folder: string): Promise<void> {
-  const [script] = await bundle(join(sources, 'reference/reference.ts'));
-  await writeFiles(join(folder, 'reference'), [{ name: 'reference.js', content: script?.content ?? '' }]);
+async function buildReference(folder: string): Promise<readonly BuiltScript[]> {
+  const scripts = await bundle(join(sources, 'reference/reference.ts'));
+  await writeFiles(join(folder, 'reference'), [{ name: 'reference.js', content: scripts[0]?.content ?? '' }]);
+  return scripts;
 }
 
 /** Bundles an entry; its first file is that of the entry. */
@@ -100,10 +107,11 @@ async function bundle(entry: string): Promise<readonly BuiltScript[]> {
     const chunks = output.filter((file) => file.type === 'chunk');
     return chunks
       .sort((a, b) => Number(b.facadeModuleId === entry) - Number(a.facadeModuleId === entry))
-      .map(({ fileName, code, imports, facadeModuleId }) => ({
+      .map(({ fileName, code, imports, moduleIds, facadeModuleId }) => ({
         name: fileName,
         content: code,
         imports,
+        modules: moduleIds,
         source: facadeModuleId ?? '',
       }));
   } finally {
