@@ -1,11 +1,11 @@
-import { CircleUser, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide';
+import { CircleUser, Ellipsis, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { Brand } from './brand.tsx';
 import { ConnectionBar } from './connection.tsx';
 import { Icon } from './icon.tsx';
 import { keysAreShown } from './keyboard.tsx';
 import { LiveRegion } from './live-region.tsx';
-import { currentLocation, Link, pagePathOf } from './location.tsx';
+import { currentLocation, Link, navigate, pagePathOf } from './location.tsx';
 import { Menu } from './menu.tsx';
 import type { Page } from './page.ts';
 import { strings } from './strings.ts';
@@ -35,16 +35,15 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
     <nav class="rail no-print" aria-label={strings.pages}>
       <Brand />
       <ul>
-        {pages
-          .filter(({ isHidden }) => isHidden !== true)
-          .map((page) => (
-            <li key={page.path}>
-              <Link href={page.path} class="rail-link" aria-current={page === current ? 'page' : undefined}>
-                <Icon icon={page.icon} size={18} />
-                <span>{page.label}</span>
-              </Link>
-            </li>
-          ))}
+        {listed(pages).map((page, index) => (
+          <li key={page.path} data-wide={(hasMore(pages) && index >= barSlots - 1) || undefined}>
+            <Link href={page.path} class="rail-link" aria-current={page === current ? 'page' : undefined}>
+              <Icon icon={page.icon} size={18} />
+              <span>{page.label}</span>
+            </Link>
+          </li>
+        ))}
+        {hasMore(pages) && <MorePages pages={listed(pages).slice(barSlots - 1)} current={current} />}
       </ul>
     </nav>
     <header class="bar">
@@ -83,6 +82,30 @@ export const Frame = ({ pages, current, word, context, user, onSignOut, title, c
     <LiveRegion />
     <Tooltip />
   </div>
+);
+
+/** Pages that the bar of a narrow window holds, "More" included. */
+const barSlots = 5;
+
+const listed = (pages: readonly Page[]): readonly Page[] => pages.filter(({ isHidden }) => isHidden !== true);
+const hasMore = (pages: readonly Page[]): boolean => listed(pages).length > barSlots;
+
+/** The pages that a narrow window has no room for. */
+const MorePages = ({ pages, current }: Pick<FrameProps, 'pages' | 'current'>) => (
+  <li class="rail-more" data-current={pages.some((page) => page === current) || undefined}>
+    <Menu
+      label={strings.more}
+      name={strings.morePages(pages.find((page) => page === current)?.label)}
+      icon={Ellipsis}
+      variant="quiet"
+      items={pages.map((page) => ({
+        label: page.label,
+        icon: page.icon,
+        checked: page === current,
+        onSelect: () => navigate(page.path),
+      }))}
+    />
+  </li>
 );
 
 const themeIcons = { system: Monitor, light: Sun, dark: Moon } as const;

@@ -13,6 +13,8 @@ export const strings = {
   remove: (what: string) => `Remove ${what}`,
   skip: 'Skip to the content',
   pages: 'Pages',
+  more: 'More',
+  morePages: (current: string | undefined) => (current === undefined ? 'More pages' : `More pages: ${current}`),
   notFound: 'This page does not exist',
   notFoundHint: 'The address may be mistyped, or the page has moved.',
   toStart: 'Go to the first page',
