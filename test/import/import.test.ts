@@ -1,6 +1,4 @@
-import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { csvColumns } from '../../src/import/csv-columns.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import type { ImportFormat, RejectedRow } from '../../src/import/read-valid-rows.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
@@ -8,18 +6,11 @@ import { checkCounts } from '../../src/storage/counts/check.ts';
 import { readRecord } from '../../src/storage/read/records.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { csvText } from '../support/csv-text.ts';
 import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 
 const rows = [...syntheticRows({ count: 2_500, seed: 3, until: 1_767_225_600 })];
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
-const csv = (values: readonly SyntheticRow[]): string =>
-  stringify(
-    values.map(({ product, ...row }) => ({
-      ...row,
-      ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
-    })),
-    { header: true, columns: [...csvColumns] },
-  );
 const recordOf = ({ email: _email, ...record }: SyntheticRow) => record;
 
 describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTestStore }) => {
@@ -94,7 +85,7 @@ describe.each([...engines, pooledPostgres])('an import into $engine', ({ openTes
     'of %s loads every row as its record, and once more changes nothing',
     async (format) => {
       const tenant = await makeTenant(`twice-${format}`);
-      const text = format === 'csv' ? csv(rows) : ndjson(rows);
+      const text = format === 'csv' ? csvText(rows) : ndjson(rows);
       const counts = { read: 2_500, accepted: 2_500, rejected: 0, updated: 0, errors: [] };
       expect(await load(tenant, text, format)).toEqual({ ...counts, inserted: 2_500, unchanged: 0 });
       expect(await stored(tenant)).toEqual(sorted(rows));

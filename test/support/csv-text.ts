@@ -1,0 +1,13 @@
+import { stringify } from 'csv-stringify/sync';
+import { csvColumns } from '../../src/import/csv-columns.ts';
+import type { SyntheticRow } from '../../src/import/synthetic-rows.ts';
+
+/** Rows as a CSV source with all columns. */
+export const csvText = (rows: readonly SyntheticRow[]): string =>
+  stringify(
+    rows.map(({ product, ...row }) => ({
+      ...row,
+      ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
+    })),
+    { header: true, columns: [...csvColumns] },
+  );
