@@ -100,11 +100,11 @@ export const reportStates: readonly Picture[] = [
     console: 'report',
     path: subscriptions,
     prepare: async (page) => {
-      await reloadWith(page, /\/subscriptions(\?|$)/, async (route) => {
+      await reloadWith(page, /\/subscription(\?|$)/, async (route) => {
         if (route.request().resourceType() === 'document') return route.continue();
         const response = await route.fetch();
         const json = await response.json();
-        json.content.forEach((record: { product: { name: string }; device_id: string }, index: number) => {
+        json.forEach((record: { product: { name: string }; device_id: string }, index: number) => {
           record.product.name = names[index % names.length] ?? '';
           if (index % 3 === 0) record.device_id = 'device-'.repeat(20);
         });
@@ -121,7 +121,7 @@ export const reportStates: readonly Picture[] = [
     console: 'report',
     path: subscriptions,
     prepare: async (page) => {
-      await page.route(/v1\/subscriptions\?.*sort=expirationDate/, (route) => route.fulfill(failure));
+      await page.route(/v1\/subscription\?.*sort=expirationDate/, (route) => route.fulfill(failure));
       await page.keyboard.press(']');
       await page.goto(page.url().replace(/\?.*|$/, '?sort=expirationDate'));
       await page.getByRole('alert').waitFor({ timeout: 60_000 });
@@ -216,9 +216,9 @@ async function reloadWith(page: Page, url: string | RegExp, answer: (route: Rout
 async function showChanges(page: Page): Promise<void> {
   await page.route('**/changes?*', async (route) => {
     const headers = route.request().headers();
-    const list = await page.request.get(new URL('../subscriptions?size=12', route.request().url()).href, { headers });
-    const { content } = await list.json();
-    const changes = content.map((subscription: { id: string }, index: number) =>
+    const list = await page.request.get(new URL('../subscription?size=12', route.request().url()).href, { headers });
+    const records = await list.json();
+    const changes = records.map((subscription: { id: string }, index: number) =>
       index % 4 === 3 ? { id: subscription.id, removed: true } : subscription,
     );
     await route.fulfill({ json: { changes, next: 'x', has_more: false } });

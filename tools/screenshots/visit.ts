@@ -14,7 +14,7 @@ export async function signIn(browser: Browser, service: DemoService, name: Pictu
     await page.getByLabel('Client secret').fill(service.client.client_secret);
   } else await page.getByLabel('Operator token').fill(service.operatorToken);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+  await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
   const state = await context.storageState();
   await context.close();
   return state;
