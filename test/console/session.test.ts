@@ -83,6 +83,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
 
   test('a session that ends in mid-use shows a dialog over the page, which continues after sign-in', async () => {
     await signIn('/console/subscriptions');
+    await page.waitForLoadState('networkidle'); // no request of this page notices the end
     await context.clearCookies();
     await open('Changes');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
@@ -100,6 +101,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   test('a sign-in by another client after the end shows nothing of the one before', async () => {
     const other = await service.createClient(await service.createTenant('other'));
     await signIn('/console/subscriptions');
+    await page.waitForLoadState('networkidle'); // no request of this page notices the end
     await context.clearCookies();
     await open('Changes');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
@@ -181,13 +183,16 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
   });
 
-  test('? lists the keys of the page, and Esc closes the list', async () => {
+  test('? lists the keys of the page, and Esc closes the list and gives the focus back', async () => {
     await signIn();
+    const theme = page.getByRole('button', { name: /^Theme/ });
+    await theme.focus();
     await page.keyboard.press('?');
     const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
+    expect(await theme.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
   test('the chosen theme is remembered', async () => {
