@@ -36,7 +36,7 @@ export function HealthPage() {
           </section>
         </div>
       )}
-      <DoctorCard onRun={readNow} />
+      {(last !== undefined || error !== undefined) && <DoctorCard onRun={readNow} />}
     </>
   );
 }
