@@ -122,7 +122,7 @@ export const strings = {
     nameRule: '1 to 63 characters: a-z, 0-9 and -, beginning with a letter or digit, such as acme',
     lastImport: 'Last import',
     lastGoodImport: 'Last without rejects',
-    noImport: 'None in the history',
+    noImport: 'None',
     create: 'Create tenant',
     deleting: 'being deleted',
     deletingHint: 'This tenant is being deleted. If that does not end, delete it again: it continues where it was.',
