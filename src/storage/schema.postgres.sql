@@ -286,7 +286,7 @@ CREATE INDEX refresh_family_revoked ON public.refresh_family USING btree (revoke
 
 CREATE INDEX refresh_family_rotated ON public.refresh_family USING btree (client_id, rotated_at);
 
-CREATE UNIQUE INDEX refresh_family_session ON public.refresh_family USING btree (session_sha256) WHERE (session_sha256 IS NOT NULL);
+CREATE INDEX refresh_family_session ON public.refresh_family USING btree (session_sha256) WHERE (session_sha256 IS NOT NULL);
 
 CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id);
 

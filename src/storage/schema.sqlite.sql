@@ -167,7 +167,7 @@ CREATE INDEX refresh_family_revoked on refresh_family (revoked_at) where revoked
 
 CREATE INDEX refresh_family_rotated on refresh_family (client_id, rotated_at);
 
-CREATE UNIQUE INDEX refresh_family_session on refresh_family (session_sha256) where session_sha256 is not null;
+CREATE INDEX refresh_family_session on refresh_family (session_sha256) where session_sha256 is not null;
 
 CREATE TABLE schema_migration (name text not null primary key, checksum text not null, oldest_schema text) strict;
 

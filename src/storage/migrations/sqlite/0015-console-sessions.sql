@@ -3,7 +3,7 @@
 -- family of tokens (docs/decisions/console-sessions.md).
 alter table refresh_family add column session_sha256 text;
 
-create unique index refresh_family_session on refresh_family (session_sha256) where session_sha256 is not null;
+create index refresh_family_session on refresh_family (session_sha256) where session_sha256 is not null;
 
 -- Sessions of the operator's console. Each belongs to an operator's token and ends with it. Times are UTC epoch seconds.
 create table operator_session (
