@@ -21,13 +21,22 @@ const values: Record<string, string> = {
   KEY_ENCRYPTION_SECRET: Buffer.from(Array.from({ length: 32 }, (_, index) => index * 7)).toString('base64'),
   KEY_ENCRYPTION_SECRET_BEFORE: 'a previous secret of at least 32 characters ',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20hidden',
+  OIDC_CONSOLE_CLIENT_SECRET: 'secret-of-the-console',
+};
+/** The settings that a secret needs beside it. */
+const companions: Record<string, Record<string, string>> = {
+  OIDC_CONSOLE_CLIENT_SECRET: {
+    OIDC_ISSUER: 'https://id.example.com/realms/acme',
+    OIDC_AUDIENCE: 'https://reports.example.com',
+    OIDC_CONSOLE_CLIENT_ID: 'subreport-console',
+  },
 };
 const secretNames = Object.entries(settings).flatMap(([name, setting]) => ('secret' in setting ? [name] : []));
 
 describe('a secret in a file', () => {
   test.each(secretNames)('is the value of %s, without the last line break', (name) => {
     for (const end of ['', '\n', '\r\n']) {
-      const config = readConfig({ [`${name}_FILE`]: fileWith(`${values[name]}${end}`) });
+      const config = readConfig({ ...companions[name], [`${name}_FILE`]: fileWith(`${values[name]}${end}`) });
       expect(config).toMatchObject({ [name]: values[name] });
     }
   });

@@ -39,5 +39,5 @@ test('/ has URLs in JSON; its page has relative links and escapes the URL of the
   });
   const { body } = await app.inject({ url: '/', headers: { accept: 'text/html' } });
   expect(body).toContain('<a href="./docs">/docs</a>');
-  expect(body).toContain('<code>GET https://reports.example.com/&lt;a>&amp;b/report</code>');
+  expect(body).toContain('<code>GET https://reports.example.com/&lt;a&gt;&amp;b/report</code>');
 });
