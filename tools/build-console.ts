@@ -83,7 +83,10 @@ function withImports(script: BuiltScript | undefined, all: readonly BuiltScript[
 
 async function buildReference(folder: string): Promise<readonly BuiltScript[]> {
   const scripts = await bundle(join(sources, 'reference/reference.ts'));
-  await writeFiles(join(folder, 'reference'), [{ name: 'reference.js', content: scripts[0]?.content ?? '' }]);
+  await writeFiles(join(folder, 'reference'), [
+    { name: 'reference.js', content: scripts[0]?.content ?? '' },
+    { name: 'reference.css', content: await readFile(join(sources, 'reference/reference.css'), 'utf8') },
+  ]);
   return scripts;
 }
 

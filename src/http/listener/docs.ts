@@ -15,8 +15,8 @@ interface DocsOptions {
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
-const style = new URL('../../../console/reference/reference.css', import.meta.url);
-/** Written by `npm run build`; without it, the page can be read but sends no requests. */
+/** Written by `npm run build`; without them, the page can be read but sends no requests. */
+const style = new URL('../../../dist/console/reference/reference.css', import.meta.url);
 const script = new URL('../../../dist/console/reference/reference.js', import.meta.url);
 
 /** Adds the OpenAPI document at `/openapi.json`, and a page of it at `/docs`. */
@@ -29,8 +29,10 @@ export async function addDocsRoutes(app: FastifyInstance, { openApi, title }: Do
     );
   };
   send(operations.getOpenapi.path, 'application/json', () => json);
-  send('/docs/reference.css', 'text/css', () => readFile(style, 'utf8'));
-  if (existsSync(script)) send('/docs/reference.js', 'text/javascript', () => readFile(script, 'utf8'));
+  if (existsSync(script)) {
+    send('/docs/reference.css', 'text/css', () => readFile(style, 'utf8'));
+    send('/docs/reference.js', 'text/javascript', () => readFile(script, 'utf8'));
+  }
   for (const path of ['/docs', '/docs/'])
     app.get(path, async (_request, reply) =>
       reply
