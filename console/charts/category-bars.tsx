@@ -19,7 +19,7 @@ const barHeight = 8;
 const valueGap = 16;
 const digitWidth = 9;
 
-/** The height of a chart with so many bars. */
+/** The height of a chart with `count` bars. */
 export const categoryBarsHeight = (count: number): number => count * rowHeight;
 
 /** One horizontal bar per category, below its name and its number. */

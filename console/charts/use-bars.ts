@@ -22,7 +22,7 @@ export interface Bars {
   };
 }
 
-/** The state and the handlers of so many bars. The group has one child per bar. */
+/** The state and the handlers of a group of `count` bars, which has one child per bar. */
 export function useBars(count: number): Bars {
   const group = useRef<SVGGElement>(null);
   const [tabStop, setTabStop] = useState(0);

@@ -134,7 +134,7 @@ export const strings = {
       hint: 'At most 2,000, separated by spaces, commas or new lines. Remove them from the source of your imports first.',
       button: (count: number) => (count === 0 ? 'Erase records' : `Erase ${records(count)}`),
       question: (count: number) => `Erase ${records(count)}?`,
-      effect: 'The records are deleted for good. Clients that read changes are told that they are gone.',
+      effect: 'The records are deleted for good. The change feed reports them as removed.',
       confirm: 'Erase for good',
       done: (deleted: number, missing: number) =>
         `${records(deleted)} erased${missing === 0 ? '' : `, ${formatCount(missing)} not found`}`,

@@ -12,7 +12,7 @@ interface PopoverProps {
   readonly variant?: 'primary' | 'secondary' | 'quiet' | 'chip';
   /** What the opened part is, for screen readers. */
   readonly kind?: 'dialog' | 'menu' | 'listbox';
-  /** Receives a function that closes the popover. Drawn anew at each opening. */
+  /** Receives a function that closes the popover. Rendered at each opening. */
   readonly children: (close: () => void) => ComponentChildren;
   readonly onOpen?: (content: HTMLElement) => void;
 }

@@ -2,7 +2,7 @@ import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { RefreshOffer } from './refresh-offer.tsx';
 
-/** A page with the offer to refresh, which draws it anew: its parts load their data again. */
+/** A page with the offer to refresh. A refresh mounts its parts again, which load their data. */
 export function refreshable(Page: ComponentType): ComponentType {
   return () => {
     const [load, setLoad] = useState(0);

@@ -34,7 +34,7 @@ export const wholeReport: ReportState = {
   asksForEmail: false,
 };
 
-/** Stands in links in place of an address. */
+/** The value of `email` in a link, instead of the address. */
 const hidden = 'hidden';
 
 /**
