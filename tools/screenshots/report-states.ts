@@ -69,13 +69,7 @@ export const reportStates: readonly Picture[] = [
     name: 'overview-changes',
     console: 'report',
     path: '/console/',
-    prepare: async (page) => {
-      await showChanges(page);
-      await page
-        .getByText(/subscriptions changed since/)
-        .first()
-        .waitFor();
-    },
+    prepare: showChanges,
   },
   {
     name: 'overview-print',
@@ -87,13 +81,7 @@ export const reportStates: readonly Picture[] = [
     name: 'changes-some',
     console: 'report',
     path: '/console/changes',
-    prepare: async (page) => {
-      await showChanges(page);
-      await page
-        .getByText(/subscriptions changed since/)
-        .first()
-        .waitFor();
-    },
+    prepare: showChanges,
   },
   {
     name: 'subscriptions-names',
@@ -224,6 +212,10 @@ async function showChanges(page: Page): Promise<void> {
     await route.fulfill({ json: { changes, next: 'x', has_more: false } });
   });
   await page.reload();
+  await page
+    .getByText(/subscriptions changed since/)
+    .first()
+    .waitFor();
 }
 
 async function exportCsv(page: Page): Promise<void> {
