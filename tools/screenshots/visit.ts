@@ -4,7 +4,7 @@ import type { Picture } from './picture.ts';
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Signs in to a console, and returns the cookies. */
+/** Signs in to a console, and returns what the browser keeps once the first page is loaded. */
 export async function signIn(browser: Browser, service: DemoService, name: Picture['console']): Promise<StorageState> {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -15,6 +15,7 @@ export async function signIn(browser: Browser, service: DemoService, name: Pictu
   } else await page.getByLabel('Operator token').fill(service.operatorToken);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
+  await settle(page);
   const state = await context.storageState();
   await context.close();
   return state;
