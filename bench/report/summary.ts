@@ -9,7 +9,7 @@ import type { Row, SqlValue, Store, TenantId } from '../../src/storage/store.ts'
 import { and, binder, filterConditions } from '../../src/storage/subscription-filter.ts';
 import { median } from '../support/median.ts';
 import { machineFacts } from '../support/results.ts';
-import { measureFilledStores } from './data-set.ts';
+import { type FilledStore, measureFilledStores } from './data-set.ts';
 
 // What a summary of the largest tenant costs; beside it the same counts by count(*) and GROUP BY, a
 // statement for each group. One run, rounds alternating over all cases, medians; ratios are what
@@ -63,7 +63,7 @@ const report = toMarkdown(await measureFilledStores(args, measureStore));
 console.log(report);
 if (args.save) writeFileSync(new URL('../results/summary.md', import.meta.url), `${report}\n`);
 
-async function measureStore(store: Store, tenant: TenantId, records: number): Promise<Measured[]> {
+async function measureStore({ store, tenant, records }: FilledStore): Promise<Measured[]> {
   const times = new Map<string, number[]>();
   const totals = new Map<string, number>();
   const run = async <T>(key: string, work: () => Promise<T>): Promise<T> => {

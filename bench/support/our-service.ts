@@ -19,7 +19,7 @@ export interface StartedService extends OurService {
  * `LOG_LEVEL` is set.
  */
 export async function startOurs(
-  { store, environment }: BenchStore,
+  { store, environment }: Pick<BenchStore, 'store' | 'environment'>,
   tenants: readonly TenantId[],
   more: Readonly<Record<string, string>> = {},
   program = 'src/cli/main.ts',

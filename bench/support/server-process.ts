@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tools/free-port.ts';
+import { exactCpuSeconds } from './exact-cpu.ts';
 
 /** A server in a separate process. */
 export interface ServerProcess {
@@ -45,21 +46,13 @@ export async function startServer(
   return {
     port,
     pid: child.pid ?? 0,
-    cpuSeconds: () => readCpuSeconds(child.pid),
+    cpuSeconds: () => (existsSync('/proc/self/schedstat') ? exactCpuSeconds(child.pid ?? 0) : undefined),
     rssBytes: () => readRssBytes(child.pid),
     async stop() {
       child.kill('SIGTERM');
       await ended;
     },
   };
-}
-
-/** The time that all threads ran, exact to nanoseconds: `/proc/PID/stat` counts in 10 ms. */
-function readCpuSeconds(pid: number | undefined): number | undefined {
-  const folder = `/proc/${pid}/task`;
-  if (!existsSync(folder)) return undefined;
-  const threads = readdirSync(folder).map((thread) => readFileSync(join(folder, thread, 'schedstat'), 'utf8'));
-  return threads.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e9;
 }
 
 /** `VmRSS` of `/proc/PID/status`, in KiB. */
