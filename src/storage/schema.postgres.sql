@@ -290,23 +290,17 @@ CREATE INDEX refresh_family_session ON public.refresh_family USING btree (sessio
 
 CREATE INDEX subscription_activation ON public.subscription USING btree (tenant_id, activation_date, id);
 
-CREATE INDEX subscription_auto_renew ON public.subscription USING btree (tenant_id, auto_renew, created_date, id);
+CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id, auto_renew, plan_id);
 
-CREATE INDEX subscription_created ON public.subscription USING btree (tenant_id, created_date, id);
+CREATE INDEX subscription_device ON public.subscription USING btree (tenant_id, device_id);
 
-CREATE INDEX subscription_device ON public.subscription USING btree (tenant_id, device_id, created_date, id);
-
-CREATE INDEX subscription_email ON public.subscription USING btree (tenant_id, email, created_date, id) WHERE (email IS NOT NULL);
+CREATE INDEX subscription_email ON public.subscription USING btree (tenant_id, email) WHERE (email IS NOT NULL);
 
 CREATE INDEX subscription_expiration ON public.subscription USING btree (tenant_id, expiration_date, id, auto_renew);
 
-CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, iccid, created_date, id);
+CREATE INDEX subscription_iccid ON public.subscription USING btree (tenant_id, iccid);
 
-CREATE INDEX subscription_plan ON public.subscription USING btree (tenant_id, plan_id, created_date, id);
-
-CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id);
-
-CREATE INDEX subscription_product_status ON public.subscription USING btree (tenant_id, product_id, status, created_date, id);
+CREATE INDEX subscription_product ON public.subscription USING btree (tenant_id, product_id, created_date, id, status);
 
 CREATE INDEX subscription_revision ON public.subscription USING btree (tenant_id, revision, id);
 

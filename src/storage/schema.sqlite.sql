@@ -191,23 +191,17 @@ CREATE TABLE subscription (
 
 CREATE INDEX subscription_activation on subscription (tenant_id, activation_date, id);
 
-CREATE INDEX subscription_auto_renew on subscription (tenant_id, auto_renew, created_date, id);
+CREATE INDEX subscription_created on subscription (tenant_id, created_date, id, auto_renew, plan_id);
 
-CREATE INDEX subscription_created on subscription (tenant_id, created_date, id);
+CREATE INDEX subscription_device on subscription (tenant_id, device_id);
 
-CREATE INDEX subscription_device on subscription (tenant_id, device_id, created_date, id);
-
-CREATE INDEX subscription_email on subscription (tenant_id, email, created_date, id) where email is not null;
+CREATE INDEX subscription_email on subscription (tenant_id, email) where email is not null;
 
 CREATE INDEX subscription_expiration on subscription (tenant_id, expiration_date, id, auto_renew);
 
-CREATE INDEX subscription_iccid on subscription (tenant_id, iccid, created_date, id);
+CREATE INDEX subscription_iccid on subscription (tenant_id, iccid);
 
-CREATE INDEX subscription_plan on subscription (tenant_id, plan_id, created_date, id);
-
-CREATE INDEX subscription_product on subscription (tenant_id, product_id, created_date, id);
-
-CREATE INDEX subscription_product_status on subscription (tenant_id, product_id, status, created_date, id);
+CREATE INDEX subscription_product on subscription (tenant_id, product_id, created_date, id, status);
 
 CREATE INDEX subscription_revision on subscription (tenant_id, revision, id);
 

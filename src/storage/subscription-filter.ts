@@ -27,6 +27,10 @@ export interface SubscriptionFilter extends DateBounds {
   readonly autoRenew?: string;
   /** Bounds of other dates. */
   readonly furtherBounds?: readonly DateBounds[];
+  /**
+   * Maximum records of one SIM, device or subscriber that are looked at, in no particular order.
+   */
+  readonly recordsMax?: number;
 }
 
 /** Adds a value to a statement and returns its placeholder; `$1` is the tenant. */
@@ -53,6 +57,22 @@ export function filterConditions(filter: SubscriptionFilter, bind: Bind): string
     if (beforeSeconds !== undefined) conditions.push(`${dateColumn} < ${bind(beforeSeconds)}`);
   }
   return conditions;
+}
+
+/** Whether a filter selects one SIM, device or subscriber, which probably has few records. */
+export const selectsOne = ({ iccid, email, deviceId }: SubscriptionFilter): boolean =>
+  iccid !== undefined || email !== undefined || deviceId !== undefined;
+
+/**
+ * SQL of the rows of a filter, with columns that the statement uses; further conditions can follow.
+ * The rows of one SIM, device or subscriber are found before they are sorted or grouped: their
+ * indexes have no order, and a planner may otherwise read all rows of the tenant in that order.
+ */
+export function rowsFrom(filter: SubscriptionFilter, columns: string, bind: Bind): string {
+  const rows = `from subscription where tenant_id = $1${and(filterConditions(filter, bind))}`;
+  if (!selectsOne(filter)) return rows;
+  const limit = bind(filter.recordsMax ?? Number.MAX_SAFE_INTEGER);
+  return `from (select ${columns} ${rows} limit ${limit}) as found where true`;
 }
 
 /** Conditions to append to a `where` clause. */

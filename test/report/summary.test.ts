@@ -377,16 +377,17 @@ describe.each(engines)('the summary on $engine', ({ engine, openTestStore }) => 
     });
 
     test.each([
-      ['subscription_plan', { by: 'plan-id' }],
-      ['subscription_plan', { by: 'plan-id', 'created-from': '2023-06-02T00:00:00Z' }],
-      ['subscription_(?:auto_renew|expiration)', { by: 'auto-renew' }],
+      ['subscription_created', { by: 'plan-id' }],
+      ['subscription_created', { by: 'plan-id', 'created-from': '2023-06-02T00:00:00Z' }],
+      ['subscription_created', { by: 'plan-id,auto-renew', 'plan-id': 'plan-1', 'auto-renew': 'true' }],
+      ['subscription_(?:created|expiration)', { by: 'auto-renew' }],
       ['subscription_expiration', { by: 'month', 'date-field': 'expiration' }],
       [
         'subscription_expiration',
         { by: 'day', 'date-field': 'expiration', 'expires-within': '60d', 'auto-renew': 'true' },
       ],
-      ['subscription_auto_renew', { by: 'month', 'auto-renew': 'true' }],
-      ['subscription_plan', { by: 'month', 'plan-id': 'plan-1' }],
+      ['subscription_created', { by: 'month', 'auto-renew': 'true' }],
+      ['subscription_created', { by: 'month', 'plan-id': 'plan-1' }],
     ] as [string, Parameters][])('only the index %s for %j', async (index, asked) => {
       const plans = await plansOf(asked);
       expect(plans.length).toBeGreaterThan(0);

@@ -1,12 +1,5 @@
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
-import {
-  and,
-  type Bind,
-  binder,
-  filterConditions,
-  isCounted,
-  type SubscriptionFilter,
-} from '../subscription-filter.ts';
+import { type Bind, binder, isCounted, rowsFrom, type SubscriptionFilter } from '../subscription-filter.ts';
 import { type Counts, storedCounts } from './counts.ts';
 import { totalSql } from './rank.ts';
 
@@ -36,9 +29,11 @@ export async function readRange(reader: TenantReader, filter: SubscriptionFilter
   return toRange(row);
 }
 
-/** How to select the range of a filter; rows that are counted one by one, up to `totalMax`. */
-export function rangeQuery(filter: SubscriptionFilter, counts: Counts, bind: Bind, totalMax?: number): RangeQuery {
-  const [start, end] = isCounted(filter) ? rankEnds(filter, counts, bind) : ['0', countRows(filter, bind, totalMax)];
+/** How to select the range of a filter. */
+export function rangeQuery(filter: SubscriptionFilter, counts: Counts, bind: Bind): RangeQuery {
+  const [start, end] = isCounted(filter)
+    ? rankEnds(filter, counts, bind)
+    : ['0', `(select count(*) ${rowsFrom(filter, 'tenant_id', bind)})`];
   return {
     columns: `${start} as range_start, ${end} as range_end`,
     toRange(row) {
@@ -52,10 +47,4 @@ function rankEnds(filter: SubscriptionFilter, counts: Counts, bind: Bind): [star
   const { afterSeconds, beforeSeconds } = filter;
   const start = afterSeconds === undefined ? '0' : counts.rankSql(afterSeconds + 1, bind);
   return [start, beforeSeconds === undefined ? totalSql(filter, bind) : counts.rankSql(beforeSeconds, bind)];
-}
-
-function countRows(filter: SubscriptionFilter, bind: Bind, totalMax: number | undefined): string {
-  const rows = `from subscription where tenant_id = $1${and(filterConditions(filter, bind))}`;
-  if (totalMax === undefined) return `(select count(*) ${rows})`;
-  return `(select count(*) from (select 1 as one ${rows} limit ${bind(totalMax)}) as counted)`;
 }

@@ -17,12 +17,9 @@ export interface SummaryBucket {
   readonly next: (start: number) => number;
 }
 
-/**
- * Conditions of a filter that an index has together with a date: before the date or, for
- * `expiration_date`, after it.
- */
+/** Conditions of a filter whose columns the index of a date has after the date. */
 const indexedWith: Readonly<Record<DateColumn, readonly string[]>> = {
-  created_date: ['iccid', 'email', 'deviceId', 'planId', 'autoRenew'],
+  created_date: ['planId', 'autoRenew'],
   activation_date: [],
   expiration_date: ['autoRenew'],
 };
@@ -31,9 +28,8 @@ const indexedWith: Readonly<Record<DateColumn, readonly string[]>> = {
 export function hasBucketIndex(filter: SubscriptionFilter, dateColumn: DateColumn): boolean {
   const { dateColumn: bounded, afterSeconds, beforeSeconds, ...conditions } = filter;
   const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
-  const names = Object.keys(conditions);
   if (isBounded && bounded !== dateColumn) return false;
-  return names.length <= 1 && names.every((name) => indexedWith[dateColumn].includes(name));
+  return Object.keys(conditions).every((name) => indexedWith[dateColumn].includes(name));
 }
 
 /**
@@ -89,10 +85,10 @@ async function readFirstDate(
   return dateIn(row);
 }
 
-/** Without the condition after the date, one step in the index finds the first date. */
+/** Without the conditions after the date, one step in the index finds the first date. */
 function firstDateSql(filter: SubscriptionFilter, dateColumn: DateColumn, bind: Bind): string {
-  const { autoRenew, ...others } = filter;
-  const conditions = filterConditions({ ...(dateColumn === 'expiration_date' ? others : filter), dateColumn }, bind);
+  const { autoRenew: _autoRenew, planId: _planId, ...others } = filter;
+  const conditions = filterConditions({ ...others, dateColumn }, bind);
   return `select ${dateColumn} as date from subscription where tenant_id = $1${and(conditions)} order by ${dateColumn}, id limit 1`;
 }
 

@@ -43,8 +43,6 @@ interface PageQuery extends ReadOptions {
   readonly limit: number;
   /** Whether the counts must find the first record. */
   readonly isDeep: boolean;
-  /** Records that are counted one by one are counted up to this many. */
-  readonly totalMax?: number;
 }
 
 /** Reads a page with some counts of its filter. */
@@ -113,10 +111,10 @@ interface HeadQuery extends TenantStatement {
   readonly toHead: (row: Row | undefined) => FilterRange & Omit<Page, 'records'>;
 }
 
-function headQuery({ filter, order, position, totalMax }: PageQuery, counts: Counts): HeadQuery {
+function headQuery({ filter, order, position }: PageQuery, counts: Counts): HeadQuery {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const { columns, toRange } = rangeQuery(filter, counts, bind, totalMax);
+  const { columns, toRange } = rangeQuery(filter, counts, bind);
   const beyondKey =
     position.kind === 'offset'
       ? '0'

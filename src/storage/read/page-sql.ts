@@ -7,8 +7,8 @@ import {
   binder,
   countedPart,
   type DateColumn,
-  filterConditions,
   isCounted,
+  rowsFrom,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
 
@@ -109,17 +109,17 @@ interface Rows {
 /** The first rows of a filter in an order; the filter decides which index has them. */
 function rowsSql(columns: string, { filter, order, range, limit, bind }: Rows): string {
   const { column, descending } = order;
-  return `select ${column} as date, ${columns} from subscription
-    where tenant_id = $1${and([...filterConditions(filter, bind), ...range])}
+  return `select ${column} as date, ${columns} ${rowsFrom(filter, `${column}, id, record`, bind)}${and(range)}
     order by ${orderBy(column, descending)} limit ${limit}`;
 }
 
 /**
  * Whether the first rows of each of several statuses are merged. One statement for all of them
- * would step past every row of another status, or sort.
+ * would step past every row of another status, or sort. The index of a product has all statuses.
  */
 function isMerged(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
-  return new Set(filter.statuses).size > 1 && isCounted(filter) && column === 'created_date';
+  const { productId, statuses } = filter;
+  return new Set(statuses).size > 1 && productId === undefined && isCounted(filter) && column === 'created_date';
 }
 
 /** The keys of the first rows of a filter; not yet in order if they are merged. */

@@ -1,6 +1,6 @@
 import { readRange } from '../counts/range.ts';
-import type { SqlValue, TenantReader, TenantSnapshot } from '../store.ts';
-import { and, binder, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
+import type { SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
+import { binder, rowsFrom, type SubscriptionFilter } from '../subscription-filter.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
 
 /** Streams the JSON of all records of a filter, in an order, `batchRows` at a time. */
@@ -11,10 +11,9 @@ export async function* streamRecords(
   batchRows: number,
 ): AsyncGenerator<readonly string[]> {
   const values: SqlValue[] = [];
-  const conditions = filterConditions(filter, binder(values));
+  const rows = rowsFrom(filter, `${column}, id, record`, binder(values));
   const direction = descending ? 'desc' : 'asc';
-  const sql = `select record from subscription where tenant_id = $1${and(conditions)}
-     order by ${column} ${direction}, id ${direction}` as const;
+  const sql = `select record ${rows} order by ${column} ${direction}, id ${direction}` as TenantSql;
   for await (const rows of snapshot.stream(sql, values, batchRows)) yield rows.map(({ record }) => String(record));
 }
 

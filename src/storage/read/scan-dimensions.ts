@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Row, SqlValue, TenantReader } from '../store.ts';
+import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 import {
   and,
   type Bind,
@@ -8,7 +8,9 @@ import {
   type DateColumn,
   dayOf,
   filterConditions,
+  rowsFrom,
   type SubscriptionFilter,
+  selectsOne,
 } from '../subscription-filter.ts';
 
 /** A column that a summary counts by, or the day of a date. */
@@ -44,6 +46,7 @@ const coveredStepRows = 30_000;
  * `n`; the same values occur once for each step that has them.
  */
 export async function* scanDimensions(reader: TenantReader, scan: DimensionScan): AsyncGenerator<Row> {
+  if (selectsOne(scan.filter)) return yield* await countFound(reader, scan);
   const covered = coveringPath(scan.filter, scan.columns);
   for (const path of covered === undefined ? narrowestPaths(scan.filter) : [covered]) {
     let left = scan.entriesMax ?? Number.POSITIVE_INFINITY;
@@ -57,18 +60,13 @@ export async function* scanDimensions(reader: TenantReader, scan: DimensionScan)
   }
 }
 
-/** Whether an index has the column and all columns that the filter compares. */
-export function isCovered(filter: SubscriptionFilter, column: Dimension): boolean {
-  return coveringPath(filter, [column]) !== undefined;
-}
-
-function coveringPath(filter: SubscriptionFilter, [column, ...others]: readonly Dimension[]): Path | undefined {
-  const { afterSeconds, beforeSeconds, dateColumn, ...conditions } = filter;
+/** The index of `created_date`, if it has the columns and all columns that the filter compares. */
+function coveringPath(filter: SubscriptionFilter, columns: readonly Dimension[]): Path | undefined {
+  const { afterSeconds, beforeSeconds, dateColumn, planId, autoRenew, ...others } = filter;
   const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
-  if (others.length > 0 || (column !== 'plan_id' && column !== 'auto_renew')) return undefined;
-  if (Object.keys(conditions).length > 0 || (isBounded && dateColumn !== 'created_date')) return undefined;
-  const key = [column, 'created_date', 'id'];
-  return { within: { dateColumn: 'created_date' }, key, stepRows: coveredStepRows, covered: true };
+  if (columns.some((column) => column !== 'plan_id' && column !== 'auto_renew')) return undefined;
+  if (Object.keys(others).length > 0 || (isBounded && dateColumn !== 'created_date')) return undefined;
+  return { within: filter, key: ['created_date', 'id'], stepRows: coveredStepRows, covered: true };
 }
 
 /**
@@ -76,7 +74,7 @@ function coveringPath(filter: SubscriptionFilter, [column, ...others]: readonly 
  * narrowest condition, one range for each of several statuses.
  */
 function narrowestPaths(filter: SubscriptionFilter): Path[] {
-  const { iccid, email, deviceId, planId, productId, statuses, autoRenew } = filter;
+  const { planId, productId, statuses, autoRenew } = filter;
   const created = boundsOf(filter).find(({ dateColumn }) => dateColumn === 'created_date');
   const along = (
     within: Partial<SubscriptionFilter>,
@@ -87,20 +85,16 @@ function narrowestPaths(filter: SubscriptionFilter): Path[] {
     stepRows,
     covered: false,
   });
-  if (iccid !== undefined) return [along({ iccid })];
-  if (email !== undefined) return [along({ email })];
-  if (deviceId !== undefined) return [along({ deviceId })];
   const others = boundsOf(filter).filter(({ dateColumn }) => dateColumn !== 'created_date');
   const span = others.find(
     ({ afterSeconds, beforeSeconds }) => afterSeconds !== undefined && beforeSeconds !== undefined,
   );
   if (span !== undefined) return [along({}, span)];
-  if (planId !== undefined) return [along({ planId })];
   const product = productId === undefined ? {} : { productId };
   if (statuses !== undefined) return [...new Set(statuses)].map((status) => along({ ...product, statuses: [status] }));
   if (productId !== undefined) return [along(product)];
-  if (autoRenew !== undefined) return [along({ autoRenew })];
-  return [along({}, created ?? others[0])];
+  const inIndex = { ...(planId !== undefined && { planId }), ...(autoRenew !== undefined && { autoRenew }) };
+  return [created === undefined && others[0] ? along({}, others[0]) : along(inIndex)];
 }
 
 /** The bounds of a filter, by date. */
@@ -152,7 +146,7 @@ function countStep(
   const asked = statuses === undefined ? filter : { ...filter, statuses };
   const open = withoutReplacedBounds(asked, key, after, until);
   const conditions = [...filterConditions(open, bind), ...keyConditions(key, after, until, bind)];
-  const selected = columns.map((column) => (column === 'day' ? `${dayOf(dateColumn)} as day` : column)).join(', ');
+  const selected = selectedOf(columns, dateColumn);
   const groups = columns.join(', ');
   const rows = `from subscription where tenant_id = $1${and(conditions)}` as const;
   if (covered) return reader.all(`select ${selected}, count(*) as n ${rows} group by ${groups}`, values);
@@ -161,6 +155,18 @@ function countStep(
     group by ${groups}`,
     values,
   );
+}
+
+const selectedOf = (columns: readonly Dimension[], dateColumn: DateColumn): string =>
+  columns.map((column) => (column === 'day' ? `${dayOf(dateColumn)} as day` : column)).join(', ');
+
+/** Counts the rows of one SIM, device or subscriber by the columns, in one statement. */
+function countFound(reader: TenantReader, { filter, columns, dateColumn }: DimensionScan): Promise<readonly Row[]> {
+  const values: SqlValue[] = [];
+  const rows = rowsFrom(filter, `status, product_id, plan_id, auto_renew, ${dateColumn}`, binder(values));
+  const groups = columns.join(', ');
+  const sql = `select ${selectedOf(columns, dateColumn)}, count(*) as n ${rows} group by ${groups}`;
+  return reader.all(sql as TenantSql, values);
 }
 
 /**

@@ -6,7 +6,7 @@ import type { SqlValue, TenantReader } from '../store.ts';
 import { and, binder, filterConditions, isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
 import { countBuckets, hasBucketIndex, type SummaryBucket } from './count-buckets.ts';
 import { readProductNames } from './product-names.ts';
-import { type Dimension, type DimensionScan, isCovered, scanDimensions } from './scan-dimensions.ts';
+import { type Dimension, type DimensionScan, scanDimensions } from './scan-dimensions.ts';
 
 /** The rows that a summary counts, and its dimensions. */
 export interface SummaryPlan {
@@ -47,7 +47,9 @@ export async function summarise(reader: TenantReader, plan: SummaryPlan): Promis
   if (bucket !== undefined && !counted.has('day') && hasBucketIndex(filter, bucket.dateColumn))
     counted.set('day', await countBuckets(reader, filter, bucket));
   const rest = asked.filter((column) => !counted.has(column));
-  for (const scan of await planScans(reader, plan, rest, known?.total)) {
+  if (rest.length > 0) {
+    const dateColumn = bucket?.dateColumn ?? 'created_date';
+    const scan = { filter, columns: rest, dateColumn, ...(known !== undefined && { entriesMax: known.total }) };
     for (const [column, counts] of await readScan(reader, scan, bucket)) counted.set(column, counts);
   }
   const [any] = counted.values();
@@ -112,31 +114,6 @@ async function readEnds(reader: TenantReader, filter: SubscriptionFilter): Promi
     return row === undefined ? undefined : Number(row.created_date);
   });
   return Promise.all(ends);
-}
-
-/**
- * Reading a column in an index of its own costs a tenth of reading it in the records. An index is
- * read if it has at most this many times as many entries as the filter has records.
- */
-const coveredShare = 8;
-
-/**
- * Plans how to count the dimensions that the stored counts do not have: each in an index that
- * covers it, or all of them in one pass over the records.
- */
-async function planScans(
-  reader: TenantReader,
-  { filter, bucket }: SummaryPlan,
-  rest: readonly Dimension[],
-  total: number | undefined,
-): Promise<readonly DimensionScan[]> {
-  if (rest.length === 0) return [];
-  const dateColumn = bucket?.dateColumn ?? 'created_date';
-  const together = [{ filter, columns: rest, dateColumn, ...(total !== undefined && { entriesMax: total }) }];
-  if (!rest.every((column) => isCovered(filter, column))) return together;
-  const entriesMax = sumOf(await countStatuses(reader, { dateColumn: 'created_date' }));
-  if (total !== undefined && total * coveredShare < entriesMax) return together;
-  return rest.map((column) => ({ filter, columns: [column], dateColumn, entriesMax }));
 }
 
 async function readScan(

@@ -1,0 +1,14 @@
+-- Oldest schema a program must know: 0004-imports
+-- The queries of each index, and what it costs: docs/decisions/indexes.md.
+drop index subscription_auto_renew, subscription_created, subscription_device, subscription_email, subscription_iccid,
+  subscription_plan, subscription_product, subscription_product_status;
+
+create index subscription_created on subscription (tenant_id, created_date, id, auto_renew, plan_id);
+
+create index subscription_product on subscription (tenant_id, product_id, created_date, id, status);
+
+create index subscription_iccid on subscription (tenant_id, iccid);
+
+create index subscription_device on subscription (tenant_id, device_id);
+
+create index subscription_email on subscription (tenant_id, email) where email is not null;
