@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { checkRow } from '../../src/import/check-row.ts';
 import { readNdjson } from '../../src/import/read-ndjson.ts';
+import { treeCpuSeconds } from '../capacity/process-tree.ts';
 
 /** The column values of a record, ready for insertion. */
 type ReadyRow = readonly (string | number | null)[];
@@ -26,11 +27,17 @@ const columns = [
 ];
 const batchRows = 10_000;
 
+/** The CPU time and the elapsed time of a load. */
+interface BareCost {
+  readonly cpuSeconds: number;
+  readonly seconds: number;
+}
+
 /**
- * Returns the seconds that SQLite takes to insert the records of a file, prepared in memory, with
- * one prepared statement into a table with the same indexes.
+ * Measures how long SQLite takes to insert the records of a file, prepared in memory, with one
+ * prepared statement into a table with the same indexes.
  */
-export async function loadBareSqlite(file: string, folder: string): Promise<number> {
+export async function loadBareSqlite(file: string, folder: string): Promise<BareCost> {
   const database = new DatabaseSync(join(folder, 'subreport.db'));
   database.exec('pragma journal_mode = wal; pragma synchronous = full');
   const made = database
@@ -43,23 +50,30 @@ export async function loadBareSqlite(file: string, folder: string): Promise<numb
         .replaceAll(/\bsubscription_/g, 'bare_'),
     );
   const insert = database.prepare(`insert into bare (${columns}) values (${columns.map(() => '?')})`);
-  let ms = 0;
-  for await (const rows of batchesOf(file)) {
-    const started = performance.now();
-    database.exec('begin immediate');
-    for (const row of rows) insert.run(...row);
-    database.exec('commit');
-    ms += performance.now() - started;
-  }
+  const cost = { cpuSeconds: 0, seconds: 0 };
+  const measure = (work: () => void): void => {
+    const [started, usedBefore] = [performance.now(), process.threadCpuUsage()];
+    work();
+    const { user, system } = process.threadCpuUsage(usedBefore);
+    cost.cpuSeconds += (user + system) / 1e6;
+    cost.seconds += (performance.now() - started) / 1000;
+  };
+  for await (const rows of batchesOf(file))
+    measure(() => {
+      database.exec('begin immediate');
+      for (const row of rows) insert.run(...row);
+      database.exec('commit');
+    });
+  measure(() => database.exec('pragma wal_checkpoint(truncate)'));
   database.close();
-  return ms / 1000;
+  return cost;
 }
 
 /**
- * Returns the seconds that PostgreSQL takes to COPY the records of a file, in its text format, into
- * a table with the same indexes; the server reads the file itself.
+ * Measures how long PostgreSQL takes to COPY the records of a file, in its text format, into a
+ * table with the same indexes; the server reads the file itself.
  */
-export async function loadBarePostgres(file: string, url: string): Promise<number> {
+export async function loadBarePostgres(file: string, url: string, serverPid: number): Promise<BareCost> {
   const ready = `${file}.copy`;
   await pipeline(Readable.from(copyLines(file)), createWriteStream(ready, { mode: 0o644 }));
   const client = new pg.Client({ connectionString: url });
@@ -67,11 +81,16 @@ export async function loadBarePostgres(file: string, url: string): Promise<numbe
   await client.query(
     'create table bare (like subscription including defaults including constraints including indexes)',
   );
-  const started = performance.now();
+  await client.query('checkpoint');
+  const [started, usedBefore] = [performance.now(), treeCpuSeconds(serverPid)];
   await client.query(`copy bare (${columns}) from '${ready}'`);
-  const seconds = (performance.now() - started) / 1000;
+  await client.query('checkpoint');
+  const cost = {
+    cpuSeconds: treeCpuSeconds(serverPid) - usedBefore,
+    seconds: (performance.now() - started) / 1000,
+  };
   await client.end();
-  return seconds;
+  return cost;
 }
 
 async function* copyLines(file: string): AsyncGenerator<string> {

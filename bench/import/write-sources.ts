@@ -1,4 +1,5 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
@@ -26,6 +27,28 @@ export async function writeSource(file: string, count: number, order: SourceOrde
   })();
   await pipeline(Readable.from(lines), createWriteStream(file));
 }
+
+/** One record in this many changes. */
+const changedEvery = 20;
+
+/** Copies a source; every twentieth record is renewed: another expiration date and status. */
+export async function writeChangedSource(file: string, changed: string): Promise<void> {
+  const lines = async function* () {
+    let number = 0;
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      number += 1;
+      yield `${number % changedEvery === 0 ? renewed(JSON.parse(line)) : line}\n`;
+    }
+  };
+  await pipeline(Readable.from(lines()), createWriteStream(changed));
+}
+
+const renewed = (row: SyntheticRow): string =>
+  JSON.stringify({
+    ...row,
+    status: row.status === 'ACTIVE' ? 'DEPLETED' : 'ACTIVE',
+    expirationDate: '2026-06-01T00:00:00Z',
+  });
 
 /** Shuffles items deterministically (Fisher-Yates). */
 function shuffle(items: unknown[]): void {

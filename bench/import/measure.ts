@@ -1,0 +1,66 @@
+import { execFileSync } from 'node:child_process';
+import { insertTenant } from '../../src/storage/tables/tenant.ts';
+import { treeCpuSeconds } from '../capacity/process-tree.ts';
+import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
+import { loadBarePostgres, loadBareSqlite } from './bare-load.ts';
+
+/** What a side costs: CPU time of all processes, elapsed time, and memory of its own process. */
+export interface Cost {
+  readonly cpuSeconds: number;
+  readonly seconds: number;
+  readonly grownMb: number;
+}
+
+/** Loads a file without any of our code; only the load itself counts. */
+export async function measureBare(engine: string, file: string): Promise<Cost> {
+  const opened = await openEmpty(engine);
+  try {
+    if (engine === 'sqlite') return { ...(await loadBareSqlite(file, opened.folder)), grownMb: 0 };
+    const url = new URL(opened.environment.DATABASE_URL ?? '');
+    url.username = 'postgres';
+    return { ...(await loadBarePostgres(file, url.href, opened.serverPid ?? 0)), grownMb: 0 };
+  } finally {
+    await opened.close();
+  }
+}
+
+/** Imports two files one after the other, and only checks the second one in between. */
+export async function measureImports(
+  engine: string,
+  how: string,
+  { first, changed }: { readonly first: string; readonly changed: string },
+): Promise<{ readonly first: Cost; readonly check: Cost; readonly change: Cost }> {
+  const opened = await openEmpty(engine);
+  try {
+    const loaded = await measureImport(opened, first, how);
+    await settle(opened);
+    const check = await measureImport(opened, changed, 'check');
+    return { first: loaded, check, change: await measureImport(opened, changed, how) };
+  } finally {
+    await opened.close();
+  }
+}
+
+async function openEmpty(engine: string): Promise<BenchStore> {
+  const opened = engine === 'sqlite' ? await openBenchSqlite() : await openBenchPostgres();
+  await insertTenant(opened.store, 'bench', 1);
+  return opened;
+}
+
+/** Cleans up after the load and collects statistics, as autovacuum does at some point. */
+async function settle(opened: BenchStore): Promise<void> {
+  if (opened.serverPid !== undefined) await opened.administer('vacuum analyze subscription');
+}
+
+async function measureImport(opened: BenchStore, file: string, how: string): Promise<Cost> {
+  const program = new URL('run-import.ts', import.meta.url).pathname;
+  const serverSeconds = (): number => (opened.serverPid === undefined ? 0 : treeCpuSeconds(opened.serverPid));
+  const before = serverSeconds();
+  const output = execFileSync(process.execPath, ['--max-semi-space-size=4', program, file, how], {
+    env: { ...process.env, ...opened.environment },
+    encoding: 'utf8',
+  });
+  if (opened.serverPid !== undefined && how !== 'check') await opened.administer('checkpoint');
+  const { seconds, cpuSeconds, grownMb } = JSON.parse(output);
+  return { seconds, cpuSeconds: cpuSeconds + serverSeconds() - before, grownMb };
+}
