@@ -54,7 +54,7 @@ export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | u
   app.decorateRequest('audit', null);
   app.decorateRequest('refusedClientId', null);
   app.decorateRequest('operator', null);
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const line = {
       method: request.method,
       route: request.routeOptions.url ?? null,
@@ -68,6 +68,7 @@ export function addAccessLog(app: FastifyInstance, observe: ResponseObserver | u
       ...describeRefusal(request, reply),
       ...request.audit,
     });
+    done();
   });
 }
 
@@ -80,7 +81,7 @@ const refusals: readonly number[] = (['UNAUTHORISED', 'ACCESS_DENIED', 'TOO_MANY
 function describeRefusal(
   { ip, refusedClientId }: FastifyRequest,
   { statusCode }: FastifyReply,
-): Record<string, string> {
-  if (!refusals.includes(statusCode)) return {};
+): Record<string, string> | undefined {
+  if (!refusals.includes(statusCode)) return undefined;
   return { address: ip, ...(refusedClientId !== null && { client_id: refusedClientId }) };
 }

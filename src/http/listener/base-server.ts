@@ -14,7 +14,7 @@ import { correlationHeader, correlationIdOf } from './correlation.ts';
 import { defaultHeaders, type TransportPolicy } from './default-headers.ts';
 import { guardRequest, urlLengthMax } from './guard-request.ts';
 import { limitConnections } from './limit-connections.ts';
-import { addRequestDeadline } from './request-deadline.ts';
+import { createRequestDeadlines } from './request-deadline.ts';
 import { sendError } from './send-error.ts';
 import { installTls, type ListenerTls, tlsOptions } from './tls.ts';
 import { addTracing, describeTrace, traceHeader } from './tracing.ts';
@@ -76,7 +76,7 @@ export function buildBaseServer({
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'correlation_id' }),
     genReqId: correlationIdOf,
     childLoggerFactory: (parent, bindings, options, request) =>
-      parent.child({ ...bindings, ...describeTrace(request) }, options),
+      parent.child(Object.assign(bindings, describeTrace(request)), options),
     // requests in progress, or on open connections, still get their response
     return503OnClosing: false,
     bodyLimit: 65_536,
@@ -96,14 +96,19 @@ export function buildBaseServer({
   if (tls !== undefined && app.server instanceof TlsServer) installTls(app.server, tls, logger);
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(handleUnrouted);
-  addRequestDeadline(app, requestMs);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...headers, [correlationHeader]: request.id, ...traceHeader(request.raw) });
+  const startDeadline = createRequestDeadlines(app, requestMs);
+  // one hook without a promise: each hook more, or promise, is paid by every request
+  app.addHook('onRequest', (request, reply, done) => {
+    startDeadline(request, reply);
+    reply.headers(headers).header(correlationHeader, request.id);
+    const trace = traceHeader(request.raw);
+    if (trace !== undefined) reply.headers(trace);
     if (isDraining()) reply.header('connection', 'close');
+    guardRequest(request);
+    // before the body is read
+    if (request.is404) handleUnrouted(request, reply).catch(done);
+    else done();
   });
-  app.addHook('onRequest', guardRequest);
-  // before the body is read
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? handleUnrouted(request, reply) : undefined));
   // an expectation may be ignored (RFC 9110 §10.1.1)
   app.server.on('checkExpectation', app.routing);
   app.server.on('connect', (_request, socket: Socket) => handleClientError(new Error('CONNECT'), socket));

@@ -26,11 +26,16 @@ function openQueue(more: Partial<FairQueueLimits> = {}) {
     started,
     refused,
     /** A request of a tenant, such as `greedy 1`. */
-    enter(name: string, gone = new AbortController().signal): void {
+    enter(name: string): ((reason: unknown) => void) | undefined {
       const [tenant = ''] = name.split(' ');
       const leave = queue.tryEnter(tenant);
-      if (leave !== undefined) onStart(name)(leave);
-      else queue.wait(tenant, gone).then(onStart(name), () => refused.push(name));
+      if (leave !== undefined) {
+        onStart(name)(leave);
+        return undefined;
+      }
+      const { turn, giveUp } = queue.wait(tenant);
+      turn.then(onStart(name), () => refused.push(name));
+      return giveUp;
     },
     leave: (name: string): void => leaves.get(name)?.(),
     async turn(): Promise<void> {
@@ -110,7 +115,7 @@ describe('a queue of requests by tenant', () => {
     opened.enter('quiet 1');
     await new Promise(setImmediate);
     expect([opened.refused, opened.queue.waiting]).toEqual([['greedy 4'], 3]);
-    const refused = opened.queue.wait('greedy', new AbortController().signal);
+    const refused = opened.queue.wait('greedy').turn;
     await expect(refused).rejects.toBeInstanceOf(RequestError);
     await expect(refused).rejects.toMatchObject({ code: 'UNAVAILABLE', headers: { 'retry-after': '2' } });
     await opened.drain();
@@ -134,9 +139,7 @@ describe('a queue of requests by tenant', () => {
     opened.enter('a 1');
     opened.enter('a 2');
     await expect.poll(() => opened.refused).toEqual(['a 2']);
-    const gone = new AbortController();
-    opened.enter('a 3', gone.signal);
-    gone.abort();
+    opened.enter('a 3')?.('gone');
     await opened.drain();
     expect([opened.started, opened.queue.waiting]).toEqual([['a 1'], 0]);
   });

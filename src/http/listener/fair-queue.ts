@@ -32,6 +32,14 @@ interface Waiter {
   readonly refuse: () => void;
 }
 
+/** A place in the queue. */
+interface Place {
+  /** Resolves when it is the request's turn; rejects with `UNAVAILABLE`, or once it gives up. */
+  readonly turn: Promise<Leave>;
+  /** Gives the place up if it still waits; `turn` then rejects with the reason. */
+  readonly giveUp: (reason: unknown) => void;
+}
+
 /** The requests of one tenant. */
 interface Flow {
   running: number;
@@ -105,42 +113,37 @@ export class FairQueue {
     return this.#hasRoom(flow) ? this.#start(tenant, flow) : undefined;
   }
 
-  /**
-   * Resolves when it is the request's turn. Rejects with `UNAVAILABLE` if too many requests wait or
-   * it has waited too long, and with the reason of `gone` once that aborts.
-   */
-  wait(tenant: string, gone: AbortSignal): Promise<Leave> {
-    return new Promise((resolve, reject) => {
-      if (gone.aborted) return reject(gone.reason);
-      const flow = this.#flowOf(tenant);
-      const end = (): void => {
-        clearTimeout(timer);
-        gone.removeEventListener('abort', onGone);
-        flow.waiting.splice(flow.waiting.indexOf(waiter), 1);
-        this.#waiting -= 1;
-      };
-      const waiter: Waiter = {
-        start: () => {
-          end();
-          resolve(this.#start(tenant, flow));
-        },
-        refuse: () => {
-          end();
-          this.#onRefused();
-          reject(overloaded());
-        },
-      };
-      const onGone = (): void => {
+  /** Waits for the request's turn; it is rejected if too many wait or it has waited too long. */
+  wait(tenant: string): Place {
+    const { promise: turn, resolve, reject } = Promise.withResolvers<Leave>();
+    const flow = this.#flowOf(tenant);
+    const end = (): void => {
+      clearTimeout(timer);
+      flow.waiting.splice(flow.waiting.indexOf(waiter), 1);
+      this.#waiting -= 1;
+    };
+    const waiter: Waiter = {
+      start: () => {
         end();
-        reject(gone.reason);
-      };
-      const timer = setTimeout(waiter.refuse, this.#limits.waitMsMax);
-      gone.addEventListener('abort', onGone);
-      flow.waiting.push(waiter);
-      this.#waiting += 1;
-      if (this.#waiting > this.#limits.waitingMax) this.#longest(flow).waiting.at(-1)?.refuse();
-      this.#schedule();
-    });
+        resolve(this.#start(tenant, flow));
+      },
+      refuse: () => {
+        end();
+        this.#onRefused();
+        reject(overloaded());
+      },
+    };
+    const timer = setTimeout(waiter.refuse, this.#limits.waitMsMax);
+    flow.waiting.push(waiter);
+    this.#waiting += 1;
+    if (this.#waiting > this.#limits.waitingMax) this.#longest(flow).waiting.at(-1)?.refuse();
+    this.#schedule();
+    const giveUp = (reason: unknown): void => {
+      if (!flow.waiting.includes(waiter)) return;
+      end();
+      reject(reason);
+    };
+    return { turn, giveUp };
   }
 
   #flowOf(tenant: string): Flow {
@@ -200,8 +203,8 @@ export class FairQueue {
   #next(): Waiter | undefined {
     let next: Flow | undefined;
     for (const flow of this.#flows.values()) {
-      if (flow.waiting.length === 0 || !this.#hasRoom(flow)) continue;
-      if (next === undefined || flow.tag < next.tag) next = flow;
+      if (flow.waiting.length === 0 || (next !== undefined && flow.tag >= next.tag)) continue;
+      if (this.#hasRoom(flow)) next = flow;
     }
     return next?.waiting[0];
   }

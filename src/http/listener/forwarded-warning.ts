@@ -7,9 +7,11 @@ import type { FastifyInstance } from 'fastify';
  */
 export function addForwardedWarning(app: FastifyInstance): void {
   let warned = false;
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, done) => {
+    done();
+    if (warned || request.headers['x-forwarded-for'] === undefined) return;
     const peer = request.socket.remoteAddress;
-    if (warned || request.headers['x-forwarded-for'] === undefined || request.ip !== peer) return;
+    if (request.ip !== peer) return;
     warned = true;
     request.log.warn(
       { peer },

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { expect, test } from 'vitest';
 import { guardRequest, urlLengthMax } from './guard-request.ts';
 
-/** Guards a request with these parts; rejects as `guardRequest` does. */
-function guard({
+/** Guards a request with these parts; rejects as `guardRequest` throws. */
+async function guard({
   httpVersion = '1.1',
   url = '/v1/subscription',
   headers = [['Host', 'reports.example']],

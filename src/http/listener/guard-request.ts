@@ -13,7 +13,7 @@ const singleHeaders = ['host', 'authorization'];
 const hostPattern = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;
 
 /** Rejects requests that Node's parser accepts but whose meaning is ambiguous (RFC 9112 §3.2). */
-export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
+export function guardRequest({ raw }: Pick<FastifyRequest, 'raw'>): void {
   if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
     throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1');
   }
@@ -30,9 +30,8 @@ export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
       `Cannot read the request: its URL must have at most ${urlLengthMax} characters: current value is ${url.length}`,
     );
   }
-  const names = raw.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
   for (const name of singleHeaders) {
-    if (names.filter((each) => each === name).length > 1) {
+    if (countOf(name, raw.rawHeaders) > 1) {
       throw new RequestError(
         'INVALID_HTTP_MESSAGE',
         `Cannot read the request: the header '${name}' must be sent only once`,
@@ -46,4 +45,14 @@ export async function guardRequest({ raw }: FastifyRequest): Promise<void> {
       "Cannot read the request: it must have the header 'host', a name with an optional port, such as reports.example:8080",
     );
   }
+}
+
+/** How often a header appears in a list of name, value, name, value … */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index] ?? '';
+    if (each.length === name.length && each.toLowerCase() === name) count += 1;
+  }
+  return count;
 }

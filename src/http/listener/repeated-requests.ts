@@ -110,7 +110,7 @@ export function createRepeatedRequests({
       if (quota === undefined) return false;
       const id = correlationIdOf(request);
       const own = known.status === 200 ? ['content-length', String(body.length), ...timing] : [];
-      const trace = Object.entries(traceHeader(request)).flat();
+      const trace = Object.entries(traceHeader(request) ?? {}).flat();
       response.writeHead(known.status, [...known.headers, ...own, ...quota, correlationHeader, id, ...trace]);
       response.end(body);
       const { route, status, access } = known;

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StorageError } from '../../storage/error.ts';
 import type { Store } from '../../storage/store.ts';
 
@@ -16,11 +16,12 @@ declare module 'fastify' {
 const graceMs = 250;
 
 /**
- * Gives each request its deadline, and responds with 503 if no response has begun shortly after it.
+ * Makes the function that gives a request its deadline, and responds with 503 if no response has
+ * begun shortly after it.
  */
-export function addRequestDeadline(app: FastifyInstance, requestMs: number): void {
+export function createRequestDeadlines(app: FastifyInstance, requestMs: number) {
   app.decorateRequest('deadline', 0);
-  app.addHook('onRequest', (request, reply, done) => {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
     request.deadline = performance.now() + requestMs;
     const timer = setTimeout(() => {
       const isOpen = !reply.sent && !reply.raw.headersSent && Number.isFinite(request.deadline);
@@ -28,8 +29,7 @@ export function addRequestDeadline(app: FastifyInstance, requestMs: number): voi
         reply.send(new StorageError('UNAVAILABLE', 'Cannot respond: the response must begin before the deadline'));
     }, requestMs + graceMs);
     reply.raw.once('close', () => clearTimeout(timer));
-    done();
-  });
+  };
 }
 
 /** Lifts the deadline of a request that has its own limits from here on. */

@@ -12,8 +12,9 @@ declare module 'fastify' {
 /** Ends the turn of each request when its response begins: then its client sets the pace. */
 export function addTurns(app: FastifyInstance): void {
   app.decorateRequest('endTurn', null);
-  app.addHook('onSend', async (request) => {
+  app.addHook('onSend', (request, _reply, payload, done) => {
     request.endTurn?.();
+    done(null, payload);
   });
 }
 
@@ -28,20 +29,15 @@ export async function takeTurn(
   { raw }: FastifyReply,
 ): Promise<void> {
   if (raw.destroyed) throw disconnected(); // its end would never be noticed
-  const leave = queue.tryEnter(key) ?? (await waitForTurn(queue, key, raw));
-  request.endTurn = leave;
-  raw.once('close', leave); // the client may disconnect before the response begins
-}
-
-async function waitForTurn(queue: FairQueue, key: string, raw: FastifyReply['raw']): Promise<Leave> {
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort(disconnected());
-  raw.once('close', onClose);
-  try {
-    return await queue.wait(key, gone.signal);
-  } finally {
-    raw.removeListener('close', onClose);
-  }
+  let leave = queue.tryEnter(key);
+  const place = leave === undefined ? queue.wait(key) : undefined;
+  // the client may disconnect before the response begins
+  raw.once('close', () => {
+    place?.giveUp(disconnected());
+    leave?.();
+  });
+  if (place !== undefined) leave = await place.turn;
+  request.endTurn = leave ?? null;
 }
 
 /** Nobody receives it, and it is not logged as a fault of this service. */

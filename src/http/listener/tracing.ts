@@ -7,15 +7,15 @@ import { formatTraceparent } from '../../tracing/trace-context.ts';
 export const traceHeaderName = 'traceresponse';
 
 /** The members of a log line that name the trace of a request, if it has one. */
-export function describeTrace(request: IncomingMessage): Readonly<Record<string, string>> {
+export function describeTrace(request: IncomingMessage): Readonly<Record<string, string>> | undefined {
   const trace = traceOf(request);
-  return trace === undefined ? {} : { trace_id: trace.traceId, span_id: trace.spanId };
+  return trace && { trace_id: trace.traceId, span_id: trace.spanId };
 }
 
 /** The response header with the trace of a request, if it has one. */
-export function traceHeader(request: IncomingMessage): Readonly<Record<string, string>> {
+export function traceHeader(request: IncomingMessage): Readonly<Record<string, string>> | undefined {
   const trace = traceOf(request);
-  return trace === undefined ? {} : { [traceHeaderName]: formatTraceparent(trace) };
+  return trace && { [traceHeaderName]: formatTraceparent(trace) };
 }
 
 /** Continues the span of a request in its handler, and records how long its response is sent. */
