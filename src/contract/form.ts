@@ -35,6 +35,7 @@ export function parseForm(text: string): FormContent {
 
 /** Decodes a form-encoded string (`+` and `%XX`, UTF-8); `undefined` if that is not possible. */
 export function decodeFormText(text: string): string | undefined {
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

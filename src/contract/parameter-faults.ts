@@ -5,6 +5,10 @@ import { didYouMean } from './suggest.ts';
 
 /** Returns a fault for each unknown name, with a suggestion, and for each repeated one. */
 export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: readonly string[]): Fault[] {
+  const isValid = pairs.every(
+    ({ name }, index) => known.includes(name) && pairs.findIndex((pair) => pair.name === name) === index,
+  );
+  if (isValid) return [];
   const names = new Set(pairs.map(({ name }) => name));
   const unknown = [...names].filter((name) => !known.includes(name));
   const repeated = [...repeatedNames(pairs)].filter((name) => known.includes(name));

@@ -1,7 +1,7 @@
 import { formatDuration } from '../contract/duration.ts';
 import { formatExactInstant, formatInstant } from '../contract/instant.ts';
 import type { ReportParameter } from '../contract/query.ts';
-import type { AskedFilters, ReportFilters } from './report-query.ts';
+import type { AskedFilters, CanonicalFilters, ReportFilters } from './report-query.ts';
 
 type AppliedQuery = AskedFilters & Partial<Pick<ReportFilters, 'sort'>>;
 
@@ -13,28 +13,28 @@ const redacted = '***';
  * fixed order; dates in UTC; statuses sorted, without duplicates; `date-field` always; `sort` if
  * there is an order.
  */
-export function canonicalFilters(
-  filters: Omit<AppliedQuery, 'nowSeconds'>,
-): readonly (readonly [ReportParameter, string])[] {
+export function canonicalFilters(filters: Omit<AppliedQuery, 'nowSeconds'>): CanonicalFilters {
   const { iccid, email, productId, statuses, before, after, dateField, deviceId, planId, autoRenew, sort } = filters;
   const { createdFrom, createdTo, expiresWithinSeconds } = filters;
-  const values: readonly (readonly [ReportParameter, string | undefined])[] = [
-    ['iccid', iccid],
-    ['email', email],
-    ['product-id', productId],
-    ['status', statuses?.join(',')],
-    ['before', before && formatExactInstant(before)],
-    ['after', after && formatExactInstant(after)],
-    ['date-field', dateField],
-    ['device-id', deviceId],
-    ['plan-id', planId],
-    ['auto-renew', autoRenew],
-    ['created-from', createdFrom && formatExactInstant(createdFrom)],
-    ['created-to', createdTo && formatExactInstant(createdTo)],
-    ['expires-within', expiresWithinSeconds === undefined ? undefined : formatDuration(expiresWithinSeconds)],
-    ['sort', sort],
-  ];
-  return values.filter((pair): pair is [ReportParameter, string] => pair[1] !== undefined);
+  const pairs: [ReportParameter, string][] = [];
+  const add = (name: ReportParameter, value: string | undefined): void => {
+    if (value !== undefined) pairs.push([name, value]);
+  };
+  add('iccid', iccid);
+  add('email', email);
+  add('product-id', productId);
+  add('status', statuses?.join(','));
+  add('before', before && formatExactInstant(before));
+  add('after', after && formatExactInstant(after));
+  add('date-field', dateField);
+  add('device-id', deviceId);
+  add('plan-id', planId);
+  add('auto-renew', autoRenew);
+  add('created-from', createdFrom && formatExactInstant(createdFrom));
+  add('created-to', createdTo && formatExactInstant(createdTo));
+  add('expires-within', expiresWithinSeconds === undefined ? undefined : formatDuration(expiresWithinSeconds));
+  add('sort', sort);
+  return pairs;
 }
 
 /**
@@ -42,19 +42,17 @@ export function canonicalFilters(
  * address redacted, and after `expires-within` the date range it meant (`expires-after` is
  * exclusive, `expires-until` inclusive).
  */
-export function describeFilters(query: AppliedQuery): string {
-  return canonicalFilters(query)
-    .flatMap(([name, value]) => {
-      if (name === 'email') return [[name, redacted]];
-      return name === 'expires-within' ? [[name, value], ...expirySpan(query)] : [[name, value]];
-    })
-    .map(([name = '', value = '']) => `${name}=${encodeURIComponent(value)}`)
-    .join('&');
-}
-
-function expirySpan({ nowSeconds, expiresWithinSeconds = 0 }: AppliedQuery): string[][] {
-  return [
-    ['expires-after', formatInstant(nowSeconds)],
-    ['expires-until', formatInstant(nowSeconds + expiresWithinSeconds)],
-  ];
+export function describeFilters(query: AppliedQuery, canonical = canonicalFilters(query)): string {
+  let text = '';
+  const add = (name: string, value: string): void => {
+    text += `${text === '' ? '' : '&'}${name}=${encodeURIComponent(value)}`;
+  };
+  for (const [name, value] of canonical) {
+    add(name, name === 'email' ? redacted : value);
+    if (name !== 'expires-within') continue;
+    const { nowSeconds, expiresWithinSeconds = 0 } = query;
+    add('expires-after', formatInstant(nowSeconds));
+    add('expires-until', formatInstant(nowSeconds + expiresWithinSeconds));
+  }
+  return text;
 }

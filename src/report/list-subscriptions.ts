@@ -15,9 +15,9 @@ export interface TimedReport extends FormattedReport {
 
 /** The cache key of a page, apart from the tenant and its revision. */
 export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery): readonly unknown[] {
-  const { nowSeconds, ...asked } = query;
-  const now = query.expiresWithinSeconds === undefined ? undefined : nowSeconds;
-  return ['page', reportUrl, limits, asked, now];
+  const { canonical, filters, size, page, cursor, format } = query;
+  const now = query.expiresWithinSeconds === undefined ? undefined : query.nowSeconds;
+  return ['page', reportUrl, limits, canonical, filters, size, page, cursor, format, now];
 }
 
 /**

@@ -24,6 +24,10 @@ describe('parseReport', () => {
     expect(parse('')).toEqual({
       dateField: 'created',
       sort: 'createdDate',
+      canonical: [
+        ['date-field', 'created'],
+        ['sort', 'createdDate'],
+      ],
       size: 20,
       page: 1,
       format: 'json',

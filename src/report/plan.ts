@@ -51,23 +51,24 @@ export function planFilter(query: AskedFilters): SubscriptionFilter {
  */
 function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 'furtherBounds'> {
   const { before, after, createdFrom, createdTo, expiresWithinSeconds, nowSeconds } = query;
-  const bounds = new Map<DateColumn, { afterSeconds?: number; beforeSeconds?: number }>();
-  const narrow = (column: DateColumn, afterSeconds: number | undefined, beforeSeconds: number | undefined): void => {
-    const known = bounds.get(column) ?? {};
+  const bounds: { dateColumn: DateColumn; afterSeconds?: number; beforeSeconds?: number }[] = [];
+  const narrow = (dateColumn: DateColumn, afterSeconds?: number, beforeSeconds?: number): void => {
+    if (afterSeconds === undefined && beforeSeconds === undefined) return;
+    let known = bounds.find((each) => each.dateColumn === dateColumn);
+    if (known === undefined) {
+      known = { dateColumn };
+      bounds.push(known);
+    }
     if (afterSeconds !== undefined) known.afterSeconds = Math.max(afterSeconds, known.afterSeconds ?? afterSeconds);
     if (beforeSeconds !== undefined)
       known.beforeSeconds = Math.min(beforeSeconds, known.beforeSeconds ?? beforeSeconds);
-    if (afterSeconds !== undefined || beforeSeconds !== undefined) bounds.set(column, known);
   };
   narrow('created_date', createdFrom && wholeSecond(createdFrom) - 1, createdTo && wholeSecond(createdTo));
   narrow(dateColumns[query.dateField], after?.seconds, before && wholeSecond(before));
   // includes the last second
   if (expiresWithinSeconds !== undefined) narrow('expiration_date', nowSeconds, nowSeconds + expiresWithinSeconds + 1);
-  const [first, ...further] = [...bounds].map(([dateColumn, each]) => ({ dateColumn, ...each }));
-  return {
-    ...(first ?? { dateColumn: dateColumns[query.dateField] }),
-    ...(further.length > 0 && { furtherBounds: further }),
-  };
+  const [first = { dateColumn: dateColumns[query.dateField] }, ...furtherBounds] = bounds;
+  return furtherBounds.length > 0 ? { ...first, furtherBounds } : first;
 }
 
 /**
@@ -77,10 +78,8 @@ function planBounds(query: AskedFilters): DateBounds & Pick<SubscriptionFilter, 
 const wholeSecond = ({ seconds, nanos }: Instant): number => seconds + (nanos > 0 ? 1 : 0);
 
 function planOrder(sort: ReportQuery['sort']): SubscriptionOrder {
-  const descending = sort.startsWith('-');
-  const name = descending ? sort.slice(1) : sort;
-  const field = (Object.keys(dateFields) as DateField[]).find((each) => dateFields[each] === name) ?? 'created';
-  return { column: dateColumns[field], descending };
+  const field = (Object.keys(dateFields) as DateField[]).find((each) => sort.endsWith(dateFields[each])) ?? 'created';
+  return { column: dateColumns[field], descending: sort.startsWith('-') };
 }
 
 function planPosition({ cursor, page, size }: ReportQuery, firstPage: number): PagePosition {

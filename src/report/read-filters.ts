@@ -54,7 +54,7 @@ export function createParameterReader(parts: QueryParts, limits: PageLimits): Pa
 
 /** Reads the parameters that select records. */
 export function readFilters({ read, readText }: ParameterReader): Omit<ReportFilters, 'sort'> {
-  return defined({
+  return {
     iccid: readText('iccid'),
     email: readText('email', normaliseEmail),
     productId: readText('product-id'),
@@ -68,7 +68,7 @@ export function readFilters({ read, readText }: ParameterReader): Omit<ReportFil
     createdFrom: read('created-from', parseInstant),
     createdTo: read('created-to', parseInstant),
     expiresWithinSeconds: read('expires-within', parseDuration),
-  });
+  };
 }
 
 const dateParameters: ReadonlySet<string> = new Set(['before', 'after', 'created-from', 'created-to']);
@@ -82,12 +82,3 @@ export function memberOf<T extends string>(members: readonly T[], text: string):
 
 /** A value as an error may show it: shortened, and never an e-mail address. */
 const shownValue = (name: ReportParameter, text: string): string | null => (name === 'email' ? null : shorten(text));
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-/** The object without its undefined members. */
-function defined<T extends object>(object: T): Defined<T> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
-}

@@ -37,7 +37,8 @@ export function readQuery(
   const cursor = read('cursor', decodeCursor);
   const format = read('format', (text) => memberOf(formatWords, text)) ?? accepted;
   const all = read('all', (text) => memberOf(['true', 'false'], text)) === 'true';
-  const fingerprint = fingerprintOf(JSON.stringify([size, canonicalFilters(filters)]));
+  const canonical = canonicalFilters(filters);
+  const fingerprint = fingerprintOf(JSON.stringify([size, canonical]));
   if (faults.length === 0) faults.push(...findContradictions(filters, { cursor, page, fingerprint }));
   if (faults.length === 0 && all) faults.push(...findUnstreamable(pairs, format));
   refuse(faults, reader.isUnreadable());
@@ -51,6 +52,7 @@ export function readQuery(
     all,
     nowSeconds: cursor?.nowSeconds ?? now(),
     ...(linkable && { filters: pairs.filter(({ name }) => !positionParameters.has(name)) }),
+    canonical,
     fingerprint,
   };
 }

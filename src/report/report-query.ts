@@ -1,26 +1,26 @@
 import type { FormPair } from '../contract/form.ts';
 import type { Instant } from '../contract/instant.ts';
 import type { PageLimits } from '../contract/page-limits.ts';
-import type { DateField, SortValue } from '../contract/query.ts';
+import type { DateField, ReportParameter, SortValue } from '../contract/query.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import type { Cursor } from './cursor.ts';
 
 /** The filters and the order of a report. */
 export interface ReportFilters {
-  readonly iccid?: string;
-  readonly email?: string;
-  readonly productId?: string;
+  readonly iccid?: string | undefined;
+  readonly email?: string | undefined;
+  readonly productId?: string | undefined;
   /** Sorted, without duplicates. */
-  readonly statuses?: readonly string[];
-  readonly before?: Instant;
-  readonly after?: Instant;
+  readonly statuses?: readonly string[] | undefined;
+  readonly before?: Instant | undefined;
+  readonly after?: Instant | undefined;
   readonly dateField: DateField;
-  readonly deviceId?: string;
-  readonly planId?: string;
-  readonly autoRenew?: string;
-  readonly createdFrom?: Instant;
-  readonly createdTo?: Instant;
-  readonly expiresWithinSeconds?: number;
+  readonly deviceId?: string | undefined;
+  readonly planId?: string | undefined;
+  readonly autoRenew?: string | undefined;
+  readonly createdFrom?: Instant | undefined;
+  readonly createdTo?: Instant | undefined;
+  readonly expiresWithinSeconds?: number | undefined;
   readonly sort: SortValue;
 }
 
@@ -41,9 +41,14 @@ export interface ReportQuery extends ReportFilters {
    * if they must not appear in a URL.
    */
   readonly filters?: readonly FormPair[];
-  /** Fingerprint of the filters, the order and `size`: a cursor is valid only for its own query. */
+  /** The filters and the order in their canonical form. */
+  readonly canonical: CanonicalFilters;
+  /** Fingerprint of `canonical` and `size`: a cursor is valid only for its own query. */
   readonly fingerprint: string;
 }
+
+/** The filters and the order of a query in their canonical form: parameters with their values. */
+export type CanonicalFilters = readonly (readonly [ReportParameter, string])[];
 
 /** The filters without an order, and the start of the `expires-within` range. */
 export type AskedFilters = Omit<ReportFilters, 'sort'> & Pick<ReportQuery, 'nowSeconds'>;

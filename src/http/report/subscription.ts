@@ -69,12 +69,10 @@ export function createSubscriptionRoutes(
     takeTurn(queue, accessOf(request).tenant, request, reply);
   const authorizeByToken: AuthorizeRequest = ({ headers }) => routes.authorize(headers.authorization);
   return (app, authorize = authorizeByToken) => {
-    const onRequest = [
-      async (request: FastifyRequest, reply: FastifyReply) => {
-        request.access = await authorize(request, reply);
-      },
-      limiter.count,
-    ];
+    const onRequest = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      request.access = await authorize(request, reply);
+      await limiter.count(request, reply);
+    };
     app.route({
       method: 'GET',
       url: routePath(operations.listSubscriptions.path),
@@ -108,7 +106,7 @@ export function createSubscriptionRoutes(
     app.route({
       method: 'GET',
       url: routePath(operations.getSubscriptionSummary.path), // before a record of the id 'summary'
-      onRequest: [...onRequest, acceptJson],
+      onRequest: [onRequest, acceptJson],
       preHandler,
       handler: (request, reply) => sendSummary(request, reply, () => parseSummary(queryOf(request), report)),
     });
@@ -125,7 +123,7 @@ export function createSubscriptionRoutes(
     app.route<{ Params: { id: string } }>({
       method: 'GET',
       url: routePath(operations.getSubscription.path),
-      onRequest: [...onRequest, acceptJson],
+      onRequest: [onRequest, acceptJson],
       preHandler,
       handler: async (request, reply) => {
         parseNoParameters(queryOf(request));
@@ -145,6 +143,8 @@ export function createSubscriptionRoutes(
 
 /** Returns the format that `Accept` prefers, or `undefined` if it allows none of them. */
 function acceptedFormat<F extends ReportFormat>(request: FastifyRequest, words: readonly F[]): F | undefined {
+  const { accept } = request.headers;
+  if (accept === undefined || accept === '*/*' || accept === reportFormats.json.mediaType) return words[0];
   // with their parameters, which a client may request
   const preferred = request.accepts().type(words.map((word) => reportFormats[word].contentType));
   return words.find((word) => reportFormats[word].contentType === preferred);
