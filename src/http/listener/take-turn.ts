@@ -33,8 +33,8 @@ export async function takeTurn(
   const place = leave === undefined ? queue.wait(key) : undefined;
   // the client may disconnect before the response begins
   raw.once('close', () => {
-    place?.giveUp(disconnected());
-    leave?.();
+    if (leave === undefined) place?.giveUp(disconnected());
+    else leave();
   });
   if (place !== undefined) leave = await place.turn;
   request.endTurn = leave ?? null;
