@@ -233,6 +233,13 @@ export interface Store {
   writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]>;
   /** Runs one reading statement about tenants, clients or keys. */
   readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+  /** The same; under load, several reads share one round trip. */
+  readInGroup(statement: DirectoryStatement): Promise<readonly Row[]>;
+  /**
+   * Runs one writing statement about tenants, clients or keys, durable when it resolves; under
+   * load, several share one transaction.
+   */
+  writeInGroup(statement: DirectoryStatement): Promise<readonly Row[]>;
   /**
    * Runs statements about tenants, clients or keys in one transaction, durable when it resolves.
    * Returns the rows of each. With `announce`, the `changeMark` of other processes changes.

@@ -40,6 +40,7 @@ import {
   upsertRows,
 } from './change-sql.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
+import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
 import { PostgresListener } from './listener.ts';
@@ -61,8 +62,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
-  const traced = describeDatabase(url);
-  return new PostgresStore({ url, traced, connections, listener, nameOf: createStatementNames(), stepDown: undefined });
+  const parts = { connections, traced: describeDatabase(url), nameOf: createStatementNames() };
+  return new PostgresStore({ ...parts, url, listener, groups: createDirectoryGroups(parts), stepDown: undefined });
 }
 
 type Client = pg.ClientBase;
@@ -83,6 +84,7 @@ interface SharedParts {
   readonly listener: PostgresListener;
   readonly nameOf: (text: string) => string;
   stepDown: Promise<boolean> | undefined;
+  readonly groups: DirectoryGroups;
 }
 
 class PostgresStore implements Store {
@@ -291,6 +293,14 @@ class PostgresStore implements Store {
     values: readonly SqlValue[] = [],
   ): Promise<readonly Row[]> {
     return this.#use((client) => this.#query(client, sql, values), { reads: true });
+  }
+
+  readInGroup(statement: DirectoryStatement): Promise<readonly Row[]> {
+    return this.#shared.groups.read({ statement, deadline: this.#deadline });
+  }
+
+  writeInGroup(statement: DirectoryStatement): Promise<readonly Row[]> {
+    return this.#shared.groups.write({ statement, deadline: this.#deadline });
   }
 
   async writeDirectory(

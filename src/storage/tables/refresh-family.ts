@@ -69,7 +69,7 @@ export async function insertRefreshFamily(
     [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
   );
   if (familiesMax === undefined) {
-    await store.writeDirectory([insert]);
+    await store.writeInGroup(insert);
     return;
   }
   const trim = directoryStatement(
@@ -88,7 +88,7 @@ export async function insertRefreshFamily(
  * `undefined` if the generation is not the newest one or the family is expired or revoked.
  */
 export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
-  const [rows] = await store.writeDirectory([
+  const [row] = await store.writeInGroup(
     directoryStatement(
       `update refresh_family set generation = generation + 1, rotated_at = $4,
          expires_at = case when cap_at < $5 then cap_at else $5 end,
@@ -107,8 +107,8 @@ export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promis
         use.reuse ? 1 : 0,
       ],
     ),
-  ]);
-  return rows?.[0] === undefined ? undefined : toFamily(rows[0]);
+  );
+  return row === undefined ? undefined : toFamily(row);
 }
 
 /** The family with this id, even if expired or revoked, or `undefined`. */
