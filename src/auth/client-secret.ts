@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Generates a client secret: 256 random bits in base64url (RFC 6749 §10.10). */
 export function generateSecret(): string {
@@ -17,8 +17,8 @@ export function hashGeneratedSecret(secret: string): string {
  * Whether a secret matches a hash of `hashGeneratedSecret`, compared in constant time; `false` for
  * hashes of another kind.
  */
-export function verifyGeneratedSecret(hash: string, secret: string): boolean {
-  const [kind, expected = ''] = hash.split('$');
+export function verifyGeneratedSecret(stored: string, secret: string): boolean {
+  const [kind, expected = ''] = stored.split('$');
   return kind === 'sha256' && timingSafeEqual(Buffer.from(expected, 'base64url'), digest(secret));
 }
 
@@ -27,4 +27,4 @@ export function verifyNothing(secret: string): void {
   timingSafeEqual(digest(secret), digest('no such client'));
 }
 
-const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer');

@@ -1,7 +1,7 @@
 import type { GrantType } from '../contract/grant.ts';
-import type { TokenResponse } from '../contract/token.ts';
 import type { ClientRow } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
+import type { IssuedTokens } from './issue-token.ts';
 
 /**
  * The form fields of a token request other than the client's credentials; an empty field counts as
@@ -18,5 +18,5 @@ export interface Grant {
   /**
    * Returns the tokens for an authenticated client that may use this grant, or throws `TokenError`.
    */
-  handle(context: AuthContext, client: ClientRow, parameters: GrantParameters): Promise<TokenResponse>;
+  handle(context: AuthContext, client: ClientRow, parameters: GrantParameters): Promise<IssuedTokens>;
 }

@@ -1,36 +1,45 @@
-import { SignJWT } from 'jose';
 import type { TokenResponse } from '../contract/token.ts';
 import type { ClientRow, RefreshTokenUse } from '../storage/tables/client.ts';
 import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { randomId } from './random-id.ts';
 import { writeRefreshToken } from './refresh-token-format.ts';
+import { signJwt } from './sign-jwt.ts';
+
+/** A token response (RFC 6749 §5.1), and the ids of its tokens for the log. */
+export interface IssuedTokens {
+  readonly response: TokenResponse;
+  readonly ids: { readonly jti: string; readonly family?: string };
+}
 
 /**
  * Issues an access token (RFC 9068 §2) for a client, and the newest refresh token of its family if
- * it has one, as a token response (RFC 6749 §5.1).
+ * it has one.
  */
 export async function issueToken(
   context: AuthContext,
   client: ClientRow,
   scopes: readonly string[],
   family: RefreshFamily | undefined,
-): Promise<TokenResponse> {
+): Promise<IssuedTokens> {
   const { settings, keys } = context;
   const issuedAt = issueTime(context, client);
   const scope = scopes.join(' ');
   const key = await keys.signingKey();
-  const accessToken = await new SignJWT({ client_id: client.clientId, scope, ...(family && { sid: family.id }) })
-    .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt' })
-    .setIssuer(settings.issuer)
-    .setAudience(settings.audience)
-    .setSubject(client.clientId)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + settings.accessTokenSeconds)
-    .setJti(randomId())
-    .sign(key.privateKey);
+  const jti = randomId();
+  const accessToken = await signJwt(key, {
+    client_id: client.clientId,
+    scope,
+    ...(family && { sid: family.id }),
+    iss: settings.issuer,
+    aud: settings.audience,
+    sub: client.clientId,
+    iat: issuedAt,
+    exp: issuedAt + settings.accessTokenSeconds,
+    jti,
+  });
   const [secret] = await keys.refreshSecrets();
-  return {
+  const response: TokenResponse = {
     access_token: accessToken,
     token_type: 'Bearer',
     expires_in: settings.accessTokenSeconds,
@@ -39,6 +48,7 @@ export async function issueToken(
     scope,
     ...(settings.keycloakMembers && { 'not-before-policy': 0, ...(family && { session_state: family.id }) }),
   };
+  return { response, ids: { jti, ...(family && { family: family.id }) } };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { SigningAlgorithm } from './signing-algorithm.ts';
 
@@ -7,6 +8,11 @@ export interface SigningKey {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly privateKey: CryptoKey;
+  /** The same key for functions of Node. */
+  readonly keyObject: KeyObject;
+  /** The header of the access tokens that it signs (RFC 9068 §2.1), and how a token begins. */
+  readonly header: { readonly alg: SigningAlgorithm; readonly kid: string; readonly typ: 'at+jwt' };
+  readonly encodedHeader: string;
   readonly publicKey: CryptoKey;
   /** The public half for the key set, with `kid`, `alg` and `use` (RFC 7517 §4). */
   readonly publicJwk: JWK;
@@ -40,5 +46,15 @@ export async function toSigningKey(jwk: JWK, alg: SigningAlgorithm): Promise<Sig
   const publicJwk: JWK = { ...publicPart, kid, alg, use: 'sig' };
   const privateKey = (await importJWK(jwk, alg)) as CryptoKey;
   const publicKey = (await importJWK(publicJwk, alg)) as CryptoKey;
-  return { kid, alg, privateKey, publicKey, publicJwk };
+  const header = { alg, kid, typ: 'at+jwt' } as const;
+  return {
+    kid,
+    alg,
+    privateKey,
+    keyObject: createPrivateKey({ key: jwk, format: 'jwk' }),
+    header,
+    encodedHeader: Buffer.from(JSON.stringify(header)).toString('base64url'),
+    publicKey,
+    publicJwk,
+  };
 }

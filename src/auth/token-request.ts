@@ -1,9 +1,9 @@
-import type { TokenResponse } from '../contract/token.ts';
 import { type ClientRow, recordClientUse } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 import { clientCredentialsGrant } from './client-credentials.ts';
 import { TokenError } from './error.ts';
 import type { Grant } from './grant.ts';
+import type { IssuedTokens } from './issue-token.ts';
 import { refreshTokenGrant } from './refresh-token.ts';
 
 const grants: ReadonlyMap<string, Grant> = new Map(
@@ -31,17 +31,17 @@ export async function requestToken(
   client: ClientRow,
   grant: Grant,
   form: ReadonlyMap<string, string>,
-): Promise<TokenResponse> {
+): Promise<IssuedTokens> {
   if (!client.grants.includes(grant.grantType)) {
     throw new TokenError(
       'unauthorized_client',
       `Cannot issue a token: this client may use ${client.grants.join(', ') || 'no grant of this endpoint'}`,
     );
   }
-  const response = await grant.handle(context, client, {
+  const issued = await grant.handle(context, client, {
     scope: form.get('scope'),
     refreshToken: form.get('refresh_token'),
   });
   await recordClientUse(context.store, client, context.now());
-  return response;
+  return issued;
 }

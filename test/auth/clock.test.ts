@@ -35,9 +35,11 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
   let time = start;
   let clients = 0;
   const none = { scope: undefined, refreshToken: undefined };
-  const issue = () => clientCredentialsGrant.handle(context, client, none);
-  const refresh = (token: TokenResponse) =>
-    refreshTokenGrant.handle(context, client, { ...none, refreshToken: token.refresh_token });
+  const issue = async () => (await clientCredentialsGrant.handle(context, client, none)).response;
+  const refresh = async (token: TokenResponse) => {
+    const parameters = { ...none, refreshToken: token.refresh_token };
+    return (await refreshTokenGrant.handle(context, client, parameters)).response;
+  };
   const refused = (attempt: Promise<unknown>) =>
     expect(attempt).rejects.toMatchObject({ name: 'TokenError', code: 'invalid_grant' });
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { describeIssued } from '../../auth/token-audit.ts';
 import { chooseGrant, requestToken } from '../../auth/token-request.ts';
 import { operations } from '../../contract/operations.ts';
 import { addOauthRoute, type OauthServing } from './oauth-route.ts';
@@ -11,9 +10,9 @@ export function addTokenRoute(app: FastifyInstance, serving: OauthServing): void
     spanName: 'issue token',
     checkForm: chooseGrant,
     handle: async ({ context: bounded, client, form, checked: grant, audit }) => {
-      const tokens = await requestToken(bounded, client, grant, form);
-      audit(describeIssued(tokens));
-      return tokens;
+      const { response, ids } = await requestToken(bounded, client, grant, form);
+      audit(ids);
+      return response;
     },
   });
 }
