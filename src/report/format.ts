@@ -5,12 +5,11 @@ import { describeFilters } from './applied-filters.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
-import { describeFormat, writeRecords } from './write-records.ts';
+import { describeFormat, writePage } from './write-records.ts';
 
-/** The body of a report page, and its headers. */
-export interface FormattedReport {
-  /** A JSON array of records (`spec.md` "Response"), or the same records in another format. */
-  readonly body: string;
+/** The body of a response, and its headers. */
+export interface FormattedReport<Body extends string | Buffer = string> {
+  readonly body: Body;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -31,15 +30,12 @@ export function formatReport(
   page: ReportPage,
   reportUrl: string,
   limits: PageLimits,
-): FormattedReport {
+): FormattedReport<Buffer> {
   const pages = Math.ceil(page.total / query.size);
   const pointers = pointAround(query, page, limits.firstPage, limits.firstPage + Math.max(pages, 1) - 1);
   const { filters } = query;
   return {
-    body: writeRecords(
-      query.format,
-      page.records.map(({ record }) => record),
-    ),
+    body: writePage(query.format, page.records),
     headers: {
       ...describeFormat(query.format),
       ...(filters === undefined ? cursorHeaders(pointers) : linkHeaders(pointers, reportUrl, filters, query.size)),
@@ -59,7 +55,7 @@ function pointAround(
   firstPage: number,
   lastPage: number,
 ): Partial<Record<Relation, PagePointer>> {
-  const [first, last] = [records[0], records.at(-1)];
+  const { first, last } = records;
   const previousPage = Math.max(query.page - 1, firstPage);
   return {
     first: { page: firstPage },

@@ -5,9 +5,10 @@ import type { ReportContext } from './report-context.ts';
 import type { ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
 import { createStages, type Timings } from './stage-timer.ts';
+import { separatorOf } from './write-records.ts';
 
-/** A report page, with the duration of each stage after parsing. */
-export interface TimedReport extends FormattedReport {
+/** A response of the report, with the duration of each stage after parsing. */
+export interface TimedReport<Body extends string | Buffer = string> extends FormattedReport<Body> {
   /** The tenant's revision that the page shows. */
   readonly revision: number;
   readonly timings: Timings;
@@ -28,11 +29,11 @@ export async function listSubscriptions(
   context: ReportContext,
   tenant: TenantId,
   query: ReportQuery,
-): Promise<TimedReport> {
+): Promise<TimedReport<Buffer>> {
   const { limits, reportUrl } = context;
   const stages = createStages();
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
-  const page = await stages.run('run', () => runReport(context, tenant, plan));
+  const page = await stages.run('run', () => runReport(context, tenant, plan, separatorOf(query.format)));
   const report = stages.run('format', () => formatReport(query, page, reportUrl, limits));
   return { ...report, revision: page.revision, timings: stages.timings };
 }

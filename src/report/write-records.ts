@@ -1,9 +1,28 @@
 import { guardText, recordColumns, writeCsvLine } from '../contract/csv.ts';
 import { type ReportFormat, reportFormats } from '../contract/report-format.ts';
+import type { PageRecords, Separator } from '../storage/read/page-sql.ts';
 
-/** Formats the stored JSON of records as a whole document. */
-export function writeRecords(format: ReportFormat, records: readonly string[]): string {
-  return format === 'json' ? `[${records.join(',')}]` : openRecords(format) + appendRecords(format, records);
+/** The separator of the records that `writePage` formats. */
+export const separatorOf = (format: ReportFormat): Separator => (format === 'json' ? ',' : '\n');
+
+/** Formats the records of a page as a whole document, which has its own memory. */
+export function writePage(format: ReportFormat, { bytes, count }: PageRecords): Buffer {
+  switch (format) {
+    case 'json':
+      return enclose('[', bytes, ']');
+    case 'ndjson':
+      return enclose('', bytes, count === 0 ? '' : '\n');
+    case 'csv':
+      return Buffer.from(openRecords(format) + appendRecords(format, count === 0 ? [] : bytes.toString().split('\n')));
+  }
+}
+
+function enclose(before: string, bytes: Buffer, after: string): Buffer {
+  const document = Buffer.allocUnsafeSlow(before.length + bytes.length + after.length);
+  document.write(before, 'latin1');
+  bytes.copy(document, before.length);
+  document.write(after, before.length + bytes.length, 'latin1');
+  return document;
 }
 
 /** Returns the header of a streamed document: the column names in CSV, nothing in NDJSON. */

@@ -12,7 +12,7 @@ import { Subscription } from '../../src/contract/subscription.ts';
 import { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/token.ts';
 import { tokenErrorTable } from '../../src/contract/token-error.ts';
-import { writeRecords } from '../../src/report/write-records.ts';
+import { writePage } from '../../src/report/write-records.ts';
 
 interface MediaType {
   readonly examples?: Record<string, { readonly $ref: string }>;
@@ -69,8 +69,8 @@ describe('the examples of the OpenAPI documents', () => {
   });
 
   test('the CSV and NDJSON examples are what the service writes for the example record', () => {
-    const stored = [JSON.stringify(exampleSubscription)];
-    expect(namedExamples.recordsCsv).toBe(writeRecords('csv', stored));
-    expect(namedExamples.recordsNdjson).toBe(writeRecords('ndjson', stored));
+    const stored = { bytes: Buffer.from(JSON.stringify(exampleSubscription)), count: 1 };
+    expect(namedExamples.recordsCsv).toBe(writePage('csv', stored).toString());
+    expect(namedExamples.recordsNdjson).toBe(writePage('ndjson', stored).toString());
   });
 });

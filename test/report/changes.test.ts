@@ -116,7 +116,7 @@ describe.each(engines)('the changes on $engine', ({ openTestStore }) => {
   /** The current report, by id. */
   const reportOf = async (tenant: TenantId) => {
     const { body } = await listSubscriptions(context, tenant, parseReport('size=1000', context, 'json'));
-    return new Map((JSON.parse(body) as Change[]).map((record) => [record.id, JSON.stringify(record)]));
+    return new Map((JSON.parse(body.toString()) as Change[]).map((record) => [record.id, JSON.stringify(record)]));
   };
   const inOrder = (copy: ReadonlyMap<string, string>) => [...copy].sort();
 

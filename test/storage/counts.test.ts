@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
-import { readPage } from '../../src/storage/read/page.ts';
 import { countMatching } from '../../src/storage/read/records.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
@@ -10,6 +9,7 @@ import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const statuses = ['ACTIVE', 'DEPLETED', 'EXPIRED', null];
@@ -130,9 +130,9 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
             // ones
             for (const filter of asked) {
               const position = { kind: 'offset', skip: seed % 2_000 } as const;
-              const page = await readPage({ store }, tenant, filter, forward, position, 5);
+              const page = await readTexts({ store }, tenant, filter, forward, position, 5);
               for (let n = 0; n < 3; n += 1)
-                expect(await readPage({ store, spans }, tenant, filter, forward, position, 5)).toEqual(page);
+                expect(await readTexts({ store, spans }, tenant, filter, forward, position, 5)).toEqual(page);
             }
           }
           const sorted = [...model.values()].sort(inOrder);
@@ -144,11 +144,9 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
               const ordered = order.descending ? expected.toReversed() : expected;
               const skip = seed % (ordered.length + 3);
               for (const context of [{ store }, { store, spans }]) {
-                const page = await readPage(context, tenant, filter, order, { kind: 'offset', skip }, 5);
+                const page = await readTexts(context, tenant, filter, order, { kind: 'offset', skip }, 5);
                 expect(page.total).toBe(ordered.length);
-                expect(page.records.map(({ record }) => record)).toEqual(
-                  ordered.slice(skip, skip + 5).map(({ record }) => record),
-                );
+                expect(page.texts).toEqual(ordered.slice(skip, skip + 5).map(({ record }) => record));
               }
             }
           }
@@ -177,7 +175,7 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
         for (const descending of [false, true]) {
           const order = { column: 'created_date', descending } as const;
           const first = descending ? count - 1 - skip : skip;
-          const { records: page } = await readPage(
+          const { texts } = await readTexts(
             { store },
             tenant,
             { dateColumn: 'created_date' },
@@ -188,14 +186,14 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
           const expected = [first, first + (descending ? -1 : 1)].filter(
             (number) => skip < count && number >= 0 && number < count,
           );
-          expect(page.map(({ record }) => Number(record))).toEqual(expected);
+          expect(texts.map(Number)).toEqual(expected);
         }
       }
       const expired = { dateColumn: 'created_date', statuses: ['EXPIRED'], productId: 'product-1' } as const;
       expect(await countMatching(reader, expired)).toBe(9_000);
       const order = { column: 'created_date', descending: false } as const;
-      const { records: page } = await readPage({ store }, tenant, expired, order, { kind: 'offset', skip: 7_000 }, 2);
-      expect(page.map(({ record }) => Number(record))).toEqual([28_000, 28_004]);
+      const { texts } = await readTexts({ store }, tenant, expired, order, { kind: 'offset', skip: 7_000 }, 2);
+      expect(texts.map(Number)).toEqual([28_000, 28_004]);
     });
     const removed = rows.slice(6_000, 24_000).map(({ id }) => id);
     for (let start = 0; start < removed.length; start += 5_000)

@@ -1,11 +1,12 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readPage } from '../../src/storage/read/page.ts';
+import type { PageContext } from '../../src/storage/read/page.ts';
 import type { SubscriptionOrder } from '../../src/storage/read/page-sql.ts';
 import type { Row, Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const byCreation: SubscriptionOrder = { column: 'created_date', descending: false };
@@ -76,7 +77,8 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
   /** How the engine would read the records of a page after a key. */
   const planOf = async (filter: SubscriptionFilter, order: SubscriptionOrder): Promise<string> => {
     let plan: readonly Row[] = [];
-    const explaining: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
+    const explaining: PageContext['store'] = {
+      engine,
       readTenant: () => Promise.reject(new Error('a page behind a key is read at once')),
       readTenantOnce: async (of, statements) => {
         const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
@@ -85,7 +87,7 @@ describe.each(engines)('indexes on $engine', ({ engine, openTestStore }) => {
         return [];
       },
     };
-    await readPage(
+    await readTexts(
       { store: explaining },
       tenant,
       filter,

@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import { sessionOptions } from '../../src/storage/postgres/session.ts';
 import { readChanges } from '../../src/storage/read/changes.ts';
-import { readPage } from '../../src/storage/read/page.ts';
-import type { ReadOptions, SqlValue, Store, TenantId, TenantReader } from '../../src/storage/store.ts';
+import type { PageContext } from '../../src/storage/read/page.ts';
+import type { ReadOptions, SqlValue, TenantId, TenantReader } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres, openSqlite, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
+import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const records = 60_000;
@@ -52,7 +53,8 @@ async function recordStatements(
 ): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
   const spans = new SpanMemory({ leavesPerAsk: Number.POSITIVE_INFINITY });
-  const recorder: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
+  const recorder: PageContext['store'] = {
+    engine: store.engine,
     readTenant: (of, work) => store.readTenant(of, (reader) => work(recordInto(statements, reader))),
     readTenantOnce: (of, asked) => {
       statements.push(...asked);
@@ -60,18 +62,18 @@ async function recordStatements(
     },
   };
   for (const filter of filters) {
-    const { total } = await readPage({ store }, tenant, filter, ascending, { kind: 'offset', skip: 0 }, 1);
+    const { total } = await readTexts({ store }, tenant, filter, ascending, { kind: 'offset', skip: 0 }, 1);
     for (const order of [ascending, { ...ascending, descending: true }]) {
       for (const skip of [...skips, Math.floor(total * 0.6)]) {
         const position = { kind: 'offset', skip } as const;
         const {
-          records: [first],
-        } = await readPage({ store: recorder }, tenant, filter, order, position, 51);
+          records: { first },
+        } = await readTexts({ store: recorder }, tenant, filter, order, position, 51);
         if (first === undefined) continue;
         for (const kind of ['after', 'before'] as const)
-          await readPage({ store: recorder }, tenant, filter, order, { kind, orderKey: first }, 51);
-        for (let n = 0; n < 3; n += 1) await readPage({ store, spans }, tenant, filter, order, position, 51);
-        await readPage({ store: recorder, spans }, tenant, filter, order, position, 51);
+          await readTexts({ store: recorder }, tenant, filter, order, { kind, orderKey: first }, 51);
+        for (let n = 0; n < 3; n += 1) await readTexts({ store, spans }, tenant, filter, order, position, 51);
+        await readTexts({ store: recorder, spans }, tenant, filter, order, position, 51);
       }
     }
   }
@@ -185,7 +187,8 @@ describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
     const requireBounded = (options: ReadOptions | undefined): void => {
       if (options?.isBounded !== true) throw new Error('it runs on a reader thread');
     };
-    const recorder: Pick<Store, 'readTenant' | 'readTenantOnce'> = {
+    const recorder: PageContext['store'] = {
+      engine: opened.store.engine,
       async readTenant(of, work, options) {
         requireBounded(options);
         const statements: Statement[] = [];
@@ -209,7 +212,7 @@ describe.skipIf(inject('isPostgresOnly'))('statements on sqlite', () => {
       for (const column of ['created_date', 'activation_date', 'expiration_date'] as const)
         for (const position of positions) {
           const order = { column, descending: position.kind === 'before' };
-          await readPage({ store: recorder }, tenant, filter, order, position, 51).catch(() => {
+          await readTexts({ store: recorder }, tenant, filter, order, position, 51).catch(() => {
             readsOnThreads += 1;
           });
         }

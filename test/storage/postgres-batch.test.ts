@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BatchStatement, runBatch } from '../../src/storage/postgres/batch.ts';
+import { readMessages } from '../../src/storage/postgres/message-reader.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 
@@ -26,6 +27,7 @@ describe('a batch of statements on PostgreSQL', () => {
     });
     client.on('error', () => undefined);
     await client.connect();
+    readMessages(client);
   });
   afterAll(async () => {
     await client.end();

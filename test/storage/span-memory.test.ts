@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
-import { type PageContext, readPage } from '../../src/storage/read/page.ts';
+import type { PageContext } from '../../src/storage/read/page.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const created = { dateColumn: 'created_date' } as const;
@@ -46,11 +47,11 @@ describe.each(engines)('remembered leaves on $engine', ({ openTestStore }) => {
   ) {
     vi.restoreAllMocks();
     const [once, several] = [vi.spyOn(store, 'readTenantOnce'), vi.spyOn(store, 'readTenant')];
-    const { total, records } = await readPage({ store, spans }, tenant, filter, order, { kind: 'offset', skip }, 2);
+    const { total, records } = await readTexts({ store, spans }, tenant, filter, order, { kind: 'offset', skip }, 2);
     const asked = once.mock.calls.map(([, statements]) => statements.map(({ sql }) => sql).join());
     return {
       total,
-      first: records[0]?.id,
+      first: records.first?.id,
       loads: asked.filter((sql) => sql.includes('as spans')).length,
       remembered: asked.filter((sql) => sql.includes('as bigint) + (')).length,
       once: asked.length,
@@ -96,7 +97,7 @@ describe.each(engines)('remembered leaves on $engine', ({ openTestStore }) => {
     vi.restoreAllMocks();
     const once = vi.spyOn(store, 'readTenantOnce');
     const page = () =>
-      readPage({ store, spans }, tenants[0] as TenantId, created, order, { kind: 'offset', skip: 2_000 }, 2);
+      readTexts({ store, spans }, tenants[0] as TenantId, created, order, { kind: 'offset', skip: 2_000 }, 2);
     await Promise.all(Array.from({ length: 20 }, page));
     expect(once.mock.calls.filter(([, [asked]]) => asked?.sql.includes('as spans'))).toHaveLength(1);
     expect(await look(spans)).toEqual(fromMemory);
@@ -105,12 +106,13 @@ describe.each(engines)('remembered leaves on $engine', ({ openTestStore }) => {
   test('do not fail a page when they cannot be loaded', async () => {
     const spans = new SpanMemory();
     const failing: PageContext['store'] = {
+      engine: store.engine,
       readTenant: (tenant, work) => store.readTenant(tenant, work),
       readTenantOnce: () => Promise.reject(new Error('it is gone')),
     };
     for (let asked = 0; asked < 4; asked += 1) {
       const position = { kind: 'offset', skip: 2_000 } as const;
-      const { total } = await readPage({ store: failing, spans }, tenants[0] as TenantId, created, order, position, 2);
+      const { total } = await readTexts({ store: failing, spans }, tenants[0] as TenantId, created, order, position, 2);
       expect(total).toBe(rowsEach);
     }
   });

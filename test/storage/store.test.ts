@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StorageError } from '../../src/storage/error.ts';
-import { readPage } from '../../src/storage/read/page.ts';
 import { countMatching, readRecord } from '../../src/storage/read/records.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { insertAuthKey, listAuthKeys, rewriteAuthKey } from '../../src/storage/tables/auth-key.ts';
@@ -21,6 +20,7 @@ import {
 } from '../../src/storage/tables/refresh-family.ts';
 import { findTenant, insertTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { engines, enginesOfNewerSchema, pooledPostgres, type TestStore } from '../support/engines.ts';
+import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const all = { dateColumn: 'created_date' } as const;
@@ -106,8 +106,10 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         tenant,
         ids.toReversed().map((id) => subscriptionRow({ id })),
       );
-      const { records: page } = await readPage({ store }, tenant, all, byCreation, { kind: 'offset', skip: 0 }, 100);
-      expect(page.map(({ id }) => id)).toEqual(ids);
+      for (const [skip, id] of ids.entries()) {
+        const { records } = await readTexts({ store }, tenant, all, byCreation, { kind: 'offset', skip }, 1);
+        expect(records.first?.id).toBe(id);
+      }
     });
 
     test('dates from year 1 to 9999 are stored', async () => {
@@ -117,8 +119,8 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
         tenant,
         extremes.map((date, index) => subscriptionRow({ id: `d${index}`, createdDate: date })),
       );
-      const { records: page } = await readPage({ store }, tenant, all, byCreation, { kind: 'offset', skip: 0 }, 9);
-      expect(page.map(({ date }) => date)).toEqual(extremes);
+      const { records } = await readTexts({ store }, tenant, all, byCreation, { kind: 'offset', skip: 0 }, 9);
+      expect([records.first?.date, records.last?.date]).toEqual(extremes);
     });
 
     test('a reader sees one snapshot, without later commits', async () => {

@@ -10,7 +10,7 @@ import { type CachedPage, createPageCache } from './page-cache.ts';
 
 /** A response as the report returns it. */
 interface RevisionedResponse {
-  readonly body: string;
+  readonly body: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
   /** The tenant's revision in the snapshot that it shows. */
   readonly revision: number;
@@ -54,7 +54,8 @@ export function createCachedSender(
   const cache = createPageCache(cacheBytes);
 
   function finish(key: string, { body, headers, revision }: RevisionedResponse): CachedPage {
-    const page = { body: Buffer.from(body), headers: { ...headers, etag: entityTag([revision, key]) }, revision };
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    const page = { body: bytes, headers: { ...headers, etag: entityTag([revision, key]) }, revision };
     cache.set(key, page);
     return page;
   }

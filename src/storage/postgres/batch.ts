@@ -1,5 +1,7 @@
 import pg from 'pg';
 import type { Row } from '../store.ts';
+import { utf8Column } from '../utf8-column.ts';
+import type { MessageHandler } from './message-reader.ts';
 
 /**
  * A statement and its values. A connection prepares a named one once and an unnamed one ('') each
@@ -38,37 +40,42 @@ interface Connection extends pg.Connection {
   readonly submittedNamedStatements: Partial<Record<string, string>>;
 }
 
+type Value = Row[string];
+
 interface Column {
   readonly name: string;
-  readonly parse: (text: string) => Row[string];
+  readonly read: (bytes: Buffer, start: number, end: number) => Value;
 }
+
+/** Types of the server's messages ("Message Formats"). */
+const parseComplete = '1'.charCodeAt(0);
+const bindComplete = '2'.charCodeAt(0);
+const commandComplete = 'C'.charCodeAt(0);
+const dataRow = 'D'.charCodeAt(0);
+const noData = 'n'.charCodeAt(0);
+const rowDescription = 'T'.charCodeAt(0);
 
 /**
  * A batch as the driver sees it: it sends the statements and receives the server's messages. It
  * extends `Query` because the driver accepts nothing else on a pipelined connection.
  */
-class Batch extends pg.Query {
+class Batch extends pg.Query implements MessageHandler {
   /** The driver calls this at the end, and wraps its own timeout around it. */
   callback: (error: unknown, results?: readonly (readonly Row[])[]) => void;
-  /**
-   * Name of the statement that the server is executing; the driver records it as prepared when the
-   * server confirms it.
-   */
-  name = '';
-  text = '';
   readonly #statements: readonly BatchStatement[];
   readonly #results: Row[][] = [[]];
   #columns: readonly Column[] = [];
+  #connection: Connection | undefined;
 
   constructor(statements: readonly BatchStatement[], callback: Batch['callback']) {
     super('');
     this.#statements = statements;
     this.callback = callback;
-    this.#goTo(statements[0]);
   }
 
   override submit = (connection: pg.Connection): void => {
     const { stream, parsedStatements, submittedNamedStatements } = connection as Connection;
+    this.#connection = connection as Connection;
     stream.cork();
     try {
       for (const { name, text, values } of this.#statements) {
@@ -90,28 +97,34 @@ class Batch extends pg.Query {
     }
   };
 
-  handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID) }));
-  }
-
-  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const row: Record<string, Row[string]> = {};
-    for (const [index, { name, parse }] of this.#columns.entries()) {
-      const text = fields[index] ?? null;
-      row[name] = text === null ? null : parse(text);
+  handleMessage(type: number, bytes: Buffer, start: number): boolean {
+    switch (type) {
+      case parseComplete:
+        this.#notePrepared();
+        return true;
+      case bindComplete:
+      case noData:
+        return true;
+      case rowDescription:
+        this.#columns = readColumns(bytes, start);
+        return true;
+      case dataRow:
+        this.#results.at(-1)?.push(readRow(this.#columns, bytes, start));
+        return true;
+      case commandComplete:
+        if (this.#results.length < this.#statements.length) this.#results.push([]);
+        return true;
+      default:
+        return false; // an error, the end or something that has nothing to do with the batch
     }
-    this.#results.at(-1)?.push(row);
   }
 
-  handleCommandComplete(): void {
-    const next = this.#statements[this.#results.length];
-    if (next !== undefined) this.#results.push([]);
-    this.#goTo(next);
-  }
-
-  #goTo({ name, text } = { name: '', text: '' }): void {
-    this.name = name;
-    this.text = text;
+  /** The server has prepared the current statement. */
+  #notePrepared(): void {
+    const { name, text } = this.#statements[this.#results.length - 1] ?? {};
+    if (this.#connection === undefined || !name) return;
+    this.#connection.parsedStatements[name] = text;
+    delete this.#connection.submittedNamedStatements[name];
   }
 
   handleError(error: unknown, { submittedNamedStatements }: Connection): void {
@@ -125,10 +138,47 @@ class Batch extends pg.Query {
   }
 }
 
+/** Bytes of a column's description between its name and its type, and from its type on. */
+const beforeType = 6;
+const fromType = 12;
+
+function readColumns(bytes: Buffer, start: number): readonly Column[] {
+  const columns: Column[] = [];
+  let at = start + 2;
+  for (let count = bytes.readInt16BE(start); count > 0; count -= 1) {
+    const nameEnd = bytes.indexOf(0, at);
+    const name = bytes.toString('utf8', at, nameEnd);
+    at = nameEnd + 1 + beforeType;
+    columns.push({ name, read: valueReader(name, bytes.readUInt32BE(at)) });
+    at += fromType;
+  }
+  return columns;
+}
+
+/** Returns the function that reads a value of a column, which the server sends as text. */
+function valueReader(name: string, type: number): Column['read'] {
+  // bytes are no `SqlValue`; only `utf8Of` reads them
+  if (name === utf8Column) return (bytes, start, end) => bytes.subarray(start, end) as unknown as string;
+  const parse = parserOf(type);
+  return (bytes, start, end) => parse(bytes.toString('utf8', start, end));
+}
+
+function readRow(columns: readonly Column[], bytes: Buffer, start: number): Row {
+  const row: Record<string, Value> = {};
+  let at = start + 2;
+  for (const { name, read } of columns) {
+    const length = bytes.readInt32BE(at);
+    at += 4;
+    row[name] = length < 0 ? null : read(bytes, at, at + length);
+    at += Math.max(0, length);
+  }
+  return row;
+}
+
 /**
  * Parses bigint as a number: times in seconds and counts stay far below 2^53. The parsers of all
  * types that our statements select cannot fail.
  */
-export function parserOf(type: number): Column['parse'] {
+export function parserOf(type: number): (text: string) => Value {
   return type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type, 'text');
 }

@@ -5,6 +5,7 @@ import type { PoolUse, TenantId } from '../store.ts';
 import { parserOf } from './batch.ts';
 import { close, closeAtOnce, connect, connectMsMax, createDedicatedClient } from './connect.ts';
 import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
+import { readMessages } from './message-reader.ts';
 import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
 import { type LeaveLane, TenantLanes } from './tenant-lanes.ts';
 
@@ -73,8 +74,10 @@ export class PostgresConnections {
     // Without an error listener, one killed backend would crash the process: the pool listens on
     // idle connections, but a connection in use has no listener of its own.
     this.#pool.on('error', onConnectionError);
-    // its statements fail with the same error
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => undefined); // its statements fail with the same error
+      readMessages(client);
+    });
   }
 
   /**

@@ -2,13 +2,15 @@ import type { Counts } from '../counts/counts.ts';
 import { type FilterRange, rangeQuery } from '../counts/range.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
-import { binder, type SubscriptionFilter } from '../subscription-filter.ts';
+import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
 import {
-  beyondKeySql,
-  type PageRecord,
+  countBeyondSql,
+  noRecords,
+  type PageRecords,
   type PageStart,
   recordsQuery,
   reverse,
+  type Separator,
   type SubscriptionOrder,
 } from './page-sql.ts';
 
@@ -19,8 +21,7 @@ export type PagePosition =
 
 /** Records of one snapshot, and their total. */
 export interface Page {
-  /** In the requested order. */
-  readonly records: readonly PageRecord[];
+  readonly records: PageRecords;
   /** All records of the filter. */
   readonly total: number;
   /**
@@ -28,25 +29,39 @@ export interface Page {
    * without one.
    */
   readonly isBeyondKey: boolean;
+  /** Whether more records follow those of the page, away from the position. */
+  readonly hasMore: boolean;
   /** The tenant's revision. */
   readonly revision: number;
 }
 
 /** The parts of the store that a page uses. */
-export type PageStore = Pick<Store, 'readTenant' | 'readTenantOnce'>;
+export type PageStore = Pick<Store, 'engine' | 'readTenant' | 'readTenantOnce'>;
 
-/** Which page is read, and how. */
-interface PageQuery extends ReadOptions {
+/** Which page is read. */
+export interface PageQuery {
   readonly filter: SubscriptionFilter;
   readonly order: SubscriptionOrder;
   readonly position: PagePosition;
-  readonly limit: number;
+  /** The most records of the page. */
+  readonly size: number;
+  /** Between the JSON of two records. */
+  readonly separator: Separator;
+}
+
+/** Which page is read, and how. */
+interface CountedPageQuery extends PageQuery, ReadOptions {
   /** Whether the counts must find the first record. */
   readonly isDeep: boolean;
 }
 
 /** Reads a page with some counts of its filter. */
-export function readCountedPage(store: PageStore, tenant: TenantId, query: PageQuery, counts: Counts): Promise<Page> {
+export function readCountedPage(
+  store: PageStore,
+  tenant: TenantId,
+  query: CountedPageQuery,
+  counts: Counts,
+): Promise<Page> {
   const { position, order, isDeep } = query;
   if (position.kind !== 'offset')
     return readAtOnce(store, tenant, query, counts, () => ({ kind: 'beyond', orderKey: position.orderKey }));
@@ -67,67 +82,99 @@ export function readCountedPage(store: PageStore, tenant: TenantId, query: PageQ
 async function readAtOnce(
   store: PageStore,
   tenant: TenantId,
-  query: PageQuery,
+  query: CountedPageQuery,
   counts: Counts,
   findStart: () => PageStart | undefined,
 ): Promise<Page> {
-  const { filter, order, position, limit } = query;
-  const isBack = position.kind === 'before';
   const head = headQuery(query, counts);
   const start = findStart();
-  const body = start && recordsQuery(filter, isBack ? reverse(order) : order, start, limit);
+  const body = start && bodyQuery(store, query, start);
   const statements = body === undefined ? [head] : [head, body];
   const [[headRow] = [], [bodyRow] = []] = await store.readTenantOnce(tenant, statements, query);
-  const { total, isBeyondKey, revision } = head.toHead(headRow);
-  const records = body?.toRecords(bodyRow) ?? [];
-  return { records: isBack ? records.toReversed() : records, total, isBeyondKey, revision };
+  return toPage(query, head.toHead(headRow), body?.toRecords(bodyRow) ?? noRecords);
 }
 
 /** Reads a page whose first record the stored or cached tree finds by its rank. */
 function readSelected(
   store: PageStore,
   tenant: TenantId,
-  query: PageQuery,
+  query: CountedPageQuery,
   counts: Counts,
   skip: number,
 ): Promise<Page> {
-  const { filter, order, limit } = query;
+  const { descending } = query.order;
   const read = async (reader: TenantReader): Promise<Page> => {
     const head = headQuery(query, counts);
     const [[headRow], select] = await Promise.all([reader.all(head.sql, head.values), counts.openSelect(reader)]);
-    const { start, total, isBeyondKey, revision } = head.toHead(headRow);
-    const rank = order.descending ? start + total - 1 - skip : start + skip;
+    const range = head.toHead(headRow);
+    const { start, total } = range;
+    const rank = descending ? start + total - 1 - skip : start + skip;
     const leaf = skip < total ? await select(rank) : undefined;
-    if (leaf === undefined) return { records: [], total, isBeyondKey, revision };
-    const body = recordsQuery(filter, order, { kind: 'leaf', leaf }, limit);
+    if (leaf === undefined) return toPage(query, range, noRecords);
+    const body = bodyQuery(store, query, { kind: 'leaf', leaf });
     const [bodyRow] = await (reader.last ?? reader.all)(body.sql, body.values);
-    return { records: body.toRecords(bodyRow), total, isBeyondKey, revision };
+    return toPage(query, range, body.toRecords(bodyRow));
   };
   return store.readTenant(tenant, read, query);
 }
 
-/** The statement of everything but the records, and the function that reads its row. */
-interface HeadQuery extends TenantStatement {
-  readonly toHead: (row: Row | undefined) => FilterRange & Omit<Page, 'records'>;
+/** The statement of the records. */
+function bodyQuery({ engine }: PageStore, { filter, order, position, size, separator }: PageQuery, start: PageStart) {
+  const isReversed = position.kind === 'before';
+  return recordsQuery(engine, {
+    filter,
+    order: isReversed ? reverse(order) : order,
+    start,
+    limit: size,
+    isReversed,
+    separator,
+  });
 }
 
-function headQuery({ filter, order, position }: PageQuery, counts: Counts): HeadQuery {
+/** Everything but the records. */
+interface Head extends FilterRange, Pick<Page, 'isBeyondKey' | 'revision'> {
+  /** How many records are beyond the key, counted up to one more than the page has. */
+  readonly beyond: number;
+}
+
+/** The statement of everything but the records, and the function that reads its row. */
+interface HeadQuery extends TenantStatement {
+  readonly toHead: (row: Row | undefined) => Head;
+}
+
+function headQuery(query: CountedPageQuery, counts: Counts): HeadQuery {
   const values: SqlValue[] = [];
   const bind = binder(values);
-  const { columns, toRange } = rangeQuery(filter, counts, bind);
-  const beyondKey =
-    position.kind === 'offset'
-      ? '0'
-      : beyondKeySql(filter, position.kind === 'before' ? order : reverse(order), position.orderKey, bind);
-  const sql = `select revision, ${columns}, ${beyondKey} as beyond_key
+  const { columns, toRange } = rangeQuery(query.filter, counts, bind);
+  const sql = `select revision, ${columns}, ${besideKey(query, bind)}
     from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
   return {
     sql,
     values,
     toHead: (row) => ({
       ...toRange(row),
-      isBeyondKey: Number(row?.beyond_key ?? 0) > 0,
+      isBeyondKey: Number(row?.behind ?? 0) > 0,
+      beyond: Number(row?.beyond ?? 0),
       revision: Number(row?.revision ?? 0),
     }),
   };
+}
+
+/** Selects how many records are behind the key of a page and beyond it, as far as that matters. */
+function besideKey({ filter, order, position, size }: PageQuery, bind: Bind): string {
+  if (position.kind === 'offset') return '0 as behind, 0 as beyond';
+  const { orderKey } = position;
+  const [back, forward] = position.kind === 'before' ? [order, reverse(order)] : [reverse(order), order];
+  const behind = countBeyondSql(filter, back, { kind: 'beyond', orderKey, isKeyItself: true }, 1, bind);
+  const beyond = countBeyondSql(filter, forward, { kind: 'beyond', orderKey }, size + 1, bind);
+  return `${behind} as behind, ${beyond} as beyond`;
+}
+
+function toPage(
+  { position, size }: PageQuery,
+  { total, isBeyondKey, beyond, revision }: Head,
+  records: PageRecords,
+): Page {
+  const hasMore = position.kind === 'offset' ? position.skip + records.count < total : beyond > size;
+  return { records, total, isBeyondKey, hasMore, revision };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SqlValue } from '../store.ts';
 import { binder, type SubscriptionFilter } from '../subscription-filter.ts';
-import { type PageStart, pageSql, recordsQuery, type SubscriptionOrder } from './page-sql.ts';
+import { noRecords, type PageStart, pageSql, recordsQuery, type SubscriptionOrder } from './page-sql.ts';
 
 const created = { dateColumn: 'created_date' } as const;
 const ascending = { column: 'created_date', descending: false } as const;
@@ -127,15 +127,29 @@ describe('the statement of a page', () => {
 });
 
 describe('the records of a page', () => {
-  const { toRecords } = recordsQuery(created, ascending, { kind: 'first' }, 10);
-  test('are read from lines of keys and texts; an id may contain spaces', () => {
-    expect(toRecords({ records: '5 a\n{"x":"1 2"}\n-6 b c\n{}' })).toEqual([
-      { date: 5, id: 'a', record: '{"x":"1 2"}' },
-      { date: -6, id: 'b c', record: '{}' },
-    ]);
+  const wanted = { filter: created, start: { kind: 'first' }, limit: 10, isReversed: false, separator: ',' } as const;
+  const bytes = Buffer.from('{"x":"1 2"},{}');
+  const row = { utf8_bytes: bytes as never, least_date: -6, greatest_date: 5, ids: 'a b\nc' };
+
+  test('are bytes, with the keys of the first and the last one', () => {
+    const [first, last] = [
+      { date: -6, id: 'a b' },
+      { date: 5, id: 'c' },
+    ];
+    expect(recordsQuery('sqlite', { ...wanted, order: ascending }).toRecords(row)).toEqual({
+      bytes,
+      count: 2,
+      first,
+      last,
+    });
   });
 
-  test.each([[{ records: null }], [undefined]])('are none in the row %j', (row) => {
-    expect(toRecords(row)).toEqual([]);
+  test('have their keys in the order in which they are returned', () => {
+    const back = recordsQuery('sqlite', { ...wanted, order: ascending, isReversed: true }).toRecords(row);
+    expect([back.first?.date, back.last?.date]).toEqual([5, -6]);
+  });
+
+  test.each([[{ ids: null }], [undefined]])('are none in the row %j', (none) => {
+    expect(recordsQuery('sqlite', { ...wanted, order: ascending }).toRecords(none)).toEqual(noRecords);
   });
 });

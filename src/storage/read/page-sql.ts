@@ -1,6 +1,6 @@
 import type { LeafPosition } from '../counts/span-list.ts';
 import type { OrderKey } from '../order-key.ts';
-import type { Row, SqlValue, TenantSql, TenantStatement } from '../store.ts';
+import type { Row, SqlValue, Store, TenantSql, TenantStatement } from '../store.ts';
 import {
   and,
   type Bind,
@@ -11,6 +11,7 @@ import {
   rowsFrom,
   type SubscriptionFilter,
 } from '../subscription-filter.ts';
+import { selectUtf8, utf8Of } from '../utf8-column.ts';
 
 /** A total order: by a date, then by id, both in the same direction. */
 export interface SubscriptionOrder {
@@ -29,72 +30,107 @@ export type PageStart =
   | { readonly kind: 'step'; readonly steps: number }
   | { readonly kind: 'leaf'; readonly leaf: LeafPosition };
 
-/** A record: its order key in the requested order, and its JSON text. */
-export interface PageRecord extends OrderKey {
-  readonly record: string;
+/** Records in the requested order. */
+export interface PageRecords {
+  /** Their JSON, joined by a separator. The bytes may be a part of a larger buffer. */
+  readonly bytes: Buffer;
+  readonly count: number;
+  /** Order keys of the first and of the last one, if there are any. */
+  readonly first?: OrderKey;
+  readonly last?: OrderKey;
 }
+
+export const noRecords: PageRecords = { bytes: Buffer.alloc(0), count: 0 };
+
+/** Which records are read, and how they are returned. */
+interface WantedRecords {
+  readonly filter: SubscriptionFilter;
+  readonly order: SubscriptionOrder;
+  readonly start: PageStart;
+  readonly limit: number;
+  /** Whether the records are returned in the reverse of the order in which they are read. */
+  readonly isReversed: boolean;
+  /** Between two records; the JSON of a record contains no line feed. */
+  readonly separator: Separator;
+}
+
+export type Separator = ',' | '\n';
 
 /** A statement that reads records, and the function that reads its row. */
 interface RecordsQuery extends TenantStatement {
-  readonly toRecords: (row: Row | undefined) => readonly PageRecord[];
+  readonly toRecords: (row: Row | undefined) => PageRecords;
 }
 
 /**
- * Reads up to `limit` records in an order from a start as one string, which costs this process less
- * than rows: for each record a line with its key and a line with its JSON. Neither contains a line
- * feed, as JSON escapes it and ids have none.
+ * Reads up to `limit` records in an order from a start as one row, which costs this process less
+ * than a row for each. Ids contain no line feed.
  */
-export function recordsQuery(
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
-  start: PageStart,
-  limit: number,
-): RecordsQuery {
+export function recordsQuery(engine: Store['engine'], wanted: WantedRecords): RecordsQuery {
+  const { filter, order, start, limit, isReversed, separator } = wanted;
   const values: SqlValue[] = [];
   const page = pageSql(filter, order, start, limit, binder(values));
-  const sql = `select string_agg(cast(date as text) || ' ' || id || '\n' || record, '\n') as records from (${page}) as page`;
+  const returned = isReversed ? reverse(order) : order;
+  const ordered = isReversed
+    ? `select date, id, record from (${page}) as nearest order by ${orderBy('date', returned.descending)}`
+    : page;
+  const sql = `select ${selectUtf8(engine, `string_agg(record, '${separator}')`)},
+    min(date) as least_date, max(date) as greatest_date, string_agg(id, '\n') as ids from (${ordered}) as page`;
   return {
     sql: sql as TenantSql,
     values,
     toRecords(row) {
-      const lines = typeof row?.records === 'string' ? row.records.split('\n') : [];
-      const records: PageRecord[] = [];
-      for (let index = 0; index + 1 < lines.length; index += 2) {
-        const [key = '', record = ''] = [lines[index], lines[index + 1]];
-        const blank = key.indexOf(' ');
-        records.push({ date: Number(key.slice(0, blank)), id: key.slice(blank + 1), record });
-      }
-      return records;
+      if (row === undefined || typeof row.ids !== 'string') return noRecords;
+      const ids = row.ids.split('\n');
+      const dates = [Number(row.least_date), Number(row.greatest_date)];
+      const [first = 0, last = 0] = returned.descending ? dates.reverse() : dates;
+      return {
+        bytes: utf8Of(row),
+        count: ids.length,
+        first: { date: first, id: ids.at(0) ?? '' },
+        last: { date: last, id: ids.at(-1) ?? '' },
+      };
     },
   };
 }
 
-/** SQL of whether (1) or not (0) a record is at a key or beyond it, in an order. */
-export function beyondKeySql(
+/** SQL of how many records, counted up to `most`, are beyond a key in an order, or from it on. */
+export function countBeyondSql(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
-  orderKey: OrderKey,
+  start: PageStart & { readonly kind: 'beyond' },
+  most: number,
   bind: Bind,
 ): string {
-  const start = { kind: 'beyond', orderKey, isKeyItself: true } as const;
-  return `(select count(*) from (${pageSql(filter, order, start, 1, bind)}) as beyond)`;
+  const rows = rowsAt(filter, order, start, most, bind);
+  return `(select count(*) from (select 1 as one from (${keysSql(rows)}) as keys limit ${rows.limit}) as counted)`;
 }
 
 /** SQL that reads `date`, `id` and `record` of up to `limit` records in an order from a start. */
 export function pageSql(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
-  wanted: PageStart,
+  start: PageStart,
   limit: number,
   bind: Bind,
 ): string {
-  const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.orderKey);
-  const start = isOutside ? ({ kind: 'first' } as const) : wanted;
   const isStepped = start.kind === 'step' || start.kind === 'leaf';
   const begin = isStepped ? `with begin_at as (${stepSql(filter, order, start, bind)}) ` : '';
-  const bounded = start.kind === 'first' ? filter : withoutFirstBound(filter, order);
-  const rows = { filter: bounded, order, range: startConditions(order, start, bind), limit: bind(limit), bind };
+  const rows = rowsAt(filter, order, start, limit, bind);
   return `${begin}${isMerged(filter, order) ? mergedRecords(rows) : rowsSql('id, record', rows)}`;
+}
+
+/** Up to `limit` rows of a filter in an order from a start. */
+function rowsAt(
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  wanted: PageStart,
+  limit: number,
+  bind: Bind,
+): Rows {
+  const isOutside = wanted.kind === 'beyond' && !isInside(filter, order, wanted.orderKey);
+  const start = isOutside ? ({ kind: 'first' } as const) : wanted;
+  const bounded = start.kind === 'first' ? filter : withoutFirstBound(filter, order);
+  return { filter: bounded, order, range: startConditions(order, start, bind), limit: bind(limit), bind };
 }
 
 interface Rows {

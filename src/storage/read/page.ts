@@ -3,7 +3,7 @@ import { leafRowsAimed } from '../counts/span.ts';
 import type { SpanMemory } from '../counts/span-memory.ts';
 import type { TenantId } from '../store.ts';
 import { isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
-import { type Page, type PagePosition, type PageStore, readCountedPage } from './counted-page.ts';
+import { type Page, type PagePosition, type PageQuery, type PageStore, readCountedPage } from './counted-page.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
 
 /** The store, and the leaves that are cached between pages. */
@@ -13,21 +13,15 @@ export interface PageContext {
 }
 
 /**
- * Reads up to `limit` records from a position, in the requested order (for a `before` position, the
+ * Reads up to `size` records from a position, in the requested order (for a `before` position, the
  * nearest ones before it), and the total. In the order of `createdDate` and with a filter that the
  * counts know (`isCounted`), every position costs the same. A page costs more for its statements
  * than for its records, so it takes two, and more only where the counts must find its first record.
  * One statement for everything took SQLite twice as long.
  */
-export async function readPage(
-  { store, spans }: PageContext,
-  tenant: TenantId,
-  filter: SubscriptionFilter,
-  order: SubscriptionOrder,
-  position: PagePosition,
-  limit: number,
-): Promise<Page> {
-  const query = { filter, order, position, limit, isDeep: isDeep(filter, order, position) };
+export async function readPage({ store, spans }: PageContext, tenant: TenantId, asked: PageQuery): Promise<Page> {
+  const { filter, order, position } = asked;
+  const query = { ...asked, isDeep: isDeep(filter, order, position) };
   if (isNarrow(filter)) {
     const narrow = { ...query, isBounded: true, filter: { ...filter, recordsMax: narrowRowsMax + 1 } };
     const page = await readCountedPage(store, tenant, narrow, storedCounts(filter));

@@ -1,0 +1,19 @@
+import type { PagePosition } from '../../src/storage/read/counted-page.ts';
+import { type PageContext, readPage } from '../../src/storage/read/page.ts';
+import type { SubscriptionOrder } from '../../src/storage/read/page-sql.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
+
+/** Reads a page, with the JSON of each of its records in `texts`. */
+export async function readTexts(
+  context: PageContext,
+  tenant: TenantId,
+  filter: SubscriptionFilter,
+  order: SubscriptionOrder,
+  position: PagePosition,
+  size: number,
+) {
+  const page = await readPage(context, tenant, { filter, order, position, size, separator: '\n' });
+  const { bytes, count } = page.records;
+  return { ...page, texts: count === 0 ? [] : bytes.toString().split('\n') };
+}
