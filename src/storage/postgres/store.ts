@@ -113,10 +113,8 @@ class PostgresStore implements Store {
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
     const read = (client: Client): Promise<T> => {
       let committing: Promise<unknown> | undefined;
-      const all: TenantReader['all'] = async (sql, values = []) => {
-        const [rows = []] = await this.#runBatch(client, [this.#prepared(sql, [tenant, ...values])]);
-        return rows;
-      };
+      const all: TenantReader['all'] = async (sql, values = []) =>
+        (await this.#runBatch(client, [this.#prepared(sql, [tenant, ...values])]))[0] ?? [];
       const last: TenantReader['all'] = (sql, values) =>
         inOneWrite(client, () => {
           const reading = all(sql, values);
