@@ -10,9 +10,9 @@ import type { ValidRow } from './read-valid-rows.ts';
 export const batchRows = 1_000;
 /**
  * Rows of each later transaction: enough to share its cost, few enough that another writer waits
- * only a tenth of a second or two. Four times as many were no faster and took 40 MB more.
+ * only a tenth of a second or two.
  */
-const batchRowsMax = 2_000;
+const batchRowsMax = 3_000;
 
 /**
  * The number of the last row of the batch that begins after row `read`. It depends only on the row

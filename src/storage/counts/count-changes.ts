@@ -2,7 +2,7 @@ import { firstOrderKey } from '../order-key.ts';
 import type { LoadCounts, Row } from '../store.ts';
 import { type CountWork, compareSeriesKeys, type SeriesKey, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
-import { type CountedRow, seriesOfRow, spanColumns, toCountedRow, toSpan } from './span.ts';
+import { type CountedRow, type Span, seriesOfRow, spanColumns, toCountedRow, toSpan } from './span.ts';
 import { countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
 
 /** Above this many changed rows, all rows are recounted: that needs no memory for each change. */
@@ -37,9 +37,10 @@ export function* countChanges(changes: readonly RowChange[]): CountWork {
   const [located = []] = yield [{ kind: 'locate', keys: moves }];
   const trees = treesOf(located.map(toSpan));
   const edit = new SpanEdit();
-  for (const { series, orderKey, status, by } of moves) {
-    for (const changed of countAt(treeFor(trees, series), orderKey, status, by)) edit.put(changed);
-  }
+  const counted = new Set<Span>();
+  for (const { series, orderKey, status, by } of moves)
+    for (const span of countAt(treeFor(trees, series), orderKey, status, by)) counted.add(span);
+  for (const span of counted) edit.put(span);
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
 }

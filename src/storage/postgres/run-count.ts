@@ -2,9 +2,7 @@ import type { CountRequest, CountWork, SeriesKey } from '../counts/count-work.ts
 import type { Span } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
-
-/** Runs one statement in the transaction that counts. */
-type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+import type { RunStatement } from './load.ts';
 
 /**
  * Runs counting on PostgreSQL, inside a transaction that holds the tenant's lock; the requests of

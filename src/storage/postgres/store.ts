@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
-import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
+import { countChanges } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
@@ -27,23 +27,16 @@ import {
 } from '../store.ts';
 import { type SubscriptionRow, selectAnyTombstone, setRevision } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
-import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
+import { resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { type BatchStatement, runBatch } from './batch.ts';
-import {
-  announceChange,
-  begin,
-  columnArrays,
-  deleteRows,
-  lockTenant,
-  removeTombstones,
-  upsertRows,
-} from './change-sql.ts';
+import { announceChange, begin, deleteRows, lockTenant, removeTombstones } from './change-sql.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
 import { PostgresListener } from './listener.ts';
+import { type Changed, loadRows, type RunStatement } from './load.ts';
 import { appliedMigrations, migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { bypassesRowSecurity } from './role.ts';
@@ -67,14 +60,6 @@ export function openPostgresStore(options: PostgresOptions): Store {
 }
 
 type Client = pg.ClientBase;
-
-/** The effect of a changing statement on a tenant's rows. */
-interface Changed<T> {
-  readonly changes: readonly RowChange[];
-  readonly result: T;
-  /** The resume point of the import that made the change. */
-  readonly resumePoint?: ResumePoint | 'finished';
-}
 
 /** State shared by all views of a store (`within`). */
 interface SharedParts {
@@ -172,27 +157,14 @@ class PostgresStore implements Store {
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
-    const columns = columnArrays(rows);
-    const sql = { change: upsertRows, values: columns, restoredIds: columns[0] };
-    return this.#changeTenant(tenant, sql, (returned) => {
-      const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
-      const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
-      const changes = rows
-        .filter(({ id }) => changed.has(id))
-        .map((after) => {
-          const before = old.get(after.id);
-          return before === undefined ? { after } : { before, after };
-        });
-      const result = countLoaded(rows.length, changes);
-      return { changes, result, ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }) };
-    });
+    return this.#changeTenant(tenant, (run, revision) => loadRows(run, { tenant, revision, rows, resumePoint }));
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
-    return this.#changeTenant(tenant, { change: deleteRows, values: [ids] }, (removed) => ({
-      changes: removed.map((row) => ({ before: toCountedRow(row) })),
-      result: removed.length,
-    }));
+    return this.#changeTenant(tenant, async (run, revision) => {
+      const removed = await run(deleteRows, [tenant, revision, ids]);
+      return { changes: removed.map((row) => ({ before: toCountedRow(row) })), result: removed.length };
+    });
   }
 
   eraseRows(tenant: TenantId, limit: number): Promise<number> {
@@ -230,36 +202,26 @@ class PostgresStore implements Store {
 
   /**
    * Changes rows of a tenant while holding its lock, and updates the counts, the revision and the
-   * tombstones with them. `change` is bound to the tenant, the new revision and `values`; `read`
-   * derives the changes and the result from the rows that it returns. Tombstones of `restoredIds`
-   * are removed.
+   * tombstones with them.
    */
   async #changeTenant<T>(
     tenant: TenantId,
-    {
-      change,
-      values,
-      restoredIds,
-    }: { readonly change: string; readonly values: readonly unknown[]; readonly restoredIds?: unknown },
-    read: (rows: readonly Row[]) => Changed<T>,
+    change: (run: RunStatement, revision: number) => Promise<Changed<T>>,
   ): Promise<T> {
     return this.#change(tenant, async (client) => {
-      const [[locked], tombstones] = await Promise.all([
-        this.#query(client, lockTenant, [tenant]),
-        this.#query(client, selectAnyTombstone, [tenant]),
-      ]);
+      const run: RunStatement = (text, values) => this.#query(client, text, values);
+      const [[locked], tombstones] = await Promise.all([run(lockTenant, [tenant]), run(selectAnyTombstone, [tenant])]);
       const revision = Number(locked?.revision ?? 0) + 1;
-      const rows = await this.#query(client, change, [tenant, revision, ...values]);
-      const { changes, result, resumePoint } = read(rows);
-      const run = (text: string, bound: readonly unknown[]) => this.#query(client, text, bound);
-      const removesTombstones = restoredIds !== undefined && tombstones.length > 0;
+      const { changes, result, resumePoint } = await change(run, revision);
+      const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
       await Promise.all([
         ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
         ...(changes.length === 0
           ? []
           : [
               countOnPostgres(run, tenant, countChanges(changes)),
-              ...(removesTombstones ? [run(removeTombstones, [tenant, restoredIds])] : []),
+              // a row that already existed has no tombstone
+              ...(tombstones.length > 0 && inserted.length > 0 ? [run(removeTombstones, [tenant, inserted])] : []),
               run(setRevision, [tenant, revision]),
               client.query(announceChange),
             ]),

@@ -46,6 +46,13 @@ export class SqliteConnection {
     return sql.startsWith('pragma') ? read() : inStatement(tracedSqlite, sql, read);
   }
 
+  /** Returns the first row of a statement, or `undefined` if it has none. */
+  first(sql: string, values: readonly SqlValue[]): Row | undefined {
+    return inStatement(tracedSqlite, sql, () => this.#translated(() => this.#prepare(sql).get(...values))) as
+      | Row
+      | undefined;
+  }
+
   /** Yields the rows of a statement in batches, each read on demand. */
   *batches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly Row[]> {
     const rows = this.#translated(() => this.#prepare(sql).iterate(...values)) as Iterator<Row>;

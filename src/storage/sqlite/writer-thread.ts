@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
-import { countedColumns, toCountedRow } from '../counts/span.ts';
+import { type CountedRow, countedColumns, toCountedRow } from '../counts/span.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
 import {
@@ -25,7 +25,9 @@ import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } fr
 
 const { file } = workerData as WriterStart;
 const connection = new SqliteConnection(file, 0);
-connection.run(writerPragmas);
+// With the default cache of 2 MB, a transaction writes pages of the indexes several times. With the
+// default of 1,000 pages, most commits copy the whole log (docs/decisions/imports.md).
+connection.run(`${writerPragmas}; pragma cache_size = -16384; pragma wal_autocheckpoint = 8192`);
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
 serveRequests<WriteRequest>((request) => {
@@ -62,7 +64,7 @@ function loadRows(
 ): LoadCounts {
   const revision = nextRevision(tenant);
   const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
-  const changes = rows.flatMap((row) => loadRow(tenant, row, revision));
+  const changes = loadRowsInOrder(tenant, rows, revision);
   // a row that already existed has no tombstone
   const inserted = changes.filter(({ before }) => before === undefined);
   if (anyTombstone !== undefined)
@@ -73,13 +75,48 @@ function loadRows(
   return counts;
 }
 
-/** Inserts or updates a row; returns no change if the same row is stored already. */
-function loadRow(tenant: TenantId, row: SubscriptionRow, revision: number): RowChange[] {
-  const values = [tenant, ...rowValues(row), revision];
-  if (connection.change(insertRow, values) === 1) return [{ after: row }];
-  const [before] = connection.all(selectCountedRow, [tenant, row.id]);
-  if (before === undefined || connection.change(updateRow, values) === 0) return [];
-  return [{ before: toCountedRow(before), after: row }];
+/**
+ * Inserts or updates rows; returns no change of a row that is stored already. The order of the rows
+ * is that of most indexes. Whether to insert a row first, or to look it up, follows the row before.
+ */
+function loadRowsInOrder(tenant: TenantId, rows: readonly SubscriptionRow[], revision: number): readonly RowChange[] {
+  const changes: RowChange[] = [];
+  let isStored = false;
+  for (const row of rows.toSorted(compareRows)) {
+    if (!isStored && insertRow(tenant, row, revision)) {
+      changes.push({ after: row });
+      continue;
+    }
+    const stored = connection.first(selectIsSame, [tenant, row.id, row.record, row.email]);
+    isStored = stored !== undefined;
+    if (stored === undefined) {
+      insertRow(tenant, row, revision);
+      changes.push({ after: row });
+    } else if (stored.is_same !== 1) {
+      changes.push({ before: updateRow(tenant, row, revision), after: row });
+    }
+  }
+  return changes;
+}
+
+const compareRows = (a: SubscriptionRow, b: SubscriptionRow): number =>
+  a.createdDate - b.createdDate || (a.id < b.id ? -1 : 1);
+
+/** Returns whether the row was inserted, because its id was not stored. */
+const insertRow = (tenant: TenantId, row: SubscriptionRow, revision: number): boolean =>
+  connection.change(insertIfNew, [tenant, revision, ...rowValues(row)]) === 1;
+
+/** Assigns only the columns that differ, so that only their indexes change. Returns the old row. */
+function updateRow(tenant: TenantId, row: SubscriptionRow, revision: number): CountedRow {
+  const stored = connection.first(selectRow, [tenant, row.id]) ?? {};
+  const values = rowValues(row);
+  const names = columns.filter((name, index) => stored[name] !== values[index]);
+  const assigned = names.map((name, index) => `${name} = $${index + 4}`);
+  connection.change(
+    `update subscription set ${['revision = $3', ...assigned].join(', ')} where tenant_id = $1 and id = $2`,
+    [tenant, row.id, revision, ...values.filter((value, index) => stored[columns[index] ?? ''] !== value)],
+  );
+  return toCountedRow(stored);
 }
 
 function deleteRows(tenant: TenantId, ids: readonly string[]): number {
@@ -124,15 +161,14 @@ function nextRevision(tenant: TenantId): number {
   return Number(row?.revision ?? 0) + 1;
 }
 
-const insertRow = `insert into subscription (tenant_id, ${rowColumns}, revision)
+const columns = rowColumns.split(', ');
+
+const insertIfNew = `insert into subscription (tenant_id, revision, ${rowColumns})
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing`;
 
-const updateRow = `update subscription set created_date = $3, activation_date = $4, expiration_date = $5, status = $6,
-  product_id = $7, iccid = $8, email = $9, record = $10,
-  plan_id = $11, device_id = $12, auto_renew = $13, revision = $14
-  where tenant_id = $1 and id = $2 and (record <> $10 or email is not $9)`;
+const selectIsSame = `select record = $3 and email is $4 as is_same from subscription where tenant_id = $1 and id = $2`;
 
-const selectCountedRow = `select ${countedColumns} from subscription where tenant_id = $1 and id = $2`;
+const selectRow = `select ${rowColumns} from subscription where tenant_id = $1 and id = $2`;
 
 const deleteRow = `delete from subscription where tenant_id = $1 and id = $2 returning ${countedColumns}`;
 
