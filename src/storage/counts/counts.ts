@@ -1,7 +1,7 @@
 import type { TenantReader } from '../store.ts';
 import { and, type Bind, countedPart, filterConditions, type SubscriptionFilter } from '../subscription-filter.ts';
 import { rankSql } from './rank.ts';
-import { openSelect, type Select } from './select.ts';
+import { openSelect, type Select, selectSql } from './select.ts';
 import type { LeafPosition, SpanList } from './span-list.ts';
 
 /** Rank and select among the rows of a filter's product and statuses; dates are not looked at. */
@@ -13,6 +13,11 @@ export interface Counts {
    * `undefined` if only the store knows where that row is.
    */
   selectFromEnd(descending: boolean): ((skip: number) => LeafPosition | undefined) | undefined;
+  /**
+   * SQL of `with` queries that find the leaf of a rank (`selectSql`): a round trip to PostgreSQL
+   * costs more, and SQLite takes longer for them than for statements of their own.
+   */
+  selectSql?(rank: string, bind: Bind): string;
   /** Prepares to find rows by their rank. */
   openSelect(reader: TenantReader): Promise<Select>;
 }
@@ -21,6 +26,7 @@ export interface Counts {
 export const storedCounts = (filter: SubscriptionFilter): Counts => ({
   rankSql: (seconds, bind) => rankSql(filter, seconds, bind),
   selectFromEnd: () => undefined,
+  selectSql: (rank, bind) => selectSql(filter, rank, bind),
   openSelect: (reader) => openSelect(reader, filter),
 });
 

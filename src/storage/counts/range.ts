@@ -43,8 +43,26 @@ export function rangeQuery(filter: SubscriptionFilter, counts: Counts, bind: Bin
   };
 }
 
-function rankEnds(filter: SubscriptionFilter, counts: Counts, bind: Bind): [start: string, end: string] {
-  const { afterSeconds, beforeSeconds } = filter;
-  const start = afterSeconds === undefined ? '0' : counts.rankSql(afterSeconds + 1, bind);
-  return [start, beforeSeconds === undefined ? totalSql(filter, bind) : counts.rankSql(beforeSeconds, bind)];
+const rankEnds = (filter: SubscriptionFilter, counts: Counts, bind: Bind): [start: string, end: string] => [
+  startRank(filter, counts, bind),
+  endRank(filter, counts, bind),
+];
+
+const startRank = ({ afterSeconds }: SubscriptionFilter, counts: Counts, bind: Bind): string =>
+  afterSeconds === undefined ? '0' : counts.rankSql(afterSeconds + 1, bind);
+
+const endRank = (filter: SubscriptionFilter, counts: Counts, bind: Bind): string =>
+  filter.beforeSeconds === undefined ? totalSql(filter, bind) : counts.rankSql(filter.beforeSeconds, bind);
+
+/** SQL of the rank of the row after `skip` others, counted from the first or last row of a filter. */
+export function rankAfter(
+  filter: SubscriptionFilter,
+  counts: Counts,
+  { skip, descending }: { readonly skip: number; readonly descending: boolean },
+  bind: Bind,
+): string {
+  const steps = `cast(${bind(skip)} as bigint)`;
+  return descending
+    ? `${endRank(filter, counts, bind)} - 1 - ${steps}`
+    : `${startRank(filter, counts, bind)} + ${steps}`;
 }

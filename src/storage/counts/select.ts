@@ -1,8 +1,8 @@
 import { endOrderKey, type OrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
-import { binder, type SubscriptionFilter } from '../subscription-filter.ts';
+import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
 import { countsSql } from './rank.ts';
-import { spanLevel } from './span.ts';
+import { type SpanLevel, spanLevel } from './span.ts';
 import type { LeafPosition } from './span-list.ts';
 import { spansSql } from './spans-sql.ts';
 
@@ -25,6 +25,25 @@ export async function openSelect(reader: TenantReader, filter: SubscriptionFilte
     if (leaf === undefined || found === undefined) return undefined;
     return { from: found.from, until: next?.from ?? endOrderKey, skip: leaf.rest, n: found.n };
   };
+}
+
+/**
+ * SQL of `with` queries that find the row of a rank, the last of which is `leaf`: the key of the
+ * row's leaf, and as `rest` how many rows of the leaf lie before it. Without a row for a rank below
+ * 0 or past the last row. A window reads its rows only up to the one that is found.
+ */
+export function selectSql(filter: SubscriptionFilter, rank: string, bind: Bind): string {
+  const { series, n } = countsSql(filter, bind);
+  const find = (level: SpanLevel, rest: string, range = ''): string => `
+      select from_date, from_id, ${rest} - (upto - (${n})) as rest from (
+        select from_date, from_id, n, statuses,
+          sum(cast(${n} as integer)) over (order by from_date, from_id rows unbounded preceding) as upto
+        from subscription_span where tenant_id = $1 and series = ${series} and level = ${level}${range}
+      ) as span where upto > ${rest} order by from_date, from_id limit 1`;
+  const inGroup = ' and (from_date, from_id) >= (select from_date, from_id from found_group)';
+  return `wanted as (select rank from (select ${rank} as rank) as asked where rank >= 0),
+    found_group as (${find(spanLevel.group, '(select rank from wanted)')}),
+    leaf as (${find(spanLevel.leaf, '(select rest from found_group)', inGroup)})`;
 }
 
 /** Which of some counts holds the row of a rank, and how many of its rows lie before that row. */

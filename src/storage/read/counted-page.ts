@@ -1,5 +1,5 @@
 import type { Counts } from '../counts/counts.ts';
-import { type FilterRange, rangeQuery } from '../counts/range.ts';
+import { type FilterRange, rangeQuery, rankAfter } from '../counts/range.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
@@ -70,6 +70,12 @@ export function readCountedPage(
     return readAtOnce(store, tenant, query, counts, () =>
       skip === 0 ? { kind: 'first' } : { kind: 'step', steps: skip },
     );
+  const { selectSql } = counts;
+  if (store.engine === 'postgres' && selectSql !== undefined) {
+    const place = { skip, descending: order.descending };
+    const leafSql = (bind: Bind) => selectSql(rankAfter(query.filter, counts, place, bind), bind);
+    return readAtOnce(store, tenant, query, counts, () => ({ kind: 'selected', leafSql }));
+  }
   const select = counts.selectFromEnd(order.descending);
   if (select === undefined) return readSelected(store, tenant, query, counts, skip);
   return readAtOnce(store, tenant, query, counts, () => {

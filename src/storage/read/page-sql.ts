@@ -28,7 +28,9 @@ export type PageStart =
   | { readonly kind: 'beyond'; readonly orderKey: OrderKey; readonly isKeyItself?: boolean }
   /** The one after `steps` others, counted from the first one. */
   | { readonly kind: 'step'; readonly steps: number }
-  | { readonly kind: 'leaf'; readonly leaf: LeafPosition };
+  | { readonly kind: 'leaf'; readonly leaf: LeafPosition }
+  /** The one that `with` queries find (`selectSql`). */
+  | { readonly kind: 'selected'; readonly leafSql: (bind: Bind) => string };
 
 /** Records in the requested order. */
 export interface PageRecords {
@@ -102,7 +104,7 @@ export function countBeyondSql(
   bind: Bind,
 ): string {
   const rows = rowsAt(filter, order, start, most, bind);
-  return `(select count(*) from (select 1 as one from (${keysSql(rows)}) as keys limit ${rows.limit}) as counted)`;
+  return `(select count(*) from (select 1 as one from (${rowsSql('id', rows)}) as keys) as counted)`;
 }
 
 /** SQL that reads `date`, `id` and `record` of up to `limit` records in an order from a start. */
@@ -113,10 +115,8 @@ export function pageSql(
   limit: number,
   bind: Bind,
 ): string {
-  const isStepped = start.kind === 'step' || start.kind === 'leaf';
-  const begin = isStepped ? `with begin_at as (${stepSql(filter, order, start, bind)}) ` : '';
   const rows = rowsAt(filter, order, start, limit, bind);
-  return `${begin}${isMerged(filter, order) ? mergedRecords(rows) : rowsSql('id, record', rows)}`;
+  return `${beginSql(filter, order, start, bind)}${rowsSql('id, record', rows)}`;
 }
 
 /** Up to `limit` rows of a filter in an order from a start. */
@@ -142,39 +142,35 @@ interface Rows {
   readonly bind: Bind;
 }
 
-/** The first rows of a filter in an order; the filter decides which index has them. */
-function rowsSql(columns: string, { filter, order, range, limit, bind }: Rows): string {
+/**
+ * The first rows of a filter in an order; the filter decides which index has them. Rows of several
+ * statuses are merged from one index range per status: a single range would have the rows of every
+ * other status too, or would have to be sorted. Each range is ordered by itself, so that PostgreSQL
+ * reads it only as far as needed. SQLite does so anyway.
+ */
+function rowsSql(columns: string, rows: Rows): string {
+  const { filter, order, limit } = rows;
+  if (!isMerged(filter, order)) return `${orderedRowsSql(columns, rows)} limit ${limit}`;
+  const ranges = [...new Set(filter.statuses)].map((status, index) => {
+    const range = orderedRowsSql(columns, { ...rows, filter: { ...filter, statuses: [status] } });
+    return `select * from (${range}) as status_${index}`;
+  });
+  return `${ranges.join(' union all ')} order by ${orderBy('date', order.descending)} limit ${limit}`;
+}
+
+function orderedRowsSql(columns: string, { filter, order, range, bind }: Rows): string {
   const { column, descending } = order;
   return `select ${column} as date, ${columns} ${rowsFrom(filter, `${column}, id, record`, bind)}${and(range)}
-    order by ${orderBy(column, descending)} limit ${limit}`;
+    order by ${orderBy(column, descending)}`;
 }
 
 /**
- * Whether the first rows of each of several statuses are merged. One statement for all of them
- * would step past every row of another status, or sort. The index of a product has all statuses.
+ * Whether an index has the rows of each of several statuses in the requested order. The index of a
+ * product has all statuses.
  */
 function isMerged(filter: SubscriptionFilter, { column }: SubscriptionOrder): boolean {
   const { productId, statuses } = filter;
   return new Set(statuses).size > 1 && productId === undefined && isCounted(filter) && column === 'created_date';
-}
-
-/** The keys of the first rows of a filter; not yet in order if they are merged. */
-function keysSql(rows: Rows): string {
-  const { filter, order } = rows;
-  if (!isMerged(filter, order)) return rowsSql('id', rows);
-  const branches = [...new Set(filter.statuses)].map(
-    (status, index) =>
-      `select date, id from (${rowsSql('id', { ...rows, filter: { ...filter, statuses: [status] } })}) as status_${index}`,
-  );
-  return branches.join(' union all ');
-}
-
-/** Merged rows with their records, which are read for the rows of the page only. */
-function mergedRecords(rows: Rows): string {
-  const order = orderBy('date', rows.order.descending);
-  return `select date, id, (select record from subscription where tenant_id = $1 and id = page.id) as record
-    from (select date, id from (${keysSql(rows)}) as merged order by ${order} limit ${rows.limit}) as page
-    order by ${order}`;
 }
 
 /** Whether a key is inside the filter's first bound in an order; a forged cursor may be outside. */
@@ -203,35 +199,46 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
       return [
         `(${column}, id) ${beyond}${start.isKeyItself === true ? '=' : ''} (${bind(start.orderKey.date)}, ${bind(start.orderKey.id)})`,
       ];
-    case 'step':
-    case 'leaf':
+    default:
       return [`(${column}, id) ${beyond}= (select date, at_id from begin_at)`];
   }
 }
 
 /**
- * The key of a record that is reached by steps, read from an index only: with an `offset` in the
- * statement of the page, SQLite would also read the JSON of each record that it skips. The id is an
- * expression, as SQLite would search for a key of two columns by its date alone.
+ * `with` queries that find the key of the first record, if it is reached by steps. They read an
+ * index only: with an `offset` in the statement of the page, SQLite would also read the JSON of each
+ * record that it skips. The id is an expression, as SQLite would search for a key of two columns by
+ * its date alone.
  */
-function stepSql(
+function beginSql(filter: SubscriptionFilter, order: SubscriptionOrder, start: PageStart, bind: Bind): string {
+  if (start.kind === 'first' || start.kind === 'beyond') return '';
+  const { leaf, rows } = stepsTo(filter, order, start, bind);
+  return `with ${leaf}begin_at as (select date, coalesce(id, '') as at_id from (${rowsSql('id', rows)}) as stepped) `;
+}
+
+/** The row that a page begins at, and the `with` queries that it needs. */
+function stepsTo(
   filter: SubscriptionFilter,
   order: SubscriptionOrder,
-  start: PageStart & { kind: 'step' | 'leaf' },
+  start: PageStart & { kind: 'step' | 'leaf' | 'selected' },
   bind: Bind,
-): string {
-  const { steps, down } = start.kind === 'leaf' ? stepsInto(start.leaf) : { ...start, down: order.descending };
-  const limit = `${bind(1)} offset ${bind(steps)}`;
+): { readonly leaf: string; readonly rows: Rows } {
+  const offset = (steps: string): string => `${bind(1)} offset ${steps}`;
+  if (start.kind === 'step')
+    return { leaf: '', rows: { filter, order, range: [], limit: offset(bind(start.steps)), bind } };
   // the counts of a leaf ignore the bounds of the filter, and so do the steps in it
-  const part =
-    start.kind === 'leaf'
-      ? { filter: countedPart(filter), range: leafConditions(start.leaf, bind) }
-      : { filter, range: [] };
-  const rows = { ...part, order: { ...order, descending: down }, limit, bind };
-  if (!isMerged(filter, order)) return rowsSql("coalesce(id, '') as at_id", rows);
-  const keys = keysSql({ ...rows, limit: bind(steps + 1) });
-  return `select date, coalesce(id, '') as at_id from (${keys}) as merged
-    order by ${orderBy('date', down)} limit ${limit}`;
+  const part = { filter: countedPart(filter), bind };
+  if (start.kind === 'selected') {
+    const range = ['(created_date, id) >= (select from_date, from_id from leaf)'];
+    const limit = offset('(select rest from leaf)');
+    return {
+      leaf: `${start.leafSql(bind)}, `,
+      rows: { ...part, order: { ...order, descending: false }, range, limit },
+    };
+  }
+  const { steps, down } = stepsInto(start.leaf);
+  const range = leafConditions(start.leaf, bind);
+  return { leaf: '', rows: { ...part, order: { ...order, descending: down }, range, limit: offset(bind(steps)) } };
 }
 
 /**
