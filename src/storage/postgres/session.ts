@@ -41,18 +41,22 @@ export const limitTime = (statementMs: number, idleMs: number): string =>
 export const noTimeLimit = limitTime(0, 0);
 
 /** The opening statements of a tenant's transaction. */
-export const tenantOpening = (begin: string, tenant: TenantId, stepDown: boolean): readonly Opening[] => [
-  [begin, []],
-  ...tenantRights(tenant, stepDown),
-];
+export const tenantOpening = (
+  begin: string,
+  tenant: TenantId,
+  stepDown: boolean,
+  plansOnce = false,
+): readonly Opening[] => [[begin, []], ...tenantRights(tenant, stepDown, plansOnce)];
 
 /**
  * Switches to `tenantRole` if the role we connect as bypasses row-level security, and sets the
- * tenant whose rows are visible.
+ * tenant whose rows are visible. With `plansOnce`, each connection plans a statement once for all
+ * values. By itself, PostgreSQL compares estimates that depend on the size of a tenant, and plans
+ * some statements each time: that took as long as running them.
  */
-export const tenantRights = (tenant: TenantId, stepDown: boolean): readonly Opening[] => [
+export const tenantRights = (tenant: TenantId, stepDown: boolean, plansOnce = false): readonly Opening[] => [
   ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),
-  ['select set_tenant($1)', [tenant]],
+  [`select set_tenant($1)${plansOnce ? `, set_config('plan_cache_mode', 'force_generic_plan', true)` : ''}`, [tenant]],
 ];
 
 type Opening = readonly [text: string, values: readonly TenantId[]];

@@ -13,6 +13,7 @@ import {
   type LoadCounts,
   type MigrationResult,
   type PoolUse,
+  type ReadOptions,
   type Replacement,
   type ResumePoint,
   type Row,
@@ -32,6 +33,7 @@ import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { type BatchStatement, runBatch } from './batch.ts';
 import { announceChange, begin, deleteRows, lockTenant, removeTombstones } from './change-sql.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
+import { createFactsReader } from './database-facts.ts';
 import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
@@ -39,7 +41,6 @@ import { PostgresListener } from './listener.ts';
 import { type Changed, loadRows, type RunStatement } from './load.ts';
 import { appliedMigrations, migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
-import { bypassesRowSecurity } from './role.ts';
 import { countOnPostgres } from './run-count.ts';
 import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
@@ -56,7 +57,8 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
   const parts = { connections, traced: describeDatabase(url), nameOf: createStatementNames() };
-  return new PostgresStore({ ...parts, url, listener, groups: createDirectoryGroups(parts), stepDown: undefined });
+  const shared = { ...parts, url, listener, groups: createDirectoryGroups(parts), factsOf: createFactsReader() };
+  return new PostgresStore(shared);
 }
 
 type Client = pg.ClientBase;
@@ -68,7 +70,7 @@ interface SharedParts {
   readonly connections: PostgresConnections;
   readonly listener: PostgresListener;
   readonly nameOf: (text: string) => string;
-  stepDown: Promise<boolean> | undefined;
+  readonly factsOf: ReturnType<typeof createFactsReader>;
   readonly groups: DirectoryGroups;
 }
 
@@ -118,13 +120,20 @@ class PostgresStore implements Store {
     return this.#use(read, { tenant, reads: true });
   }
 
-  readTenantOnce(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {
+  readTenantOnce(
+    tenant: TenantId,
+    statements: readonly TenantStatement[],
+    options?: ReadOptions,
+  ): Promise<readonly (readonly Row[])[]> {
     const read = async (client: Client): Promise<readonly (readonly Row[])[]> => {
-      const opening = tenantOpening(beginReading, tenant, await this.#mustStepDown(client)).map(([text, values]) =>
+      const { stepDown, isDistributed } = await this.#shared.factsOf(client);
+      const plansOnce = options?.isBounded === true && !isDistributed; // Citus cannot plan for all values
+      const opening = tenantOpening(beginReading, tenant, stepDown, plansOnce);
+      const bound = statements.map(({ sql, values }) => [sql, [tenant, ...values]] as const);
+      const batch = [...opening, ...bound, ['commit', []] as const].map(([text, values]) =>
         this.#prepared(text, values),
       );
-      const prepared = statements.map(({ sql, values }) => this.#prepared(sql, [tenant, ...values]));
-      const results = await this.#runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
+      const results = await this.#runBatch(client, batch);
       return results.slice(opening.length, -1);
     };
     return this.#use(read, { tenant, reads: true });
@@ -338,20 +347,11 @@ class PostgresStore implements Store {
     work: () => Promise<T>,
     committing?: () => Promise<unknown> | undefined,
   ): Promise<T> {
-    const stepDown = await this.#mustStepDown(client);
+    const { stepDown } = await this.#shared.factsOf(client);
     return inOneWrite(client, () => {
       const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.#query(client, text, values));
       return inTransaction(client, opening, work, committing);
     });
-  }
-
-  /** Whether transactions must switch to `tenantRole`; queried once. */
-  #mustStepDown(client: Client): Promise<boolean> {
-    this.#shared.stepDown ??= bypassesRowSecurity(client).catch((error: unknown) => {
-      this.#shared.stepDown = undefined;
-      throw error;
-    });
-    return this.#shared.stepDown;
   }
 
   async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
