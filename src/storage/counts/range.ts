@@ -54,7 +54,7 @@ const startRank = ({ afterSeconds }: SubscriptionFilter, counts: Counts, bind: B
 const endRank = (filter: SubscriptionFilter, counts: Counts, bind: Bind): string =>
   filter.beforeSeconds === undefined ? totalSql(filter, bind) : counts.rankSql(filter.beforeSeconds, bind);
 
-/** SQL of the rank of the row after `skip` others, counted from the first or last row of a filter. */
+/** SQL of the rank of the row after `skip` others, counted from the first or last of a filter. */
 export function rankAfter(
   filter: SubscriptionFilter,
   counts: Counts,

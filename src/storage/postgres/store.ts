@@ -127,7 +127,7 @@ class PostgresStore implements Store {
   ): Promise<readonly (readonly Row[])[]> {
     const read = async (client: Client): Promise<readonly (readonly Row[])[]> => {
       const { stepDown, isDistributed } = await this.#shared.factsOf(client);
-      const plansOnce = options?.isBounded === true && !isDistributed; // Citus cannot plan for all values
+      const plansOnce = options?.isBounded === true && !isDistributed; // Citus cannot
       const opening = tenantOpening(beginReading, tenant, stepDown, plansOnce);
       const bound = statements.map(({ sql, values }) => [sql, [tenant, ...values]] as const);
       const batch = [...opening, ...bound, ['commit', []] as const].map(([text, values]) =>

@@ -206,9 +206,9 @@ function startConditions({ column, descending }: SubscriptionOrder, start: PageS
 
 /**
  * `with` queries that find the key of the first record, if it is reached by steps. They read an
- * index only: with an `offset` in the statement of the page, SQLite would also read the JSON of each
- * record that it skips. The id is an expression, as SQLite would search for a key of two columns by
- * its date alone.
+ * index only: with an `offset` in the statement of the page, SQLite would also read the JSON of
+ * each record that it skips. The id is an expression, as SQLite would search for a key of two
+ * columns by its date alone.
  */
 function beginSql(filter: SubscriptionFilter, order: SubscriptionOrder, start: PageStart, bind: Bind): string {
   if (start.kind === 'first' || start.kind === 'beyond') return '';
