@@ -1,8 +1,9 @@
 import { startPeer } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
-import { compareSides } from '../support/compare.ts';
+import { compareSides, type Measured, ratioOf, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
+import { exactFamilyCpuSeconds } from '../support/exact-cpu.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
 import { machineFacts, resultTable, writeSection } from '../support/results.ts';
@@ -10,14 +11,18 @@ import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
 // Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are equal and no
-// response is cached. Compares our service with the hand-written peer on one PostgreSQL, and on
-// SQLite with node:http that sends the same bytes.
+// response is cached, and the page after it by cursor. Compares our service with node:http that
+// sends the same bytes and, on one PostgreSQL, with the hand-written peer. Prints the ratios that
+// have a limit.
+//   node bench/report/cold.ts                                       a million records
+//   node bench/report/cold.ts --records 100000 --engine sqlite --dry-run
 
 const tenantCount = 200;
+const pageCount = 5_000;
 const options = readOptions({ records: 1_000_000 });
-const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; page 1 of 50 records, random tenant, random twelve months of createdDate, newest
+const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; a full page 1 of 50 records, random tenant, random twelve months of createdDate, newest
 first, valid token, exact total, PAGE_CACHE_MIB=0. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
-LOG_LEVEL, written to /dev/null; the other sides write none.`;
+LOG_LEVEL, written to /dev/null; the other sides write none. "With the database": CPU time of the service and of PostgreSQL. Raw sends one of the pages.`;
 
 /** Both must return the same records, otherwise the comparison is meaningless. */
 async function requireSameAnswers(ours: OurService, peer: OurService, pages: readonly PageRequest[]): Promise<void> {
@@ -30,12 +35,57 @@ async function requireSameAnswers(ours: OurService, peer: OurService, pages: rea
   }
 }
 
+/** A full first page, and the page after it by cursor. */
+interface Walk {
+  readonly first: PageRequest;
+  readonly next: PageRequest;
+}
+
+/** The walks that begin with these pages, where there is a following page. */
+async function findWalks(ours: OurService, pages: readonly PageRequest[]): Promise<readonly Walk[]> {
+  const walks: Walk[] = [];
+  for (const first of pages) {
+    const response = await fetchPage(ours.port, first, ours.tokens);
+    await response.arrayBuffer();
+    const link = response.headers.get('x-next-page');
+    if (link === null) continue;
+    const { pathname, search } = new URL(link);
+    walks.push({ first, next: { tenant: first.tenant, path: pathname + search } });
+  }
+  return walks;
+}
+
+const names = {
+  ours: 'ours',
+  logging: 'ours with access log',
+  next: 'ours, next page by cursor',
+  peer: 'peer',
+  raw: 'raw',
+} as const;
+
+/** The ratios that have a limit, by CPU time. */
+function goalTable(measured: readonly Measured[], isSqlite: boolean): string {
+  const rows: string[] = [];
+  const add = (goal: string, side: string, base: string, figure: 'cpuUs' | 'totalUs', limit: number): void => {
+    const [first, second] = [side, base].map((name) => measured.find((each) => each.name === name));
+    if (first === undefined || second === undefined) return;
+    const { median, least, greatest } = ratioOf(first, second, figure);
+    const range = `${median.toPrecision(3)} (${least.toPrecision(2)}–${greatest.toPrecision(2)})`;
+    rows.push(`| ${goal} | ${range} | ≤ ${limit.toPrecision(2)} |`);
+  };
+  add('cold page 1, CPU of the service ÷ raw', names.ours, names.raw, 'cpuUs', isSqlite ? 9 : 8);
+  add('cold page 1, service and database ÷ peer and its database', names.ours, names.peer, 'totalUs', 1 / 3.5);
+  add('next page by cursor ÷ cold page 1, service and database', names.next, names.ours, 'totalUs', 0.7);
+  return ['| CPU time | ratio | goal |', '|---|---|---|', ...rows].join('\n');
+}
+
 async function measure(
   name: string,
   opened: BenchStore,
   peerOf: (store: BenchStore, tenants: Awaited<ReturnType<typeof loadDataSet>>) => Promise<OurService | undefined>,
 ): Promise<void> {
   const running: ServerProcess[] = [];
+  const { serverPid } = opened;
   try {
     const began = performance.now();
     const tenants = await loadDataSet(opened.store, options.records, tenantCount);
@@ -45,29 +95,40 @@ async function measure(
     const ours = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' });
     const logging = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0', LOG_LEVEL: 'info' });
     running.push(ours, logging);
-    const pages = randomPages(tenants, 20_000);
+    const walks = await findWalks(ours, randomPages(tenants, pageCount));
+    const pages = walks.map((walk) => walk.first);
     const [first] = pages;
-    if (first === undefined) throw new RangeError('Cannot measure: there must be pages');
+    if (first === undefined) throw new RangeError('Cannot measure: a page must have a following one');
     const raw = await startRaw(await fetchPage(ours.port, first, ours.tokens), opened.folder);
     running.push(raw);
     if (peer !== undefined) await requireSameAnswers(ours, peer, pages.slice(0, 40));
-    const side = (of: string, server: OurService) => ({
+    const databaseSeconds = serverPid === undefined ? undefined : () => exactFamilyCpuSeconds(serverPid);
+    const side = (of: string, server: OurService, sent = pages): Side => ({
       name: of,
       server,
-      requests: asRequests(pages, server.tokens),
+      requests: asRequests(sent, server.tokens),
       status: 200,
+      databaseSeconds: of === names.raw ? undefined : databaseSeconds,
     });
     const measured = await compareSides(
       [
-        side('ours', ours),
-        side('ours with access log', logging),
-        ...(peer === undefined ? [] : [side('peer', peer)]),
-        side('raw', { ...raw, tokens: ours.tokens }),
+        side(names.ours, ours),
+        side(names.logging, logging),
+        side(
+          names.next,
+          ours,
+          walks.map(({ next }) => next),
+        ),
+        ...(peer === undefined ? [] : [side(names.peer, peer)]),
+        side(names.raw, { ...raw, tokens: ours.tokens }),
       ],
       options,
     );
-    const table = resultTable(measured, peer === undefined ? 'raw' : 'peer');
-    const text = `${description}\n\n${machineFacts()}.\n\n${table}`;
+    const tables = [
+      resultTable(measured, peer === undefined ? names.raw : names.peer),
+      goalTable(measured, peer === undefined),
+    ];
+    const text = `${description}\n\n${machineFacts()}.\n\n${tables.join('\n\n')}`;
     if (options.dryRun) console.log(text);
     else writeSection(`Cold, ${name}`, text);
   } finally {
@@ -76,9 +137,11 @@ async function measure(
   }
 }
 
-await measure('PostgreSQL, against Fastify + pg', await openBenchPostgres(), async (opened, tenants) => {
-  const peer = await startPeer(opened, tenants);
-  await opened.administer('vacuum analyze');
-  return peer;
-});
-await measure('SQLite, against raw node:http', await openBenchSqlite(), async () => undefined);
+if (options.engines.includes('postgres'))
+  await measure('PostgreSQL, against Fastify + pg', await openBenchPostgres(), async (opened, tenants) => {
+    const peer = await startPeer(opened, tenants);
+    await opened.administer('vacuum analyze');
+    return peer;
+  });
+if (options.engines.includes('sqlite'))
+  await measure('SQLite, against raw node:http', await openBenchSqlite(), async () => undefined);

@@ -6,12 +6,16 @@ import type { ServerProcess } from './server-process.ts';
 export interface Side extends Pick<Load, 'requests' | 'follow' | 'status'> {
   readonly name: string;
   readonly server: Pick<ServerProcess, 'port' | 'cpuSeconds'>;
+  /** CPU time of the database that the server uses, in seconds. */
+  readonly databaseSeconds?: (() => number) | undefined;
 }
 
 /** The result of one round of one side. */
 export interface RoundResult extends LoadResult {
   /** CPU time of the server process per request, in microseconds, without that of the database. */
   readonly cpuUs: number;
+  /** The same with that of the database. */
+  readonly totalUs: number;
 }
 
 /** How long to measure. */
@@ -54,17 +58,20 @@ export async function compareSides(
       p50Ms: median(all.map(({ p50Ms }) => p50Ms)),
       p99Ms: median(all.map(({ p99Ms }) => p99Ms)),
       cpuUs: median(all.map(({ cpuUs }) => cpuUs)),
+      totalUs: median(all.map(({ totalUs }) => totalUs)),
       rounds: all,
     };
   });
 }
 
 async function measureRound(side: Side, connections: number, seconds: number): Promise<RoundResult> {
-  const { requests, follow, status, server } = side;
-  const before = server.cpuSeconds() ?? Number.NaN;
+  const { requests, follow, status, server, databaseSeconds = () => 0 } = side;
+  const [before, databaseBefore] = [server.cpuSeconds() ?? Number.NaN, databaseSeconds()];
   const result = await runLoad({ port: server.port, requests, follow, status, connections, seconds });
   const used = (server.cpuSeconds() ?? Number.NaN) - before;
-  return { ...result, cpuUs: (used * 1e6) / (result.perSecond * seconds) };
+  const usedByDatabase = databaseSeconds() - databaseBefore;
+  const toUs = 1e6 / (result.perSecond * seconds);
+  return { ...result, cpuUs: used * toUs, totalUs: (used + usedByDatabase) * toUs };
 }
 
 /**
@@ -74,7 +81,7 @@ async function measureRound(side: Side, connections: number, seconds: number): P
 export function ratioOf(
   first: Measured,
   second: Measured,
-  figure: 'perSecond' | 'cpuUs',
+  figure: 'perSecond' | 'cpuUs' | 'totalUs',
 ): { median: number; least: number; greatest: number } {
   const ratios = first.rounds.map((round, index) => round[figure] / (second.rounds[index]?.[figure] ?? Number.NaN));
   return { median: median(ratios), least: Math.min(...ratios), greatest: Math.max(...ratios) };

@@ -1,20 +1,23 @@
 import { parseArgs } from 'node:util';
 
 /**
- * Options of the benchmarks: `--records 50000 --rounds 3 --seconds 2 --connections 32 --dry-run`.
+ * Options of the benchmarks:
+ * `--records 50000 --rounds 3 --seconds 2 --connections 32 --engine sqlite --dry-run`.
  */
 export interface BenchOptions {
   readonly records: number;
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
+  /** The stores to measure; for benchmarks of both. */
+  readonly engines: readonly string[];
   /** Only print, without changing the committed results. */
   readonly dryRun: boolean;
 }
 
 /** Parses the options of the command line; the defaults are those of the committed results. */
 export function readOptions(
-  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'dryRun'>>,
+  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'dryRun' | 'engines'>>,
 ): BenchOptions {
   const { records, rounds, seconds, connections } = { rounds: 5, seconds: 3, connections: 32, ...defaults };
   const { values } = parseArgs({
@@ -23,6 +26,7 @@ export function readOptions(
       rounds: { type: 'string', default: String(rounds) },
       seconds: { type: 'string', default: String(seconds) },
       connections: { type: 'string', default: String(connections) },
+      engine: { type: 'string', multiple: true, default: ['postgres', 'sqlite'] },
       'dry-run': { type: 'boolean', default: false },
     },
   });
@@ -37,6 +41,7 @@ export function readOptions(
     rounds: number('rounds'),
     seconds: number('seconds'),
     connections: number('connections'),
+    engines: values.engine,
     dryRun: values['dry-run'],
   };
 }

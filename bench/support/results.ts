@@ -19,6 +19,7 @@ export function machineFacts(database = 'PostgreSQL 18 with its defaults but fsy
  */
 export function resultTable(measured: readonly Measured[], base: string): string {
   const reference = measured.find(({ name }) => name === base);
+  const hasDatabase = measured.some(({ cpuUs, totalUs }) => totalUs > cpuUs);
   const rows = measured.map((side) => {
     const { median, least, greatest } = ratioOf(side, reference ?? side, 'perSecond');
     const work = ratioOf(reference ?? side, side, 'cpuUs').median;
@@ -30,10 +31,12 @@ export function resultTable(measured: readonly Measured[], base: string): string
       side.p99Ms.toFixed(2),
       side.cpuUs.toFixed(0),
       work.toPrecision(3),
+      ...(hasDatabase ? [side.totalUs.toFixed(0)] : []),
     ];
     return `| ${cells.join(' | ')} |`;
   });
   const header = ['side', 'requests/s', `÷ ${base}`, 'p50 ms', 'p99 ms', 'CPU µs a request', `÷ ${base}, by CPU`];
+  if (hasDatabase) header.push('with the database');
   return [`| ${header.join(' | ')} |`, `|${header.map(() => '---').join('|')}|`, ...rows].join('\n');
 }
 
