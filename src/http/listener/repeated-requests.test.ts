@@ -24,7 +24,7 @@ describe('repeated requests', () => {
   beforeEach(async () => {
     [calls, changeMark, now, draining, body, quota] = [0, 1, 0, false, Buffer.from('body'), []];
     lines.length = 0;
-    app = fastify();
+    app = fastify({ rewriteUrl: ({ url = '' }) => url.replace('/report/', '/report') });
     app.decorateRequest('access', null);
     repeated = createRepeatedRequests({
       store: { changeMark: () => changeMark },
@@ -69,6 +69,10 @@ describe('repeated requests', () => {
     for (const send of requests) await (await send()).arrayBuffer();
     return calls - before;
   };
+
+  test('a request whose URL the server rewrites is repeated, too', async () => {
+    expect(await callsOf(...Array.from({ length: 3 }, () => () => get({}, '/')))).toBe(1);
+  });
 
   test('a repeated request gets the same response without its route', async () => {
     const [first, second] = [await get(), await get()];

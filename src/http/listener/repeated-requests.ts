@@ -64,17 +64,12 @@ const ownHeaders = new Set([
   ...quotaHeaders,
 ]);
 
-/** The cache key of a request, and the store's change mark when it arrived. */
-interface Arrival {
-  readonly cacheKey: string;
-  readonly changeMark: number;
-}
-
 /**
  * Makes the cache of responses to requests that are sent again byte for byte, token included: while
  * the store is unchanged and the token is valid, parsing and authorizing them again would end in
  * the same response. The change mark is read for each request, after its last byte has arrived.
- * Requests hold a token, so the cache key is their SHA-256.
+ * Requests hold a token, so the cache key is their SHA-256, computed only if a response is cached or
+ * about to be.
  */
 export function createRepeatedRequests({
   store,
@@ -89,7 +84,12 @@ export function createRepeatedRequests({
     ...bounds,
     bytesOf: ({ headers, heldBytes }) => estimateBytes(headers) + heldBytes,
   });
-  const arrivals = new WeakMap<IncomingMessage, Arrival>();
+  /** The store's change mark when a request arrived. */
+  const arrivals = new WeakMap<IncomingMessage, number>();
+  const cacheKeyOf = (request: IncomingMessage, url = ''): string | undefined => {
+    const identity = identityOf(request, url);
+    return identity === undefined ? undefined : hash('sha256', identity, 'base64url');
+  };
 
   return {
     respond(request, response) {
@@ -97,13 +97,11 @@ export function createRepeatedRequests({
       const started = performance.now();
       const changeMark = cached.refresh();
       if (changeMark === undefined) return false;
-      const identity = identityOf(request);
-      if (identity === undefined) return false;
-      const cacheKey = hash('sha256', identity, 'base64url');
-      const known = cached.get(cacheKey);
+      const cacheKey = cached.size === 0 ? undefined : cacheKeyOf(request, request.url);
+      const known = cacheKey === undefined ? undefined : cached.get(cacheKey);
       const body = known !== undefined && known.access.expiresAt > now() ? known.body() : undefined;
       if (known === undefined || body === undefined) {
-        arrivals.set(request, { cacheKey, changeMark });
+        arrivals.set(request, changeMark);
         return false;
       }
       const quota = limiter.countRepeated(known.access);
@@ -121,14 +119,15 @@ export function createRepeatedRequests({
       return true;
     },
     keep(request, reply, response) {
-      const arrival = arrivals.get(request.raw);
-      const { access } = request;
-      if (arrival === undefined || !cached.isAt(arrival.changeMark) || access === null) return;
+      const { access, raw } = request;
+      if (!cached.isAt(arrivals.get(raw)) || access === null) return;
+      const cacheKey = cacheKeyOf(raw, request.originalUrl);
+      if (cacheKey === undefined) return;
       const headers = Object.entries(reply.getHeaders()).flatMap(([name, value]) =>
         value === undefined || ownHeaders.has(name) ? [] : [name, String(value)],
       );
       const route = request.routeOptions.url ?? null;
-      cached.set(arrival.cacheKey, { ...response, headers, route, access }, (access.expiresAt - now()) * 1000);
+      cached.set(cacheKey, { ...response, headers, route, access }, (access.expiresAt - now()) * 1000);
     },
   };
 }
@@ -148,7 +147,7 @@ export function installRepeatedRequests(server: Server, repeated: RepeatedReques
  * not affect the response. `undefined` for a request that is too long, has a body, or expects more
  * than a response.
  */
-function identityOf({ url = '', httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+function identityOf({ httpVersion, rawHeaders }: IncomingMessage, url: string): string | undefined {
   let identity = `${httpVersion} ${url}`;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';

@@ -26,6 +26,7 @@ const largestShare = 8;
  * that a newer page replaces the older one.
  */
 export function createPageCache(bytesMax: number): PageCache {
+  if (bytesMax === 0) return { get: () => undefined, set: () => undefined };
   const pages = new BoundedMap<CachedPage>({
     name: 'responses',
     entriesMax: Number.POSITIVE_INFINITY,
