@@ -19,7 +19,13 @@ interface PagePointer {
   readonly cursor?: string;
 }
 
-type Relation = 'first' | 'prev' | 'next' | 'last';
+/** The pages around a page, by the relations of the `Link` header. */
+interface PagePointers {
+  readonly first: PagePointer;
+  readonly prev?: PagePointer | undefined;
+  readonly next?: PagePointer | undefined;
+  readonly last: PagePointer;
+}
 
 /**
  * Formats a page: the stored JSON of the records, and the paging headers
@@ -43,7 +49,7 @@ export function formatReport(
       'x-total-pages': String(pages),
       'x-current-page': String(query.page),
       'x-count-per-page': String(query.size),
-      'x-applied-filters': describeFilters(query),
+      'x-applied-filters': describeFilters(query, query.canonical),
     },
   };
 }
@@ -54,18 +60,16 @@ function pointAround(
   { records, hasNext, hasPrevious }: ReportPage,
   firstPage: number,
   lastPage: number,
-): Partial<Record<Relation, PagePointer>> {
+): PagePointers {
   const { first, last } = records;
   const previousPage = Math.max(query.page - 1, firstPage);
+  // A page without records is past the last record, or before the first.
+  const prev = () => (first ? pointFrom(query, 'before', first, previousPage) : { page: lastPage });
+  const next = () => (last ? pointFrom(query, 'after', last, query.page + 1) : { page: firstPage });
   return {
     first: { page: firstPage },
-    // A page without records is past the last record, or before the first.
-    ...(hasPrevious && {
-      prev: first === undefined ? { page: lastPage } : pointFrom(query, 'before', first, previousPage),
-    }),
-    ...(hasNext && {
-      next: last === undefined ? { page: firstPage } : pointFrom(query, 'after', last, query.page + 1),
-    }),
+    prev: hasPrevious ? prev() : undefined,
+    next: hasNext ? next() : undefined,
     last: { page: lastPage },
   };
 }
@@ -81,30 +85,32 @@ function pointFrom(
   return { page, cursor: encodeCursor({ direction, key, page, query: fingerprint, ...moment }) };
 }
 
-/** Other pages as URLs: the given filters, then the position. */
+/** Other pages as URLs: the given filters, whose names need no encoding, then the position. */
 function linkHeaders(
-  pointers: Partial<Record<Relation, PagePointer>>,
+  { first, prev, next, last }: PagePointers,
   reportUrl: string,
   filters: readonly FormPair[],
   size: number,
 ): Record<string, string> {
-  const repeated = filters.map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
-  const urlOf = ({ page, cursor }: PagePointer): string => {
-    const position = [`size=${size}`, `page=${page}`, ...(cursor === undefined ? [] : [`cursor=${cursor}`])];
-    return `${reportUrl}?${[...repeated, ...position].join('&')}`;
-  };
-  const { prev, next } = pointers;
-  return {
-    ...(next && { 'x-next-page': urlOf(next) }),
-    ...(prev && { 'x-previous-page': urlOf(prev) }),
-    link: Object.entries(pointers)
-      .map(([relation, pointer]) => `<${urlOf(pointer)}>; rel="${relation}"`)
-      .join(', '),
-  };
+  const repeated = filters.map(({ name, value }) => `${name}=${encodeURIComponent(value)}&`).join('');
+  const urlOf = ({ page, cursor }: PagePointer): string =>
+    `${reportUrl}?${repeated}size=${size}&page=${page}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+  const headers: Record<string, string> = {};
+  let link = `<${urlOf(first)}>; rel="first"`;
+  if (prev !== undefined) {
+    headers['x-previous-page'] = urlOf(prev);
+    link += `, <${headers['x-previous-page']}>; rel="prev"`;
+  }
+  if (next !== undefined) {
+    headers['x-next-page'] = urlOf(next);
+    link += `, <${headers['x-next-page']}>; rel="next"`;
+  }
+  headers.link = `${link}, <${urlOf(last)}>; rel="last"`;
+  return headers;
 }
 
 /** Other pages of a query that must not appear in a URL: the members to add to the body. */
-function cursorHeaders({ prev, next }: Partial<Record<Relation, PagePointer>>): Record<string, string> {
+function cursorHeaders({ prev, next }: PagePointers): Record<string, string> {
   return {
     ...(next?.cursor !== undefined && { 'x-next-cursor': next.cursor }),
     ...(prev?.cursor !== undefined && { 'x-previous-cursor': prev.cursor }),

@@ -125,7 +125,7 @@ describe('repeated requests', () => {
     const raw = { method: 'GET', url: '/report', httpVersion: '1.1', headers: {}, rawHeaders: [] };
     const request = raw as unknown as IncomingMessage;
     const response = { writeHead: () => undefined, end: () => undefined } as unknown as ServerResponse;
-    const sent = { raw: request, routeOptions: {}, access } as unknown as FastifyRequest;
+    const sent = { raw: request, originalUrl: '/report', routeOptions: {}, access } as unknown as FastifyRequest;
     const reply = { getHeaders: () => ({}) } as unknown as FastifyReply;
     expect(repeated.respond(request, response)).toBe(false);
     repeated.keep(sent, reply, { status: 200, body: () => body, heldBytes: 0 });

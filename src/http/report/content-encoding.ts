@@ -31,8 +31,9 @@ export function compress(coding: ContentCoding, body: Buffer): Promise<Buffer> {
  * our order; `undefined` for no coding.
  */
 export function preferredCoding(header: string | undefined): ContentCoding | undefined {
+  if (header === undefined) return undefined;
   const weights = new Map<string, number>();
-  for (const part of header?.split(',') ?? []) {
+  for (const part of header.split(',')) {
     const [name = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
     const weight = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.exec(
       parameters.find((each) => each.startsWith('q=')) ?? 'q=1',

@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { codedTag, entityTag, matchesTag } from './etag.ts';
 
-const tag = entityTag(['acme', 7, { size: 20 }]);
+const tag = entityTag(7, '["acme",20]');
 
 describe('entity tags', () => {
-  test('entity tags are equal for equal parts and differ for others', () => {
-    expect(entityTag(['acme', 7, { size: 20 }])).toBe(tag);
-    for (const parts of [['acme', 8, { size: 20 }], ['globex', 7, { size: 20 }], ['acme', 7, { size: 21 }], []])
-      expect(entityTag(parts)).not.toBe(tag);
+  test('entity tags are equal for an equal revision and cache key, and differ for others', () => {
+    expect(entityTag(7, '["acme",20]')).toBe(tag);
+    for (const [revision, cacheKey] of [
+      [8, '["acme",20]'],
+      [7, '["globex",20]'],
+      [7, '["acme",21]'],
+      [0, ''],
+    ] as const)
+      expect(entityTag(revision, cacheKey)).not.toBe(tag);
     expect(tag).toMatch(/^"[\w-]{27}"$/);
   });
 

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
 /**
- * Returns a strong entity tag (RFC 9110 §8.8.3) of everything that a response depends on: equal
- * parts mean equal bytes.
+ * Returns a strong entity tag (RFC 9110 §8.8.3) of everything that a response depends on, the
+ * tenant's revision and the cache key: equal ones mean equal bytes.
  */
-export function entityTag(parts: readonly unknown[]): string {
-  return `"${hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 27)}"`;
+export function entityTag(revision: number, cacheKey: string): string {
+  return `"${hash('sha256', `${revision} ${cacheKey}`, 'base64url').slice(0, 27)}"`;
 }
 
 /** Returns the tag of the same response in a content coding: other bytes, so another strong tag. */

@@ -55,7 +55,7 @@ export function createCachedSender(
 
   function finish(key: string, { body, headers, revision }: RevisionedResponse): CachedPage {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    const page = { body: bytes, headers: { ...headers, etag: entityTag([revision, key]) }, revision };
+    const page = { body: bytes, headers: { ...headers, etag: entityTag(revision, key) }, revision };
     cache.set(key, page);
     return page;
   }
@@ -88,7 +88,6 @@ export function createCachedSender(
   };
 
   return async (request, reply, response) => {
-    const stages = createStages();
     const { tenant } = accessOf(request);
     const key = JSON.stringify([tenant, ...response.key]);
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
@@ -98,14 +97,16 @@ export function createCachedSender(
       if (response.dependsOnNow !== true) repeated.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
       return reply.code(304).send(); // the client has this response already (RFC 9110 §15.4.5)
     };
+    let timings: Timings = {};
     let page = cache.get(key);
     if (page !== undefined || ifNoneMatch !== undefined) {
+      const stages = createStages();
       const revision = await stages.run('cache', () => revisionOf(tenant));
+      timings = stages.timings;
       if (page?.revision !== revision) page = undefined;
-      const tag = page?.headers.etag ?? entityTag([revision, key]);
+      const tag = page?.headers.etag ?? entityTag(revision, key);
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag);
     }
-    let timings: Timings = stages.timings;
     const isKnown = page !== undefined;
     if (page === undefined) {
       const loaded = await response.load();
