@@ -68,8 +68,8 @@ const ownHeaders = new Set([
  * Makes the cache of responses to requests that are sent again byte for byte, token included: while
  * the store is unchanged and the token is valid, parsing and authorizing them again would end in
  * the same response. The change mark is read for each request, after its last byte has arrived.
- * Requests hold a token, so the cache key is their SHA-256, computed only if a response is cached or
- * about to be.
+ * Requests hold a token, so the cache key is their SHA-256, computed only if a response is cached
+ * or about to be.
  */
 export function createRepeatedRequests({
   store,
