@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Row } from '../store.ts';
 import { utf8Column } from '../utf8-column.ts';
 import type { MessageHandler } from './message-reader.ts';
+import { MessageWriter } from './message-writer.ts';
 
 /**
  * A statement and its values. A connection prepares a named one once and an unnamed one ('') each
@@ -64,7 +65,8 @@ class Batch extends pg.Query implements MessageHandler {
   callback: (error: unknown, results?: readonly (readonly Row[])[]) => void;
   readonly #statements: readonly BatchStatement[];
   readonly #results: Row[][] = [[]];
-  #columns: readonly Column[] = [];
+  /** Of each statement, once they are known. */
+  readonly #columns: (readonly Column[])[] = [];
   #connection: Connection | undefined;
 
   constructor(statements: readonly BatchStatement[], callback: Batch['callback']) {
@@ -75,41 +77,39 @@ class Batch extends pg.Query implements MessageHandler {
 
   override submit = (connection: pg.Connection): void => {
     const { stream, parsedStatements, submittedNamedStatements } = connection as Connection;
+    const known = knownColumns(connection);
+    const messages = new MessageWriter();
     this.#connection = connection as Connection;
-    stream.cork();
-    try {
-      for (const { name, text, values } of this.#statements) {
-        if (name === '') connection.parse({ name, text, types: [] }, true);
-        else if (parsedStatements[name] === undefined && submittedNamedStatements[name] === undefined) {
-          connection.parse({ name, text, types: [] }, true);
-          submittedNamedStatements[name] = text;
-        }
-        connection.bind(
-          { statement: name, values: values.map((value) => (value === null ? null : String(value))) },
-          true,
-        );
-        connection.describe({ type: 'P' }, true);
-        connection.execute(null, true);
-      }
-      connection.sync();
-    } finally {
-      stream.uncork();
+    for (const { name, text, values } of this.#statements) {
+      const isPrepared = parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined;
+      if (name === '' || !isPrepared) messages.parse(name, text);
+      if (name !== '' && !isPrepared) submittedNamedStatements[name] = text;
+      messages.bind(name, values);
+      const columns = known.get(name);
+      if (columns === undefined) messages.describe();
+      this.#columns.push(columns ?? []);
+      messages.execute();
     }
+    messages.sync();
+    stream.write(messages.bytes);
   };
 
   handleMessage(type: number, bytes: Buffer, start: number): boolean {
+    const current = this.#results.length - 1;
     switch (type) {
       case parseComplete:
         this.#notePrepared();
         return true;
       case bindComplete:
+        return true;
       case noData:
+        this.#noteColumns([]);
         return true;
       case rowDescription:
-        this.#columns = readColumns(bytes, start);
+        this.#noteColumns(readColumns(bytes, start));
         return true;
       case dataRow:
-        this.#results.at(-1)?.push(readRow(this.#columns, bytes, start));
+        this.#results[current]?.push(readRow(this.#columns[current] ?? [], bytes, start));
         return true;
       case commandComplete:
         if (this.#results.length < this.#statements.length) this.#results.push([]);
@@ -119,12 +119,23 @@ class Batch extends pg.Query implements MessageHandler {
     }
   }
 
+  get #current(): BatchStatement | undefined {
+    return this.#statements[this.#results.length - 1];
+  }
+
   /** The server has prepared the current statement. */
   #notePrepared(): void {
-    const { name, text } = this.#statements[this.#results.length - 1] ?? {};
+    const { name, text } = this.#current ?? {};
     if (this.#connection === undefined || !name) return;
     this.#connection.parsedStatements[name] = text;
     delete this.#connection.submittedNamedStatements[name];
+  }
+
+  /** The server has described the current statement. */
+  #noteColumns(columns: readonly Column[]): void {
+    this.#columns[this.#results.length - 1] = columns;
+    const { name } = this.#current ?? {};
+    if (this.#connection !== undefined && name) knownColumns(this.#connection).set(name, columns);
   }
 
   handleError(error: unknown, { submittedNamedStatements }: Connection): void {
@@ -136,6 +147,18 @@ class Batch extends pg.Query implements MessageHandler {
   handleReadyForQuery(): void {
     this.callback(null, this.#results);
   }
+}
+
+/**
+ * The columns of the statements that each connection has prepared. A statement keeps them: the
+ * server rejects it once a change of the schema would give it others.
+ */
+const columnsOf = new WeakMap<pg.Connection, Map<string, readonly Column[]>>();
+
+function knownColumns(connection: pg.Connection): Map<string, readonly Column[]> {
+  const known = columnsOf.get(connection) ?? new Map<string, readonly Column[]>();
+  columnsOf.set(connection, known);
+  return known;
 }
 
 /** Bytes of a column's description between its name and its type, and from its type on. */
