@@ -21,6 +21,7 @@ import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';
 import { SpanMemory } from '../storage/counts/span-memory.ts';
+import { WalkMemory } from '../storage/read/walk-memory.ts';
 import type { Store } from '../storage/store.ts';
 import { closeCertificates, openCertificates } from './certificates.ts';
 import { runDoctorProcess } from './check-store.ts';
@@ -86,7 +87,7 @@ export async function serve(
   const shared = {
     report: {
       store,
-      spans: new SpanMemory(),
+      ...pageMemory(),
       limits,
       now: nowSeconds,
       reportUrl: publicUrl + operations.listSubscriptions.path,
@@ -152,6 +153,8 @@ export async function serve(
     metrics: opened?.metrics,
   };
 }
+
+const pageMemory = () => ({ spans: new SpanMemory(), walks: new WalkMemory() });
 
 const consoleOptions = ({ CONSOLE, provider }: Config) => ({
   hasConsole: CONSOLE === 'true',

@@ -6,6 +6,7 @@ import { listSubscriptions as answerQuery } from '../../src/report/list-subscrip
 import { parseReport } from '../../src/report/parse.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
 import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
+import { WalkMemory } from '../../src/storage/read/walk-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
@@ -173,6 +174,7 @@ describe.each(engines)('paging through a report on $engine', ({ openTestStore })
   const contextOf = (): ReportContext => ({
     store,
     spans: new SpanMemory(),
+    walks: new WalkMemory(),
     limits: defaultPageLimits,
     reportUrl: 'http://localhost/r',
     now: () => nowSeconds,

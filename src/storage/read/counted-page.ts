@@ -124,8 +124,37 @@ function readSelected(
   return store.readTenant(tenant, read, query);
 }
 
-/** The statement of the records. */
-function bodyQuery({ engine }: PageStore, { filter, order, position, size, separator }: PageQuery, start: PageStart) {
+/** Where the page after a key begins, at a revision. */
+export interface Place {
+  readonly revision: number;
+  /** Records before the page. */
+  readonly passed: number;
+  /** All records of the filter. */
+  readonly total: number;
+}
+
+/** Reads a page after a key whose place is known; the caller compares the revision. */
+export async function readPlacedPage(
+  store: PageStore,
+  tenant: TenantId,
+  query: PageQuery & ReadOptions,
+  { passed, total }: Place,
+): Promise<Page> {
+  const { position } = query;
+  if (position.kind !== 'after') throw new TypeError('Cannot read a page from a place: it must be after a key');
+  const body = bodyQuery(store, query, { kind: 'beyond', orderKey: position.orderKey }, revisionColumn);
+  const [[row] = []] = await store.readTenantOnce(tenant, [body], query);
+  const records = body.toRecords(row);
+  const hasMore = passed + records.count < total;
+  return { records, total, isBeyondKey: passed > 0, hasMore, revision: Number(row?.revision ?? 0) };
+}
+
+const revisionColumn =
+  ', (select revision from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1) as revision';
+
+/** The statement of the records, with other columns. */
+function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, columns = '') {
+  const { filter, order, position, size, separator } = query;
   const isReversed = position.kind === 'before';
   return recordsQuery(engine, {
     filter,
@@ -134,6 +163,7 @@ function bodyQuery({ engine }: PageStore, { filter, order, position, size, separ
     limit: size,
     isReversed,
     separator,
+    columns,
   });
 }
 

@@ -3,23 +3,56 @@ import { leafRowsAimed } from '../counts/span.ts';
 import type { SpanMemory } from '../counts/span-memory.ts';
 import type { TenantId } from '../store.ts';
 import { isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
-import { type Page, type PagePosition, type PageQuery, type PageStore, readCountedPage } from './counted-page.ts';
+import {
+  type Page,
+  type PagePosition,
+  type PageQuery,
+  type PageStore,
+  readCountedPage,
+  readPlacedPage,
+} from './counted-page.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
+import type { WalkMemory } from './walk-memory.ts';
 
-/** The store, and the leaves that are cached between pages. */
+/** The store, and what is cached between pages: leaves of the counts, and places of walks. */
 export interface PageContext {
   readonly store: PageStore;
   readonly spans?: SpanMemory;
+  readonly walks?: WalkMemory;
 }
 
 /**
  * Reads up to `size` records from a position, in the requested order (for a `before` position, the
- * nearest ones before it), and the total. In the order of `createdDate` and with a filter that the
- * counts know (`isCounted`), every position costs the same. A page costs more for its statements
- * than for its records, so it takes two, and more only where the counts must find its first record.
- * One statement for everything took SQLite twice as long.
+ * nearest ones before it), and the total. A page costs more for its statements than for its
+ * records: the following page of a walk takes one, if its place is known.
  */
-export async function readPage({ store, spans }: PageContext, tenant: TenantId, asked: PageQuery): Promise<Page> {
+export async function readPage(context: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
+  const { store, walks } = context;
+  const { filter, order, position } = query;
+  const place = isNarrow(filter) ? undefined : walks?.find(tenant, query);
+  if (place !== undefined) {
+    const page = await readPlacedPage(
+      store,
+      tenant,
+      { ...query, isBounded: isBounded(filter, order, position) },
+      place,
+    );
+    if (page.revision === place.revision) {
+      walks?.note(tenant, query, page, place.passed);
+      return page;
+    }
+  }
+  const page = await readUnplacedPage(context, tenant, query);
+  if (position.kind === 'offset') walks?.note(tenant, query, page, position.skip);
+  return page;
+}
+
+/**
+ * Reads a page and its total. In the order of `createdDate` and with a filter that the counts know
+ * (`isCounted`), every position costs the same. A page takes two statements, and more only where
+ * the counts must find its first record. One statement for everything took SQLite twice as long.
+ */
+async function readUnplacedPage({ store, spans }: PageContext, tenant: TenantId, asked: PageQuery): Promise<Page> {
   const { filter, order, position } = asked;
   const query = { ...asked, isDeep: isDeep(filter, order, position) };
   if (isNarrow(filter)) {

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WalkMemory } from '../../src/storage/read/walk-memory.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+import { readTexts } from '../support/read-page.ts';
+import { subscriptionRow } from '../support/rows.ts';
+
+const all = { dateColumn: 'created_date' } as const;
+const order = { column: 'created_date', descending: true } as const;
+
+describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  let tenant: TenantId;
+  const load = (...dates: readonly number[]) =>
+    store.loadSubscriptions(
+      tenant,
+      dates.map((date) => subscriptionRow({ id: `id${date}`, createdDate: date, record: String(date) })),
+    );
+  const pageAfter = (walks: WalkMemory, date: number) =>
+    readTexts({ store, walks }, tenant, all, order, { kind: 'after', orderKey: { date, id: `id${date}` } }, 3);
+  const firstPage = (walks: WalkMemory) =>
+    readTexts({ store, walks }, tenant, all, order, { kind: 'offset', skip: 0 }, 3);
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+    await insertTenant(store, 'walker', 1);
+    tenant = (await findTenant(store, 'walker'))?.tenant as TenantId;
+    await load(1, 2, 3, 4, 5, 6, 7);
+  });
+  afterAll(() => opened.close());
+
+  test('let each following page be read by one statement, up to the last', async () => {
+    const walks = new WalkMemory();
+    await firstPage(walks);
+    const once = vi.spyOn(store, 'readTenantOnce');
+    expect(await pageAfter(walks, 5)).toMatchObject({
+      texts: ['4', '3', '2'],
+      total: 7,
+      hasMore: true,
+      isBeyondKey: true,
+    });
+    expect(await pageAfter(walks, 2)).toMatchObject({ texts: ['1'], total: 7, hasMore: false, isBeyondKey: true });
+    expect(once.mock.calls.map(([, statements]) => statements.length)).toEqual([1, 1]);
+    once.mockRestore();
+  });
+
+  test('are not used once the records have changed', async () => {
+    const walks = new WalkMemory();
+    await firstPage(walks);
+    await load(9); // before the key
+    await store.deleteSubscriptions(tenant, ['id1', 'id2']);
+    expect(await pageAfter(walks, 5)).toMatchObject({ texts: ['4', '3'], total: 6, hasMore: false });
+  });
+
+  test('are not found for another key, which the store then counts', async () => {
+    const walks = new WalkMemory();
+    await firstPage(walks);
+    expect(await pageAfter(walks, 1_000)).toMatchObject({ texts: ['9', '7', '6'], total: 6, isBeyondKey: false });
+  });
+});
