@@ -44,7 +44,7 @@ export const upsertRows = `with old as materialized (
   select 'changed', id, null, null, null from changed`;
 
 /** Returns the numbers of the rows that are stored as they are, from 1, separated by commas. */
-export const compareRows = `select string_agg(cast(k.n as text), ',') as same
+export const selectSameRows = `select string_agg(cast(k.n as text), ',') as same
   from unnest($2::text[], string_to_array($3::text, chr(31)), $4::text[]) with ordinality as k (id, record, email, n)
   cross join lateral (
     select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
@@ -68,7 +68,7 @@ export const removeTombstones = `delete from subscription_tombstone as t using u
  */
 export const announceChange = `select pg_notify('${changeChannel}', '')`;
 
-/** The columns that `compareRows` reads. */
+/** The columns that `selectSameRows` reads. */
 export const comparedArrays = (rows: readonly SubscriptionRow[]): unknown[] => [
   rows.map(({ id }) => id),
   joinedRecords(rows),

@@ -3,7 +3,7 @@ import { toCountedRow } from '../counts/span.ts';
 import type { LoadCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { addLoaded } from '../tables/resume-point.ts';
-import { columnArrays, comparedArrays, compareRows, upsertRows } from './change-sql.ts';
+import { columnArrays, comparedArrays, selectSameRows, upsertRows } from './change-sql.ts';
 
 /** Runs one statement in the transaction of a change. */
 export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
@@ -57,7 +57,7 @@ async function findDiffering(
   tenant: TenantId,
   rows: readonly SubscriptionRow[],
 ): Promise<readonly SubscriptionRow[]> {
-  const [found] = await run(compareRows, [tenant, ...comparedArrays(rows)]);
+  const [found] = await run(selectSameRows, [tenant, ...comparedArrays(rows)]);
   const same = new Set(String(found?.same ?? '').split(','));
   return rows.filter((_, index) => !same.has(String(index + 1)));
 }
