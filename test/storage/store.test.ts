@@ -360,6 +360,19 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       await expect(store.writeDirectory(statements)).rejects.toThrow();
       expect(await findTenant(store, 'half')).toBeUndefined();
     });
+
+    test('of grouped statements each has its own rows, and one that fails fails alone', async () => {
+      const insert = (id: string | null) =>
+        store.writeInGroup(
+          directoryStatement('insert into tenant (id, created_at) values ($1, $2) returning id', [id, 1]),
+        );
+      const written = await Promise.allSettled(['first', null, 'second', 'third'].map(insert));
+      expect(written.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+      const read = ['third', 'absent', 'first', 'second'].map((id) =>
+        store.readInGroup(directoryStatement('select id from tenant where id = $1', [id])),
+      );
+      expect(await Promise.all(read)).toEqual([[{ id: 'third' }], [], [{ id: 'first' }], [{ id: 'second' }]]);
+    });
   });
 
   test('the store is ready after its migration', async () => {
