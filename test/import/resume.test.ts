@@ -16,7 +16,8 @@ import { engines, type TestStore } from '../support/engines.ts';
 import { startCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 
-const count = 4_000;
+// more than two batches, of 1,000 and 3,000 rows
+const count = 5_000;
 const rows = [...syntheticRows({ count, seed: 5, until: 1_767_225_600 })];
 // Every 700th row is invalid, and every 900th appears again with another status.
 const lines = rows.flatMap((row, index) => [
