@@ -46,10 +46,20 @@ export interface TenantReader {
   last?(sql: TenantSql, values?: readonly SqlValue[]): Promise<readonly Row[]>;
 }
 
+/** Some rows of one column. */
+export interface LineBatch {
+  readonly rows: number;
+  /** Their values in UTF-8, each followed by a line feed. */
+  readonly lines: Buffer;
+}
+
 /** A snapshot of one tenant's subscriptions on a connection of its own, open until it is closed. */
 export interface TenantSnapshot extends TenantReader {
-  /** Streams the rows of a statement in batches, each read on request. One stream at a time. */
-  stream(sql: TenantSql, values: readonly SqlValue[], batchRows: number): AsyncIterable<readonly Row[]>;
+  /**
+   * Streams the rows of a statement that selects one column of text without line feeds, in batches.
+   * Each batch is read on request, and valid until the next one is requested. One stream at a time.
+   */
+  streamLines(sql: TenantSql, values: readonly SqlValue[], batchRows: number): AsyncIterable<LineBatch>;
   /** Closes the snapshot, and aborts what is running. */
   close(): Promise<void>;
 }

@@ -64,8 +64,8 @@ describe('reads of the embedded store that are not bounded by a page', () => {
   test('see the latest records after a snapshot was closed in the middle of its stream', async () => {
     const own = await tenantOf('half', 1_000);
     const aborted = await store.openSnapshot(own, 60_000);
-    for await (const rows of aborted.stream('select id from subscription where tenant_id = $1', [], 10)) {
-      expect(rows).toHaveLength(10);
+    for await (const { rows } of aborted.streamLines('select id from subscription where tenant_id = $1', [], 10)) {
+      expect(rows).toBe(10);
       break;
     }
     await aborted.close();

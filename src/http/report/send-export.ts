@@ -32,7 +32,7 @@ export function sendExport(
 ): FastifyReply {
   const isSummaryPreferred = prefersSummary(request);
   const progress = { rows: 0, bytes: 0, summary: undefined as ExportSummary | undefined };
-  const stream = Readable.from(pieces(), { objectMode: false });
+  const stream = readOneByOne(pieces());
   // Destroys the response rather than the stream, which would wait for a store that never responds.
   const cut = (rule: string): void => {
     request.log.warn(`Cannot continue an export: ${rule}`);
@@ -61,16 +61,16 @@ export function sendExport(
 
   async function* pieces(): AsyncGenerator<Buffer> {
     const hash = createHash('sha256');
-    for await (const { text, rows } of report.pieces) {
-      const piece = Buffer.from(text);
-      hash.update(piece);
+    for await (const { rows, bytes } of report.pieces) {
+      hash.update(bytes);
       progress.rows += rows;
-      progress.bytes += piece.length;
+      progress.bytes += bytes.length;
       stall.refresh();
       const yielded = performance.now();
-      if (piece.length > 0) yield piece;
+      // the memory of a larger piece is sent before the next one is requested
+      yield bytes.length < reply.raw.writableHighWaterMark ? Buffer.from(bytes) : bytes;
       stall.refresh();
-      if (isTooSlow(piece.length, performance.now() - yielded))
+      if (isTooSlow(bytes.length, performance.now() - yielded))
         return cut(`the client must read ${limits.rateMin} bytes per second`);
       // lets other requests run; pieces that are ready would be sent without a pause between them
       await nextTurn();
@@ -87,6 +87,27 @@ export function sendExport(
   // HTTP/1.0 has no trailers.
   if (request.raw.httpVersion === '1.1') reply.header('trailer', Object.values(exportTrailers).join(', '));
   return reply.send(stream);
+}
+
+/**
+ * A stream that requests a piece only if none waits in it. So the pieces before it have been sent,
+ * except small ones, after which the socket still requests more. `Readable.from` requests one piece
+ * in advance.
+ */
+function readOneByOne(pieces: AsyncGenerator<Buffer>): Readable {
+  return new Readable({
+    highWaterMark: 0,
+    read() {
+      pieces.next().then(
+        ({ value, done }) => this.push(done === true ? null : value),
+        (error: Error) => this.destroy(error),
+      );
+    },
+    destroy(error, callback) {
+      pieces.return(undefined).catch(() => undefined);
+      callback(error);
+    },
+  });
 }
 
 /** Whether the client prefers the summary in the body (RFC 7240 §2); others are ignored. */

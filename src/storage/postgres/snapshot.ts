@@ -58,13 +58,13 @@ export async function openPostgresSnapshot(
     for (let rows = await next; rows.length > 0; rows = await next) {
       next = fetch(); // the next batch is fetched while these rows are written
       next.catch(() => undefined); // a failure is reported where it is awaited, if it is
-      yield rows;
+      yield { rows: rows.length, lines: Buffer.from(rows.map((row) => `${Object.values(row)[0]}\n`).join('')) };
     }
     await queryInTime('close batches');
   }
   return {
     all: (sql, values = []) => inStatement(traced, sql, () => inTime(queryInTime(sql, [tenant, ...values]))),
-    stream: (sql, values, batchRows) => streamStatement(traced, sql, batches(sql, values, batchRows)),
+    streamLines: (sql, values, batchRows) => streamStatement(traced, sql, batches(sql, values, batchRows)),
     close: () => close(client), // closes at once if a query is running
   };
 }

@@ -1,20 +1,20 @@
 import { readRange } from '../counts/range.ts';
-import type { SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
+import type { LineBatch, SqlValue, TenantReader, TenantSnapshot, TenantSql } from '../store.ts';
 import { binder, rowsFrom, type SubscriptionFilter } from '../subscription-filter.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
 
-/** Streams the JSON of all records of a filter, in an order, `batchRows` at a time. */
-export async function* streamRecords(
+/** Streams the JSON of all records of a filter, in an order, up to `batchRows` at a time. */
+export function streamRecords(
   snapshot: TenantSnapshot,
   filter: SubscriptionFilter,
   { column, descending }: SubscriptionOrder,
   batchRows: number,
-): AsyncGenerator<readonly string[]> {
+): AsyncIterable<LineBatch> {
   const values: SqlValue[] = [];
   const rows = rowsFrom(filter, `${column}, id, record`, binder(values));
   const direction = descending ? 'desc' : 'asc';
   const sql = `select record ${rows} order by ${column} ${direction}, id ${direction}` as TenantSql;
-  for await (const rows of snapshot.stream(sql, values, batchRows)) yield rows.map(({ record }) => String(record));
+  return snapshot.streamLines(sql, values, batchRows);
 }
 
 /** Counts the records of a filter. */

@@ -54,10 +54,26 @@ export class SqliteConnection {
   }
 
   /** Yields the rows of a statement in batches, each read on demand. */
-  *batches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly Row[]> {
-    const rows = this.#translated(() => this.#prepare(sql).iterate(...values)) as Iterator<Row>;
+  batches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly Row[]> {
+    return this.#inBatches(() => this.#prepare(sql).iterate(...values) as Iterator<Row>, batchRows);
+  }
+
+  /**
+   * The same with each row as an array of its values, which takes half the time of rows as objects.
+   */
+  arrayBatches(sql: string, values: readonly SqlValue[], batchRows: number): Generator<readonly SqlValue[][]> {
+    const open = (): Iterator<SqlValue[]> => {
+      const statement = this.#database.prepare(numbered(sql));
+      statement.setReturnArrays(true);
+      return statement.iterate(...values) as Iterator<unknown> as Iterator<SqlValue[]>;
+    };
+    return this.#inBatches(open, batchRows);
+  }
+
+  *#inBatches<T>(open: () => Iterator<T>, batchRows: number): Generator<readonly T[]> {
+    const rows = this.#translated(open);
     try {
-      for (let batch: Row[] = []; ; batch = []) {
+      for (let batch: T[] = []; ; batch = []) {
         this.#translated(() => {
           for (let next = rows.next(); next.done !== true; next = rows.next())
             if (batch.push(next.value) === batchRows) break;
@@ -134,9 +150,11 @@ export class SqliteConnection {
     const known = this.#prepared.get(sql);
     if (known !== undefined) return known;
     if (this.#prepared.size >= preparedMax) this.#prepared.clear();
-    // SQLite reads $n as a named parameter and ?n as a numbered one
-    const statement = this.#database.prepare(sql.replaceAll(/\$(\d+)/g, '?$1'));
+    const statement = this.#database.prepare(numbered(sql));
     this.#prepared.set(sql, statement);
     return statement;
   }
 }
+
+/** SQLite reads $n as a named parameter and ?n as a numbered one. */
+const numbered = (sql: string): string => sql.replaceAll(/\$(\d+)/g, '?$1');

@@ -2,15 +2,15 @@ import { workerData } from 'node:worker_threads';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue, TenantStatement } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
-import { type ReaderStart, type ReadRequest, sqliteOpenWaitMs } from './read-request.ts';
-import { serveRequests } from './thread.ts';
+import { type ReaderStart, type ReadRequest, sqliteOpenWaitMs, type TransferredBatch } from './read-request.ts';
+import { serveRequests, Transferred } from './thread.ts';
 
 // A reader thread of the embedded store (`readers.ts`). Statements that may read more than a page
 // run here. Each session is one snapshot of the store on its own connection.
 
 interface Session {
   readonly connection: SqliteConnection;
-  batches?: Generator<readonly Row[]>;
+  batches?: Generator<readonly SqlValue[][]>;
 }
 
 const { file, interrupted } = workerData as ReaderStart;
@@ -28,11 +28,11 @@ serveRequests<ReadRequest>((request) => {
       return sessionOf(request.session).connection.all(interruptible(request.sql), request.values);
     case 'stream': {
       const session = sessionOf(request.session);
-      session.batches = session.connection.batches(interruptible(request.sql), request.values, request.batchRows);
-      return nextBatch(session);
+      session.batches = session.connection.arrayBatches(interruptible(request.sql), request.values, request.batchRows);
+      return nextBatch(session, undefined);
     }
     case 'next':
-      return nextBatch(sessionOf(request.session));
+      return nextBatch(sessionOf(request.session), request.memory);
     case 'end':
       return endSession(request.session);
   }
@@ -76,7 +76,18 @@ function sessionOf(id: number): Session {
   return session;
 }
 
-const nextBatch = ({ batches }: Session): readonly Row[] => batches?.next().value ?? [];
+function nextBatch({ batches }: Session, offered: ArrayBuffer | undefined): Transferred {
+  const rows: readonly SqlValue[][] = batches?.next().value ?? [];
+  let lines = '';
+  for (const [value] of rows) lines += `${value}\n`;
+  const bytes = Buffer.byteLength(lines);
+  const memory = offered !== undefined && offered.byteLength >= bytes ? offered : new ArrayBuffer(bytes + spareBytes);
+  Buffer.from(memory).write(lines);
+  return new Transferred({ rows: rows.length, bytes, memory } satisfies TransferredBatch, [memory]);
+}
+
+/** So that the memory of one batch usually suffices for the next one. */
+const spareBytes = 64 * 1024;
 
 function endSession(id: number): void {
   const session = sessions.get(id);

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { inStatement, streamStatement } from '../../tracing/statement-span.ts';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue, TenantId, TenantReader, TenantSnapshot, TenantStatement } from '../store.ts';
-import type { ReaderStart, ReadRequest } from './read-request.ts';
+import type { ReaderStart, ReadRequest, TransferredBatch } from './read-request.ts';
 import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
 import { SqliteThread } from './thread.ts';
 import { tracedSqlite } from './traced-sqlite.ts';
@@ -82,30 +82,34 @@ export class SqliteReaders {
     const timer = deadline === noDeadline ? undefined : setTimeout(() => endWith(lateRead()), msUntil(deadline));
     pinned.snapshots += 1;
     let begun: Promise<void> | undefined;
-    const send = <A>(request: ReadRequest): Promise<A> =>
+    const send = <A>(request: ReadRequest, transferred?: readonly ArrayBuffer[]): Promise<A> =>
       this.#slots.run(
         tenant,
         async (thread) => {
           begun ??= thread.request<void>({ kind: 'begin', session });
           await begun;
-          return thread.request<A>(request);
+          return thread.request<A>(request, transferred);
         },
         { pinned, signal: closing.signal },
       );
     async function* batches(sql: string, values: readonly SqlValue[], batchRows: number) {
       clearTimeout(timer);
-      let next = send<readonly Row[]>({ kind: 'stream', session, sql, values: [tenant, ...values], batchRows });
-      for (let rows = await next; rows.length > 0; rows = await next) {
-        // the next batch is read while these rows are written
-        next = send({ kind: 'next', session });
+      let next = send<TransferredBatch>({ kind: 'stream', session, sql, values: [tenant, ...values], batchRows });
+      // Two batches take turns in the same memory. New memory for each grew to 70 MB, because only
+      // a garbage collection frees it, and the strings of an export cause few.
+      let free: ArrayBuffer | undefined;
+      for (let batch = await next; batch.rows > 0; batch = await next) {
+        // the next batch is read while this one is written
+        next = send({ kind: 'next', session, memory: free }, free && [free]);
         next.catch(() => undefined); // a failure is reported where it is awaited, if it is
-        yield rows;
+        yield { rows: batch.rows, lines: Buffer.from(batch.memory, 0, batch.bytes) };
+        free = batch.memory;
       }
     }
     return {
       all: (sql, values = []) =>
         inStatement(tracedSqlite, sql, () => send({ kind: 'all', session, sql, values: [tenant, ...values] })),
-      stream: (sql, values, batchRows) => streamStatement(tracedSqlite, sql, batches(sql, values, batchRows)),
+      streamLines: (sql, values, batchRows) => streamStatement(tracedSqlite, sql, batches(sql, values, batchRows)),
       close: async () => {
         clearTimeout(timer);
         endWith(closedSnapshot());
@@ -147,12 +151,12 @@ class ReaderThread implements ReaderSlot {
     this.#start = { file, interrupted: new Int32Array(new SharedArrayBuffer(4)) };
   }
 
-  async request<T>(request: ReadRequest): Promise<T> {
+  async request<T>(request: ReadRequest, transferred?: readonly ArrayBuffer[]): Promise<T> {
     const begins = request.kind === 'once' || request.kind === 'begin';
     if (begins && !this.#isClosed && this.#thread?.hasEnded !== false)
       this.#thread = new SqliteThread(threadUrl, this.#start);
     if (this.#thread === undefined) throw closedSnapshot();
-    return this.#thread.request(request);
+    return this.#thread.request(request, transferred);
   }
 
   /** Ends a session after its earlier requests. */

@@ -45,12 +45,15 @@ export class SqliteThread<Request> {
     return this.#failure !== undefined;
   }
 
-  /** Sends a request; the caller knows the type of the response. */
-  async request<T>(request: Request): Promise<T> {
+  /**
+   * Sends a request, and transfers some memory instead of copying it; the caller knows the type of
+   * the response.
+   */
+  async request<T>(request: Request, transferred: readonly ArrayBuffer[] = []): Promise<T> {
     if (this.#failure !== undefined) throw this.#failure;
     const waiting = Promise.withResolvers<unknown>();
     this.#waiting.push(waiting);
-    this.#worker.postMessage(request);
+    this.#worker.postMessage(request, transferred);
     return waiting.promise as Promise<T>;
   }
 
@@ -72,13 +75,30 @@ export class SqliteThread<Request> {
   }
 }
 
+/** A response with memory that is transferred instead of copied. */
+export class Transferred {
+  readonly value: unknown;
+  readonly memory: ArrayBuffer[];
+
+  constructor(value: unknown, memory: ArrayBuffer[]) {
+    this.value = value;
+    this.memory = memory;
+  }
+}
+
 /**
  * Called in a worker thread: processes the requests of the thread that started it, one after
  * another.
  */
 export function serveRequests<Request>(handle: (request: Request) => unknown): void {
   if (isMainThread) throw new TypeError('Cannot serve requests: this module must run in a thread of the store');
-  parentPort?.on('message', (request: Request) => parentPort?.postMessage(responseOf(() => handle(request))));
+  parentPort?.on('message', (request: Request) => {
+    const response = responseOf(() => handle(request));
+    if (response.ok && response.value instanceof Transferred) {
+      const { value, memory } = response.value;
+      parentPort?.postMessage({ ...response, value }, memory);
+    } else parentPort?.postMessage(response);
+  });
 }
 
 function responseOf(work: () => unknown): ThreadResponse {
