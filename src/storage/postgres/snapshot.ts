@@ -3,6 +3,8 @@ import { before } from '../deadline.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
 import { close, closeAtOnce, connect, createDedicatedClient } from './connect.ts';
 import { toStorageError } from './error.ts';
+import { LineQuery } from './line-query.ts';
+import { readMessages } from './message-reader.ts';
 import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
 import { describeDatabase } from './traced-database.ts';
@@ -14,6 +16,9 @@ import { describeDatabase } from './traced-database.ts';
 export const statementMs = 60_000;
 /** Added to the agreed pause before the server aborts an idle transaction. */
 const pauseMarginMs = 15_000;
+
+/** Memory of a first batch; it grows as needed. */
+const firstMemory = (): Buffer => Buffer.allocUnsafeSlow(256 * 1024);
 
 /**
  * Opens a snapshot of a tenant's subscriptions on a dedicated connection. Rows are read through a
@@ -41,6 +46,7 @@ export async function openPostgresSnapshot(
   const inTime = <T>(work: Promise<T>): Promise<T> => before(deadline, work);
   const open = async (): Promise<void> => {
     await connect(client, url);
+    readMessages(client);
     const stepDown = await bypassesRowSecurity(client);
     for (const [text, values] of tenantOpening(beginReading, tenant, stepDown)) await queryInTime(text, values);
     await queryInTime(limitTime(statementMs, pauseMsMax + pauseMarginMs));
@@ -53,12 +59,18 @@ export async function openPostgresSnapshot(
   const traced = describeDatabase(url);
   async function* batches(sql: string, values: readonly SqlValue[], batchRows: number) {
     await queryInTime(`declare batches no scroll cursor for ${sql}`, [tenant, ...values]);
-    const fetch = () => query(`fetch forward ${batchRows} from batches`);
-    let next = fetch();
-    for (let rows = await next; rows.length > 0; rows = await next) {
-      next = fetch(); // the next batch is fetched while these rows are written
+    const fetch = (memory: Buffer) =>
+      new LineQuery(`fetch forward ${batchRows} from batches`, memory).run(client).catch((error: unknown) => {
+        throw toStorageError(error);
+      });
+    // two batches take turns in the same memory, as on SQLite
+    let free = firstMemory();
+    let next = fetch(firstMemory());
+    for (let batch = await next; batch.rows > 0; batch = await next) {
+      next = fetch(free); // the next batch is fetched while this one is written
       next.catch(() => undefined); // a failure is reported where it is awaited, if it is
-      yield { rows: rows.length, lines: Buffer.from(rows.map((row) => `${Object.values(row)[0]}\n`).join('')) };
+      yield batch;
+      free = Buffer.from(batch.lines.buffer);
     }
     await queryInTime('close batches');
   }
