@@ -163,13 +163,13 @@ describe.each(engines)('an import into $engine that is killed', ({ engine, openT
         .slice(from, to)
         .map(({ email: _email, ...row }) => `${JSON.stringify(row)}\n`)
         .join('');
-    const start = part(text(0, 1_500)) + text(1_500, 4_000);
+    const start = part(text(0, 1_500)) + text(1_500, count);
     const args = ['import', '-', '--format', 'ndjson', '--tenant', 'whole', '--json'];
     const damaged = `${start}{"summary":{"rows":1,"sha256":"${'0'.repeat(64)}"}}\n`;
     expect((await runHere(args, opened.environment, damaged)).stderr).toContain('must be complete');
-    const good = part(text(0, 1_500)) + part(text(1_500, 4_000));
+    const good = part(text(0, 1_500)) + part(text(1_500, count));
     const { code, stdout } = await runHere([...args, '--resume'], opened.environment, good);
-    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ read: 4_000, inserted: 4_000 })]);
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ read: count, inserted: count })]);
     expect(JSON.parse(stdout).resumed_from).toBeGreaterThan(1_500);
   });
 
