@@ -36,8 +36,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'page-without-tenant',
     breaks: 'A page has the records of every tenant.',
-    search: `where tenant_id = $1\${and([...filterConditions`,
-    replace: `where $1 is not null\${and([...filterConditions`,
+    search: `const rows = \`from subscription where tenant_id = $1\${and(filterConditions`,
+    replace: `const rows = \`from subscription where $1 is not null\${and(filterConditions`,
     file: 'spec.test.ts',
     test: 'an authenticated client reads a report of its own subscriptions and of no others',
     on: ['sqlite'],
@@ -83,8 +83,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'cursor-off-by-one',
     breaks: 'The cursor of the next page points to the last record but one.',
-    search: '[records[0], records.at(-1)]',
-    replace: '[records[0], records.at(-2)]',
+    search: 'id: ids.at(-1)',
+    replace: 'id: ids.at(-2)',
     file: 'search.test.ts',
     test: 'following X-Next-Cursor reads the whole report, and X-Previous-Cursor leads back',
     on: ['sqlite'],
