@@ -21,6 +21,7 @@ export async function startService(
   const clients: ClientCredentialsOnce[] = [];
   while (clients.length < clientCount) clients.push(await createClient(store, until, { tenant }));
   const server = await startServer('bench/token/measured-service.ts', [], {
+    RATE_LIMIT_PER_MINUTE: '0',
     ...environment,
     MANAGEMENT_PORT: '0',
     ACCESS_TOKEN_SECONDS: '86400',
