@@ -11,6 +11,7 @@ function controlled() {
           failed === undefined ? resolve(items.map((item) => `${item}!`)) : reject(failed);
         groups.push({ items, finish });
       }),
+    (error) => (error as Error).message !== 'connection lost',
   );
   return { run, groups, listed: () => groups.map(({ items }) => items) };
 }
@@ -49,4 +50,16 @@ test('if a group fails, each of its items runs alone and fails only by itself', 
     { status: 'fulfilled', value: 'a!' },
     { status: 'rejected', reason: { message: 'b alone' } },
   ]);
+});
+
+test('if a group fails and may have had an effect, all its items fail and none runs again', async () => {
+  const { run, groups, listed } = controlled();
+  const results = Promise.allSettled([run('a'), run('b')]);
+  await expect.poll(listed).toEqual([['a', 'b']]);
+  groups[0]?.finish(new Error('connection lost'));
+  expect(await results).toMatchObject([
+    { status: 'rejected', reason: { message: 'connection lost' } },
+    { status: 'rejected', reason: { message: 'connection lost' } },
+  ]);
+  expect(listed()).toEqual([['a', 'b']]);
 });

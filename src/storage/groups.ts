@@ -14,12 +14,16 @@ interface Group<I, O> {
 
 /**
  * Makes a function that runs items in groups: those that arrive while a group runs form the next
- * one, so that under load a round trip or a commit serves several. If a group fails, each of its
- * items runs alone, so that none fails because of another.
+ * one, so that under load a round trip or a commit serves several. If a group fails without an
+ * effect, each of its items runs alone, so that none fails because of another.
  *
- * @param run returns the results of items in their order, or throws and has had no effect
+ * @param run returns the results of items in their order
+ * @param hadNoEffect whether an error of `run` means that no item had an effect
  */
-export function createGroups<I, O>(run: (items: readonly I[]) => Promise<readonly O[]>): (item: I) => Promise<O> {
+export function createGroups<I, O>(
+  run: (items: readonly I[]) => Promise<readonly O[]>,
+  hadNoEffect: (error: unknown) => boolean,
+): (item: I) => Promise<O> {
   let last: Promise<unknown> = Promise.resolve();
   let next: Group<I, O> | undefined;
   const runNext = async (items: readonly I[]): Promise<readonly O[]> => {
@@ -39,7 +43,7 @@ export function createGroups<I, O>(run: (items: readonly I[]) => Promise<readonl
     try {
       return (await results)[index] as O;
     } catch (error) {
-      if (items.length === 1) throw error;
+      if (items.length === 1 || !hadNoEffect(error)) throw error;
       const [result] = await run([item]);
       return result as O;
     }

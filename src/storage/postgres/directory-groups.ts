@@ -3,6 +3,7 @@ import { createGroups } from '../groups.ts';
 import type { DirectoryStatement, Row } from '../store.ts';
 import { runBatch } from './batch.ts';
 import type { PostgresConnections } from './connections.ts';
+import { isRolledBack } from './error.ts';
 
 /** A statement that may share a batch with others. */
 interface GroupedStatement {
@@ -34,7 +35,7 @@ export function createDirectoryGroups({ connections, traced, nameOf }: GroupingP
         deadline: latestDeadline(items),
         reads,
       });
-    });
+    }, isRolledBack);
   return { read: inGroups(true), write: inGroups(false) };
 }
 

@@ -74,5 +74,16 @@ export function isFromDriver(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof StorageError) || error.code !== 'UNAVAILABLE') return false;
   const { severity } = (error.cause ?? {}) as { severity?: string };
-  return error.cause !== undefined && (severity === undefined || severity === 'FATAL' || severity === 'PANIC');
+  return error.cause !== undefined && (severity === undefined || endsConnection(severity));
 }
+
+/**
+ * Whether the server rejected a statement, which rolls its transaction back. After a lost
+ * connection or a missed deadline, the transaction may have been committed.
+ */
+export function isRolledBack(error: unknown): boolean {
+  const { severity } = ((error instanceof StorageError ? error.cause : error) ?? {}) as { severity?: string };
+  return severity !== undefined && !endsConnection(severity);
+}
+
+const endsConnection = (severity: string): boolean => severity === 'FATAL' || severity === 'PANIC';
