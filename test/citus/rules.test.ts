@@ -63,6 +63,12 @@ describe('the schema for Citus', () => {
     expect(calls.filter((statement) => !statement.includes("where extname = 'citus') then"))).toEqual([]);
   });
 
+  test('drops one index per statement, because Citus rejects several', () => {
+    const drops = sql.filter((statement) => /\bdrop\s+index\b/i.test(statement));
+    expect(drops.length).toBeGreaterThan(0);
+    expect(drops.filter((statement) => statement.includes(','))).toEqual([]);
+  });
+
   test('returns clients to the coordinator after the migration that distributed them, on a new database too', () => {
     const position = (text: string) => sql.findIndex((statement) => statement.includes(text));
     const undone = position("undistribute_table('client', cascade_via_foreign_keys => true)");

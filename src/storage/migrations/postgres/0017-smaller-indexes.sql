@@ -1,7 +1,20 @@
 -- Oldest schema a program must know: 0004-imports
 -- The queries of each index, and what it costs: docs/decisions/indexes.md.
-drop index subscription_auto_renew, subscription_created, subscription_device, subscription_email, subscription_iccid,
-  subscription_plan, subscription_product, subscription_product_status;
+drop index subscription_auto_renew;
+
+drop index subscription_created;
+
+drop index subscription_device;
+
+drop index subscription_email;
+
+drop index subscription_iccid;
+
+drop index subscription_plan;
+
+drop index subscription_product;
+
+drop index subscription_product_status;
 
 create index subscription_created on subscription (tenant_id, created_date, id, auto_renew, plan_id);
 
