@@ -39,7 +39,12 @@ export function createDirectoryGroups({ connections, traced, nameOf }: GroupingP
   return { read: inGroups(true), write: inGroups(false) };
 }
 
+/** The time limit of a group: no statement is aborted before its own deadline. */
 function latestDeadline(items: readonly GroupedStatement[]): number | undefined {
-  const deadlines = items.map(({ deadline }) => deadline).filter((deadline) => deadline !== undefined);
-  return deadlines.length === 0 ? undefined : Math.max(...deadlines);
+  let latest = 0;
+  for (const { deadline } of items) {
+    if (deadline === undefined) return undefined;
+    latest = Math.max(latest, deadline);
+  }
+  return latest;
 }
