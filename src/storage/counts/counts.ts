@@ -41,7 +41,7 @@ export const rememberedCounts = (filter: SubscriptionFilter, list: SpanList): Co
     const { from } = list.bounds(index);
     return `(cast(${bind(list.rowsBefore(index, filter.statuses))} as bigint) + (
       select count(*) from subscription where tenant_id = $1${and(filterConditions(countedPart(filter), bind))}
-        and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and (created_date, id) < (${bind(seconds)}, '')
+        and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and created_date < ${bind(seconds)}
     ))`;
   },
   selectFromEnd(descending) {

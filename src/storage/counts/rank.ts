@@ -27,7 +27,8 @@ export function totalSql(filter: SubscriptionFilter, bind: Bind): string {
  * SQL of the rank of a second: how many rows of a filter's product and statuses were created before
  * it. Adds up the groups before it, the leaves before it in its own group, and the rows before it
  * in its own leaf, at most `leafRowsMax`. SQLite would compare a row value of two columns by its
- * date alone, so ids are expressions. Looking the two keys up where they are used costs no more
+ * date alone, so ids are expressions. It also compares row values again for each row that it
+ * counts, which the date alone avoids. Looking the two keys up where they are used costs no more
  * than a `with` clause.
  */
 export function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
@@ -46,6 +47,6 @@ export function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind)
         and (from_date, from_id) >= ${keyAt(group)} and (from_date, from_id) < ${keyAt(leaf)}
     ) + (
       select count(*) from subscription where tenant_id = $1${and(conditions)}
-        and (created_date, id) >= ${keyAt(leaf)} and (created_date, id) < (${date}, '')
+        and (created_date, id) >= ${keyAt(leaf)} and created_date < ${date}
     ))`;
 }
