@@ -38,7 +38,7 @@ test('a group that does not end delays the next one only for a moment', async ()
   expect(await next).toBe('next!');
 });
 
-test('if a group fails, each of its items runs alone and fails only by itself', async () => {
+test('if a group fails without an effect, each of its items runs alone and fails only by itself', async () => {
   const { run, groups, listed } = controlled();
   const results = Promise.allSettled([run('a'), run('b')]);
   await expect.poll(listed).toEqual([['a', 'b']]);
@@ -52,7 +52,7 @@ test('if a group fails, each of its items runs alone and fails only by itself', 
   ]);
 });
 
-test('if a group fails and may have had an effect, all its items fail and none runs again', async () => {
+test('if a group may have had an effect although it failed, all its items fail and none runs again', async () => {
   const { run, groups, listed } = controlled();
   const results = Promise.allSettled([run('a'), run('b')]);
   await expect.poll(listed).toEqual([['a', 'b']]);

@@ -28,7 +28,7 @@ export interface SubscriptionFilter extends DateBounds {
   /** Bounds of other dates. */
   readonly furtherBounds?: readonly DateBounds[];
   /**
-   * Maximum records of one SIM, device or subscriber that are looked at, in no particular order.
+   * Maximum records of one SIM, device or subscriber that are read, in no particular order.
    */
   readonly recordsMax?: number;
 }

@@ -188,7 +188,7 @@ describe('when PostgreSQL fails', () => {
     expect(await readResumePoint(opened.store, tenant)).toBeUndefined();
   });
 
-  test('of grouped writes whose connection is killed, all fail and none runs again', async () => {
+  test('grouped writes whose connection is killed fail, and none runs again', async () => {
     const write = () =>
       opened.store.writeInGroup(
         directoryStatement('update tenant set created_at = created_at where id = $1', ['acme']),

@@ -97,7 +97,7 @@ export function buildBaseServer({
   app.setErrorHandler(sendError);
   app.setNotFoundHandler(handleUnrouted);
   const startDeadline = createRequestDeadlines(app, requestMs);
-  // one hook without a promise: each hook more, or promise, is paid by every request
+  // a single hook without a promise: every request pays for each further hook or promise
   app.addHook('onRequest', (request, reply, done) => {
     startDeadline(request, reply);
     reply.headers(headers).header(correlationHeader, request.id);
