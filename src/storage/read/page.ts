@@ -27,9 +27,10 @@ export interface PageContext {
  * records: the following page of a walk takes one, if its place is known.
  */
 export async function readPage(context: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
-  const { store, walks } = context;
+  const { store } = context;
   const { filter, order, position } = query;
-  const place = isNarrow(filter) ? undefined : walks?.find(tenant, query);
+  const walks = isNarrow(filter) ? undefined : context.walks;
+  const place = walks?.find(tenant, query);
   if (place !== undefined) {
     const page = await readPlacedPage(
       store,
