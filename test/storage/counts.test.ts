@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
@@ -245,6 +246,29 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
         rows,
       );
     }
+  });
+
+  test('are those of the records on the page while records are loaded and removed', async () => {
+    const tenant = await newTenant();
+    const ids = Array.from({ length: 30 }, (_, index) => `r${index}`);
+    const totals = new Set<number>();
+    let isChanging = true;
+    const change = async (): Promise<void> => {
+      for (const id of ids) await load(tenant, [subscriptionRow({ id, createdDate: 5 })]);
+      for (const id of ids) await store.deleteSubscriptions(tenant, [id]);
+    };
+    const changing = change().finally(() => {
+      isChanging = false;
+    });
+    while (isChanging) {
+      const filter = { dateColumn: 'created_date', afterSeconds: 1, beforeSeconds: 9 } as const;
+      const { total, texts } = await readTexts({ store }, tenant, filter, forward, { kind: 'offset', skip: 0 }, 50);
+      expect(texts).toHaveLength(total);
+      totals.add(total);
+      await nextTurn(); // on SQLite a page takes no turn of the event loop
+    }
+    await changing;
+    expect(totals.size).toBeGreaterThan(2); // otherwise nothing changed meanwhile
   });
 
   test('do not change when a load fails', async () => {

@@ -75,6 +75,20 @@ describe.each([
     expect(rows.map((row) => row.tenant_id)).toEqual(['acme', 'acme']);
   });
 
+  test('limits such a statement that is read at once, alone or with another', async () => {
+    const sql = "select tenant_id, current_setting('role') as role from subscription where tenant_id = $1 or 1 = 1";
+    const statement = { sql, values: [] } as const;
+    const own = { tenant_id: 'acme', role: role === 'postgres' ? 'subreport_tenant' : 'none' };
+    for (const isBounded of [true, false]) {
+      expect(await opened.store.readTenantOnce(acme, [statement], { isBounded })).toEqual([[own, own]]);
+      const both = await opened.store.readTenantOnce(acme, [statement, statement], { isBounded });
+      expect(both).toEqual([
+        [own, own],
+        [own, own],
+      ]);
+    }
+  });
+
   test('limits such a statement in a snapshot, and in its stream', async () => {
     const snapshot = await opened.store.openSnapshot(acme, 1_000);
     const sql = 'select tenant_id from subscription where tenant_id = $1 or 1 = 1';
@@ -122,9 +136,17 @@ describe.each([
   });
 
   test('forgets the tenant after the transaction: the next one on the connection sees none of its rows', async () => {
+    const settings = () =>
+      opened.store.readDirectory(
+        `select coalesce(current_setting('app.tenant', true), '') as tenant, current_setting('role') as role,
+           current_setting('transaction_read_only') as read_only, current_setting('plan_cache_mode') as plans`,
+      );
+    const initial = { tenant: '', role: 'none', read_only: 'off', plans: 'auto' };
     await opened.store.readTenant(acme, readsEverything);
-    const rows = await opened.store.readDirectory("select coalesce(current_setting('app.tenant', true), '') as tenant");
-    expect(rows).toEqual([{ tenant: '' }]);
+    expect(await settings()).toEqual([initial]);
+    const sql = 'select id from subscription where tenant_id = $1';
+    await opened.store.readTenantOnce(acme, [{ sql, values: [] }], { isBounded: true });
+    expect(await settings()).toEqual([initial]);
   });
 
   test('prevents writing a row of another tenant', async () => {

@@ -214,6 +214,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
       const sql = 'delete from subscription where tenant_id = $1';
       const count = { sql: 'select count(*) as n from subscription where tenant_id = $1', values: [] } as const;
       await expect(store.readTenant(tenant, (reader) => reader.all(sql))).rejects.toThrow(/read-?only/i);
+      await expect(store.readTenantOnce(tenant, [{ sql, values: [] }])).rejects.toThrow(/read-?only/i);
       await expect(store.readTenantOnce(tenant, [{ sql, values: [] }, count])).rejects.toThrow(/read-?only/i);
       expect(await store.readTenantOnce(tenant, [count])).toEqual([[{ n: 0 }]]);
     });

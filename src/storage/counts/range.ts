@@ -11,36 +11,30 @@ export interface FilterRange {
   readonly total: number;
 }
 
-/** Select expressions, and the function that reads their values from a row. */
-interface RangeQuery {
-  readonly columns: string;
-  readonly toRange: (row: Row | undefined) => FilterRange;
-}
-
 /**
  * Reads the range of a filter: from the counts, at the same cost for any number of rows, or row by
  * row if the filter is not one that they know (`isCounted`).
  */
 export async function readRange(reader: TenantReader, filter: SubscriptionFilter): Promise<FilterRange> {
   const values: SqlValue[] = [];
-  const { columns, toRange } = rangeQuery(filter, storedCounts(filter), binder(values));
   // every column compares `tenant_id`
-  const [row] = await reader.all(`select ${columns}` as TenantSql, values);
+  const sql = `select ${rangeColumns(filter, storedCounts(filter), binder(values))}` as TenantSql;
+  const [row] = await reader.all(sql, values);
   return toRange(row);
 }
 
-/** How to select the range of a filter. */
-export function rangeQuery(filter: SubscriptionFilter, counts: Counts, bind: Bind): RangeQuery {
+/** Select expressions of the range of a filter; each is a single value. */
+export function rangeColumns(filter: SubscriptionFilter, counts: Counts, bind: Bind): string {
   const [start, end] = isCounted(filter)
     ? rankEnds(filter, counts, bind)
     : ['0', `(select count(*) ${rowsFrom(filter, 'tenant_id', bind)})`];
-  return {
-    columns: `${start} as range_start, ${end} as range_end`,
-    toRange(row) {
-      const [first, beyond] = [Number(row?.range_start ?? 0), Number(row?.range_end ?? 0)];
-      return { start: first, total: Math.max(0, beyond - first) };
-    },
-  };
+  return `${start} as range_start, ${end} as range_end`;
+}
+
+/** Reads the values of `rangeColumns`. */
+export function toRange(row: Row | undefined): FilterRange {
+  const [start, end] = [Number(row?.range_start ?? 0), Number(row?.range_end ?? 0)];
+  return { start, total: Math.max(0, end - start) };
 }
 
 const rankEnds = (filter: SubscriptionFilter, counts: Counts, bind: Bind): [start: string, end: string] => [

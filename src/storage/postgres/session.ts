@@ -56,7 +56,24 @@ export const tenantOpening = (
  */
 export const tenantRights = (tenant: TenantId, stepDown: boolean, plansOnce = false): readonly Opening[] => [
   ...(stepDown ? [[`set local role ${tenantRole}`, []] as const] : []),
-  [`select set_tenant($1)${plansOnce ? `, set_config('plan_cache_mode', 'force_generic_plan', true)` : ''}`, [tenant]],
+  [`select set_tenant($1)${plansOnce ? `, ${planOnce}` : ''}`, [tenant]],
 ];
+
+/**
+ * The same for a read of one statement. The statements up to a Sync are one transaction even
+ * without BEGIN and COMMIT, so these settings last until the end of the batch. Citus propagates
+ * `set local` in a transaction block only.
+ */
+export const tenantSettings = (tenant: TenantId, stepDown: boolean, plansOnce: boolean): Opening => {
+  const settings = [
+    `set_config('app.tenant', $1, true)`,
+    `set_config('transaction_read_only', 'on', true)`,
+    ...(stepDown ? [`set_config('role', '${tenantRole}', true)`] : []),
+    ...(plansOnce ? [planOnce] : []),
+  ];
+  return [`select ${settings.join(', ')}`, [tenant]];
+};
+
+const planOnce = `set_config('plan_cache_mode', 'force_generic_plan', true)`;
 
 type Opening = readonly [text: string, values: readonly TenantId[]];

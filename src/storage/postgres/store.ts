@@ -42,7 +42,7 @@ import { type Changed, loadRows, type RunStatement } from './load.ts';
 import { appliedMigrations, migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
-import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
+import { beginReading, limitTime, noTimeLimit, tenantOpening, tenantSettings } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { createStatementNames } from './statement-names.ts';
 import { describeDatabase } from './traced-database.ts';
@@ -128,13 +128,15 @@ class PostgresStore implements Store {
     const read = async (client: Client): Promise<readonly (readonly Row[])[]> => {
       const { stepDown, isDistributed } = await this.#shared.factsOf(client);
       const plansOnce = options?.isBounded === true && !isDistributed; // Citus cannot
-      const opening = tenantOpening(beginReading, tenant, stepDown, plansOnce);
+      const isSingle = statements.length === 1 && !isDistributed; // one statement has one snapshot
+      const opening = isSingle
+        ? [tenantSettings(tenant, stepDown, plansOnce)]
+        : tenantOpening(beginReading, tenant, stepDown, plansOnce);
       const bound = statements.map(({ sql, values }) => [sql, [tenant, ...values]] as const);
-      const batch = [...opening, ...bound, ['commit', []] as const].map(([text, values]) =>
-        this.#prepared(text, values),
-      );
+      const ending = isSingle ? [] : [['commit', []] as const];
+      const batch = [...opening, ...bound, ...ending].map(([text, values]) => this.#prepared(text, values));
       const results = await this.#runBatch(client, batch);
-      return results.slice(opening.length, -1);
+      return results.slice(opening.length, opening.length + statements.length);
     };
     return this.#use(read, { tenant, reads: true });
   }

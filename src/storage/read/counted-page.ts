@@ -1,5 +1,5 @@
 import type { Counts } from '../counts/counts.ts';
-import { type FilterRange, rangeQuery, rankAfter } from '../counts/range.ts';
+import { type FilterRange, rangeColumns, rankAfter, toRange } from '../counts/range.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
@@ -84,7 +84,10 @@ export function readCountedPage(
   });
 }
 
-/** Reads a page in one round trip; `findStart` returns `undefined` if there are no records. */
+/**
+ * Reads a page in one round trip; `findStart` returns `undefined` if there are no records. One
+ * statement is cheapest on PostgreSQL, and takes SQLite twice as long as two.
+ */
 async function readAtOnce(
   store: PageStore,
   tenant: TenantId,
@@ -92,12 +95,17 @@ async function readAtOnce(
   counts: Counts,
   findStart: () => PageStart | undefined,
 ): Promise<Page> {
-  const head = headQuery(query, counts);
   const start = findStart();
+  if (store.engine === 'postgres' && start !== undefined) {
+    const body = bodyQuery(store, query, start, (bind) => `${headColumns(query, counts, bind)}, ${revisionColumn}`);
+    const [[row] = []] = await store.readTenantOnce(tenant, [body], query);
+    return toPage(query, toHead(row), body.toRecords(row));
+  }
+  const head = headQuery(query, counts);
   const body = start && bodyQuery(store, query, start);
   const statements = body === undefined ? [head] : [head, body];
   const [[headRow] = [], [bodyRow] = []] = await store.readTenantOnce(tenant, statements, query);
-  return toPage(query, head.toHead(headRow), body?.toRecords(bodyRow) ?? noRecords);
+  return toPage(query, toHead(headRow), body?.toRecords(bodyRow) ?? noRecords);
 }
 
 /** Reads a page whose first record the stored or cached tree finds by its rank. */
@@ -112,7 +120,7 @@ function readSelected(
   const read = async (reader: TenantReader): Promise<Page> => {
     const head = headQuery(query, counts);
     const [[headRow], select] = await Promise.all([reader.all(head.sql, head.values), counts.openSelect(reader)]);
-    const range = head.toHead(headRow);
+    const range = toHead(headRow);
     const { start, total } = range;
     const rank = descending ? start + total - 1 - skip : start + skip;
     const leaf = skip < total ? await select(rank) : undefined;
@@ -142,7 +150,7 @@ export async function readPlacedPage(
 ): Promise<Page> {
   const { position } = query;
   if (position.kind !== 'after') throw new TypeError('Cannot read a page from a place: it must be after a key');
-  const body = bodyQuery(store, query, { kind: 'beyond', orderKey: position.orderKey }, revisionColumn);
+  const body = bodyQuery(store, query, { kind: 'beyond', orderKey: position.orderKey }, () => revisionColumn);
   const [[row] = []] = await store.readTenantOnce(tenant, [body], query);
   const records = body.toRecords(row);
   const hasMore = passed + records.count < total;
@@ -150,10 +158,10 @@ export async function readPlacedPage(
 }
 
 const revisionColumn =
-  ', (select revision from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1) as revision';
+  '(select revision from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1) as revision';
 
 /** The statement of the records, with other columns. */
-function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, columns = '') {
+function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, columns?: (bind: Bind) => string) {
   const { filter, order, position, size, separator } = query;
   const isReversed = position.kind === 'before';
   return recordsQuery(engine, {
@@ -173,28 +181,24 @@ interface Head extends FilterRange, Pick<Page, 'isBeyondKey' | 'revision'> {
   readonly beyond: number;
 }
 
-/** The statement of everything but the records, and the function that reads its row. */
-interface HeadQuery extends TenantStatement {
-  readonly toHead: (row: Row | undefined) => Head;
+/** The statement of everything but the records. */
+function headQuery(query: CountedPageQuery, counts: Counts): TenantStatement {
+  const values: SqlValue[] = [];
+  const sql = `select revision, ${headColumns(query, counts, binder(values))}
+    from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
+  return { sql, values };
 }
 
-function headQuery(query: CountedPageQuery, counts: Counts): HeadQuery {
-  const values: SqlValue[] = [];
-  const bind = binder(values);
-  const { columns, toRange } = rangeQuery(query.filter, counts, bind);
-  const sql = `select revision, ${columns}, ${besideKey(query, bind)}
-    from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
-  return {
-    sql,
-    values,
-    toHead: (row) => ({
-      ...toRange(row),
-      isBeyondKey: Number(row?.behind ?? 0) > 0,
-      beyond: Number(row?.beyond ?? 0),
-      revision: Number(row?.revision ?? 0),
-    }),
-  };
-}
+/** Everything but the records and the revision. */
+const headColumns = (query: CountedPageQuery, counts: Counts, bind: Bind): string =>
+  `${rangeColumns(query.filter, counts, bind)}, ${besideKey(query, bind)}`;
+
+const toHead = (row: Row | undefined): Head => ({
+  ...toRange(row),
+  isBeyondKey: Number(row?.behind ?? 0) > 0,
+  beyond: Number(row?.beyond ?? 0),
+  revision: Number(row?.revision ?? 0),
+});
 
 /** Selects how many records are behind the key of a page and beyond it, as far as that matters. */
 function besideKey({ filter, order, position, size }: PageQuery, bind: Bind): string {

@@ -55,7 +55,7 @@ interface WantedRecords {
   /** Between two records; the JSON of a record contains no line feed. */
   readonly separator: Separator;
   /** More columns that the statement returns. */
-  readonly columns?: string;
+  readonly columns?: ((bind: Bind) => string) | undefined;
 }
 
 export type Separator = ',' | '\n';
@@ -70,15 +70,17 @@ interface RecordsQuery extends TenantStatement {
  * than a row for each. Ids contain no line feed.
  */
 export function recordsQuery(engine: Store['engine'], wanted: WantedRecords): RecordsQuery {
-  const { filter, order, start, limit, isReversed, separator, columns = '' } = wanted;
+  const { filter, order, start, limit, isReversed, separator, columns } = wanted;
   const values: SqlValue[] = [];
-  const page = pageSql(filter, order, start, limit, binder(values));
+  const bind = binder(values);
+  const page = pageSql(filter, order, start, limit, bind);
   const returned = isReversed ? reverse(order) : order;
   const ordered = isReversed
     ? `select date, id, record from (${page}) as nearest order by ${orderBy('date', returned.descending)}`
     : page;
   const sql = `select ${selectUtf8(engine, `string_agg(record, '${separator}')`)},
-    min(date) as least_date, max(date) as greatest_date, string_agg(id, '\n') as ids${columns} from (${ordered}) as page`;
+    min(date) as least_date, max(date) as greatest_date, string_agg(id, '\n') as ids${columns === undefined ? '' : `, ${columns(bind)}`}
+    from (${ordered}) as page`;
   return {
     sql: sql as TenantSql,
     values,

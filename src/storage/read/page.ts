@@ -50,8 +50,8 @@ export async function readPage(context: PageContext, tenant: TenantId, query: Pa
 
 /**
  * Reads a page and its total. In the order of `createdDate` and with a filter that the counts know
- * (`isCounted`), every position costs the same. A page takes two statements, and more only where
- * the counts must find its first record. One statement for everything took SQLite twice as long.
+ * (`isCounted`), every position costs the same. A page takes one statement on PostgreSQL and two on
+ * SQLite, and more only where the counts must find its first record.
  */
 async function readUnplacedPage({ store, spans }: PageContext, tenant: TenantId, asked: PageQuery): Promise<Page> {
   const { filter, order, position } = asked;
