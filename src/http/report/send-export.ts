@@ -90,8 +90,8 @@ export function sendExport(
 }
 
 /**
- * A stream that requests a piece only if none waits in it. So the pieces before it have been sent,
- * except small ones, after which the socket still requests more. `Readable.from` requests one piece
+ * A stream that requests a piece only when none waits in it: by then, the socket has sent the
+ * pieces before it, except small ones, which it may still hold. `Readable.from` requests one piece
  * in advance.
  */
 function readOneByOne(pieces: AsyncGenerator<Buffer>): Readable {
