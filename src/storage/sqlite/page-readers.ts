@@ -1,9 +1,16 @@
+import type { Row, SqlValue } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
 import { sqliteOpenWaitMs } from './read-request.ts';
 
+/** A statement and all its values. */
+interface BoundStatement {
+  readonly sql: string;
+  readonly values: readonly SqlValue[];
+}
+
 /**
- * Maximum connections. Each holds one snapshot, and all run on the main thread, so more would only
- * wait for each other.
+ * Maximum connections for work that waits. Each holds one snapshot, and all run on the main thread,
+ * so more would only wait for each other.
  */
 const connectionsMax = 8;
 
@@ -13,9 +20,25 @@ export class SqlitePageReaders {
   readonly #idle: SqliteConnection[] = [];
   readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
   #count = 0;
+  #atOnce: SqliteConnection | undefined;
 
   constructor(file: string) {
     this.#file = file;
+  }
+
+  /**
+   * Returns the rows of statements that share one snapshot. They run without waiting, so one
+   * connection suffices for all calls.
+   */
+  readAtOnce(statements: readonly BoundStatement[]): readonly (readonly Row[])[] {
+    this.#atOnce ??= this.#open();
+    const connection = this.#atOnce;
+    connection.run('begin');
+    try {
+      return statements.map(({ sql, values }) => connection.all(sql, values));
+    } finally {
+      connection.run('rollback');
+    }
   }
 
   /** Runs work with a connection that nothing else uses meanwhile. */
@@ -45,6 +68,8 @@ export class SqlitePageReaders {
   }
 
   close(): void {
+    this.#atOnce?.close();
+    this.#atOnce = undefined;
     for (const connection of this.#idle.splice(0)) connection.close();
   }
 
@@ -52,8 +77,13 @@ export class SqlitePageReaders {
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     if (this.#count >= connectionsMax) return new Promise((resolve) => this.#waiting.push(resolve));
-    const connection = new SqliteConnection(this.#file, sqliteOpenWaitMs);
+    const connection = this.#open();
     this.#count += 1;
+    return connection;
+  }
+
+  #open(): SqliteConnection {
+    const connection = new SqliteConnection(this.#file, sqliteOpenWaitMs);
     connection.run('pragma query_only = on');
     return connection;
   }

@@ -124,7 +124,7 @@ class SqliteStore implements Store {
     const bound = statements.map(({ sql, values }) => ({ sql, values: [tenant, ...values] }));
     const { pageReaders, readers } = this.#shared;
     if (options?.isBounded !== true) return readers.readOnce(tenant, bound, this.#deadline);
-    return pageReaders.useSnapshot(async (connection) => bound.map(({ sql, values }) => connection.all(sql, values)));
+    return pageReaders.readAtOnce(bound);
   }
 
   async openSnapshot(tenant: TenantId): Promise<TenantSnapshot> {
