@@ -1,9 +1,9 @@
+import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { startPeer } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { compareSides, type Measured, ratioOf, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
-import { exactFamilyCpuSeconds } from '../support/exact-cpu.ts';
 import { readOptions } from '../support/options.ts';
 import { type OurService, startOurs } from '../support/our-service.ts';
 import { machineFacts, resultTable, writeSection } from '../support/results.ts';
@@ -102,7 +102,7 @@ async function measure(
     const raw = await startRaw(await fetchPage(ours.port, first, ours.tokens), opened.folder);
     running.push(raw);
     if (peer !== undefined) await requireSameAnswers(ours, peer, pages.slice(0, 40));
-    const databaseSeconds = serverPid === undefined ? undefined : () => exactFamilyCpuSeconds(serverPid);
+    const databaseSeconds = serverPid === undefined ? undefined : () => treeCpuSeconds(serverPid);
     const side = (of: string, server: OurService, sent = pages): Side => ({
       name: of,
       server,
