@@ -121,8 +121,10 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     expect(search()).toBe('?sort=expirationDate');
     await expect.poll(hrefs).not.toEqual(before); // the old rows are grey until then
     await rows().nth(4).getByRole('link').focus();
+    const nextPage = page.waitForResponse((response) => response.url().includes('cursor='));
     await page.keyboard.press(']');
     await page.waitForURL('**/console/subscriptions?sort=expirationDate&page=2');
+    await nextPage;
 
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
