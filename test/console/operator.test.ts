@@ -122,7 +122,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.getByText('The store was never checked. Run the doctor below.').waitFor();
     await page.getByRole('img', { name: /^Memory: processes \d+ MiB, caches/ }).waitFor();
     const charts = page.getByRole('region', { name: 'Metrics of the last ten minutes' });
-    expect(await charts.getByRole('img').count()).toBe(8);
+    await expect.poll(() => charts.getByRole('img').count()).toBe(8);
     await button('Run the doctor').click();
     // it runs in a process of its own
     await page.getByText('No problem found').waitFor({ timeout: 90_000 });
@@ -348,12 +348,12 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await open('settings');
     const bar = page.getByRole('navigation', { name: 'Pages' });
-    expect(await bar.getByRole('link').allInnerTexts()).toEqual(['Health', 'Tenants', 'Clients', 'Imports']);
+    await expect.poll(() => bar.getByRole('link').allInnerTexts()).toEqual(['Health', 'Tenants', 'Clients', 'Imports']);
     await bar.getByRole('button', { name: 'More pages: Settings' }).click();
     await page.getByRole('menuitemradio', { name: 'Audit log' }).click();
     await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
     await page.setViewportSize({ width: 1280, height: 900 });
-    expect(await bar.getByRole('link').count()).toBe(8);
+    await expect.poll(() => bar.getByRole('link').count()).toBe(8);
   });
 
   test('a token without a scope sees why a button is disabled, and its revocation ends the session', async () => {

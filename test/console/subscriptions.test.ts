@@ -371,7 +371,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
       await page.keyboard.press(']');
       await expect.poll(() => page.getByRole('textbox', { name: 'Page' }).first().inputValue()).toBe(String(turn));
     }
-    expect(await rows().count()).toBe(50);
+    await expect.poll(() => rows().count()).toBe(50);
     return page.evaluate(() => (window as unknown as { longTasks: number }).longTasks);
   }
 });
