@@ -82,6 +82,39 @@ describe.each(engines)('remembered leaves on $engine', ({ openTestStore }) => {
     expect(third).toEqual({ ...page, loads: 0, remembered: 1, once: 1 });
   });
 
+  test('with the dates around bounds, which are loaded at their second use, a page takes one statement', async () => {
+    const spans = new SpanMemory();
+    const tenant = tenants[0] as TenantId;
+    const ask = async (afterSeconds: number, skip: number, statuses?: readonly string[]) => {
+      const filter = { ...created, afterSeconds, beforeSeconds: 3_003, ...(statuses && { statuses }) };
+      const once = vi.spyOn(store, 'readTenantOnce');
+      const { total, records } = await readTexts({ store, spans }, tenant, filter, order, { kind: 'offset', skip }, 2);
+      const calls = once.mock.calls.map(([, statements]) => statements.map(({ sql }) => sql));
+      vi.restoreAllMocks();
+      return { total, first: records.first?.id, calls };
+    };
+    for (let n = 0; n < 3; n += 1) await ask(1_059, 0);
+    const loading = await ask(1_059, 0);
+    expect(loading.calls).toHaveLength(2);
+    expect(loading.calls[1]?.[0]).toContain('as dates_1');
+    // another second of the same leaf, and a deep page
+    for (const [after, skip] of [
+      [1_059, 0],
+      [1_070, 0],
+      [1_070, 1_500],
+    ] as const) {
+      const { total, first, calls } = await ask(after, skip);
+      expect({ total, first }).toEqual({ total: 3_002 - after, first: `id${after + 1 + skip}` });
+      expect(calls.map((statements) => statements.length)).toEqual([1]);
+      expect(calls[0]?.[0]).not.toContain('count(*)');
+    }
+    // records of another status are not among the dates
+    for (let n = 0; n < 5; n += 1) expect(await ask(1_059, 0, ['EXPIRED'])).toMatchObject({ total: 0 });
+    await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'another', createdDate: 1_500 })]);
+    for (let n = 0; n < 5; n += 1) expect(await ask(1_070, 0)).toMatchObject({ total: 1_933, first: 'id1071' });
+    await store.deleteSubscriptions(tenant, ['another']);
+  });
+
   test('are loaded only once the series was used often enough for its size', async () => {
     // two of the 3,500 records, which have ten leaves
     const narrow = { ...created, afterSeconds: 1_000, beforeSeconds: 1_003 };

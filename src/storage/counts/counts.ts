@@ -4,8 +4,18 @@ import { rankSql } from './rank.ts';
 import { openSelect, type Select, selectSql } from './select.ts';
 import type { LeafPosition, SpanList } from './span-list.ts';
 
+/** The rows of a filter in the default order of all rows of its product and statuses. */
+export interface FilterRange {
+  /** Rank of the first one. */
+  readonly start: number;
+  /** How many there are. */
+  readonly total: number;
+}
+
 /** Rank and select among the rows of a filter's product and statuses; dates are not looked at. */
 export interface Counts {
+  /** The rows of the filter, bounds included, if they are known without the store. */
+  readonly range?: FilterRange | undefined;
   /** SQL of how many of the rows were created before a second. */
   rankSql(seconds: number, bind: Bind): string;
   /**
@@ -31,26 +41,33 @@ export const storedCounts = (filter: SubscriptionFilter): Counts => ({
 });
 
 /**
- * The counts of the leaves of the filter's tree, as of the list's revision. A rank then only counts
- * the rows of one leaf in the store.
+ * The counts of the leaves of the filter's tree, as of the list's revision. `rankOf` returns the
+ * rank of a second if it is known; otherwise the store counts the rows of one leaf.
  */
-export const rememberedCounts = (filter: SubscriptionFilter, list: SpanList): Counts => ({
-  rankSql(seconds, bind) {
-    const index = list.leafAt(seconds);
-    if (index < 0) return '0';
-    const { from } = list.bounds(index);
-    return `(cast(${bind(list.rowsBefore(index, filter.statuses))} as bigint) + (
-      select count(*) from subscription where tenant_id = $1${and(filterConditions(countedPart(filter), bind))}
-        and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and created_date < ${bind(seconds)}
-    ))`;
-  },
-  selectFromEnd(descending) {
-    const bound = descending ? filter.beforeSeconds : filter.afterSeconds;
-    if (bound !== undefined) return undefined;
-    return (skip) => {
-      const total = list.rowsBefore(list.length, filter.statuses);
-      return list.select(descending ? total - 1 - skip : skip, filter.statuses);
-    };
-  },
-  openSelect: async () => async (rank) => list.select(rank, filter.statuses),
-});
+export function rememberedCounts(
+  filter: SubscriptionFilter,
+  list: SpanList,
+  rankOf: (seconds: number) => number | undefined,
+): Counts {
+  const { afterSeconds, beforeSeconds, statuses } = filter;
+  const start = afterSeconds === undefined ? 0 : rankOf(afterSeconds + 1);
+  const end = beforeSeconds === undefined ? list.rowsBefore(list.length, statuses) : rankOf(beforeSeconds);
+  return {
+    ...(start !== undefined && end !== undefined && { range: { start, total: Math.max(0, end - start) } }),
+    rankSql(seconds, bind) {
+      const index = list.leafAt(seconds);
+      if (index < 0) return '0';
+      const { from } = list.bounds(index);
+      return `(cast(${bind(list.rowsBefore(index, statuses))} as bigint) + (
+        select count(*) from subscription where tenant_id = $1${and(filterConditions(countedPart(filter), bind))}
+          and (created_date, id) >= (${bind(from.date)}, ${bind(from.id)}) and created_date < ${bind(seconds)}
+      ))`;
+    },
+    selectFromEnd(descending) {
+      const from = descending ? end : start;
+      if (from === undefined) return undefined;
+      return (skip) => list.select(descending ? from - 1 - skip : from + skip, statuses);
+    },
+    openSelect: async () => async (rank) => list.select(rank, statuses),
+  };
+}

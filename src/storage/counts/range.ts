@@ -1,15 +1,7 @@
 import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
 import { type Bind, binder, isCounted, rowsFrom, type SubscriptionFilter } from '../subscription-filter.ts';
-import { type Counts, storedCounts } from './counts.ts';
+import { type Counts, type FilterRange, storedCounts } from './counts.ts';
 import { totalSql } from './rank.ts';
-
-/** The rows of a filter in the default order of all rows of its product and statuses. */
-export interface FilterRange {
-  /** Rank of the first one. */
-  readonly start: number;
-  /** How many there are. */
-  readonly total: number;
-}
 
 /**
  * Reads the range of a filter: from the counts, at the same cost for any number of rows, or row by

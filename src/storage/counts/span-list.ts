@@ -15,8 +15,12 @@ export interface LeafPosition extends LeafBounds {
   readonly n: number;
 }
 
+let lists = 0;
+
 /** The leaves of one tree at one revision, for rank and select without the store. */
 export class SpanList {
+  /** Distinguishes the list from all others of the process. */
+  readonly id: number;
   readonly revision: number;
   /** Estimated bytes of memory: the keys, which are slices of the string read, and the counts. */
   readonly bytes: number;
@@ -31,6 +35,8 @@ export class SpanList {
    */
   constructor(revision: number, text: string) {
     const lines = text === '' ? [] : text.split('\n');
+    lists += 1;
+    this.id = lists;
     this.revision = revision;
     this.#all = new Float64Array(lines.length + 1);
     this.#keys = lines.map((line, index) => {

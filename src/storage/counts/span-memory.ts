@@ -2,6 +2,7 @@ import { BoundedMap } from '../bounded-map.ts';
 import type { Store, TenantId } from '../store.ts';
 import type { SubscriptionFilter } from '../subscription-filter.ts';
 import { type Counts, rememberedCounts, storedCounts } from './counts.ts';
+import { LeafDates } from './leaf-dates.ts';
 import { leafRowsAimed, seriesOfFilter, spanLevel } from './span.ts';
 import { SpanList } from './span-list.ts';
 
@@ -44,6 +45,7 @@ export class SpanMemory {
   readonly #leavesPerAsk: number;
   readonly #bytesMax: number;
   readonly #lists: BoundedMap<SpanList>;
+  readonly #dates = new LeafDates();
   readonly #asks = new BoundedMap<Asks>({ ...asksBounds, name: 'count_uses' });
   readonly #loading = new Set<string>();
 
@@ -70,8 +72,12 @@ export class SpanMemory {
     const cacheKey = `${tenant} ${series}`;
     const list = this.#lists.get(cacheKey);
     if (list !== undefined) {
-      const result = await read(rememberedCounts(filter, list));
-      if (result.revision === list.revision) return result;
+      const leaves = { tenant, filter, list };
+      const result = await read(rememberedCounts(filter, list, (seconds) => this.#dates.rank(leaves, seconds)));
+      if (result.revision === list.revision) {
+        await this.#dates.need(store, leaves);
+        return result;
+      }
       if (result.revision > list.revision) this.#forget(cacheKey, list);
     }
     const result = await read(storedCounts(filter));

@@ -1,5 +1,5 @@
-import type { Counts } from '../counts/counts.ts';
-import { type FilterRange, rangeColumns, rankAfter, toRange } from '../counts/range.ts';
+import type { Counts, FilterRange } from '../counts/counts.ts';
+import { rangeColumns, rankAfter, toRange } from '../counts/range.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
@@ -66,22 +66,22 @@ export function readCountedPage(
   if (position.kind !== 'offset')
     return readAtOnce(store, tenant, query, counts, () => ({ kind: 'beyond', orderKey: position.orderKey }));
   const { skip } = position;
-  if (!isDeep)
-    return readAtOnce(store, tenant, query, counts, () =>
-      skip === 0 ? { kind: 'first' } : { kind: 'step', steps: skip },
-    );
-  const { selectSql } = counts;
-  if (store.engine === 'postgres' && selectSql !== undefined) {
-    const place = { skip, descending: order.descending };
-    const leafSql = (bind: Bind) => selectSql(rankAfter(query.filter, counts, place, bind), bind);
-    return readAtOnce(store, tenant, query, counts, () => ({ kind: 'selected', leafSql }));
-  }
-  const select = counts.selectFromEnd(order.descending);
-  if (select === undefined) return readSelected(store, tenant, query, counts, skip);
-  return readAtOnce(store, tenant, query, counts, () => {
-    const leaf = select(skip);
+  const { selectSql, range } = counts;
+  const select = isDeep ? counts.selectFromEnd(order.descending) : undefined;
+  const findStart = (): PageStart | undefined => {
+    if (!isDeep) return skip === 0 ? { kind: 'first' } : { kind: 'step', steps: skip };
+    const leaf = select?.(skip);
     return leaf && { kind: 'leaf', leaf };
-  });
+  };
+  if (range !== undefined && skip < range.total) {
+    const start = findStart();
+    if (start !== undefined) return readPlacedPage(store, tenant, query, start, { passed: skip, total: range.total });
+  }
+  if (!isDeep || select !== undefined) return readAtOnce(store, tenant, query, counts, findStart);
+  if (store.engine === 'sqlite' || selectSql === undefined) return readSelected(store, tenant, query, counts, skip);
+  const place = { skip, descending: order.descending };
+  const leafSql = (bind: Bind) => selectSql(rankAfter(query.filter, counts, place, bind), bind);
+  return readAtOnce(store, tenant, query, counts, () => ({ kind: 'selected', leafSql }));
 }
 
 /**
@@ -141,20 +141,20 @@ export interface Place {
   readonly total: number;
 }
 
-/** Reads a page after a key whose place is known; the caller compares the revision. */
+/** Reads a page whose place is known, in one statement; the caller compares the revision. */
 export async function readPlacedPage(
   store: PageStore,
   tenant: TenantId,
   query: PageQuery & ReadOptions,
-  { passed, total }: Place,
+  start: PageStart,
+  { passed, total }: Omit<Place, 'revision'>,
 ): Promise<Page> {
-  const { position } = query;
-  if (position.kind !== 'after') throw new TypeError('Cannot read a page from a place: it must be after a key');
-  const body = bodyQuery(store, query, { kind: 'beyond', orderKey: position.orderKey }, () => revisionColumn);
+  const body = bodyQuery(store, query, start, () => revisionColumn);
   const [[row] = []] = await store.readTenantOnce(tenant, [body], query);
   const records = body.toRecords(row);
   const hasMore = passed + records.count < total;
-  return { records, total, isBeyondKey: passed > 0, hasMore, revision: Number(row?.revision ?? 0) };
+  const isBeyondKey = query.position.kind !== 'offset' && passed > 0;
+  return { records, total, isBeyondKey, hasMore, revision: Number(row?.revision ?? 0) };
 }
 
 const revisionColumn =

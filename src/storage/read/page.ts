@@ -31,13 +31,9 @@ export async function readPage(context: PageContext, tenant: TenantId, query: Pa
   const { filter, order, position } = query;
   const walks = isNarrow(filter) ? undefined : context.walks;
   const place = walks?.find(tenant, query);
-  if (place !== undefined) {
-    const page = await readPlacedPage(
-      store,
-      tenant,
-      { ...query, isBounded: isBounded(filter, order, position) },
-      place,
-    );
+  if (place !== undefined && position.kind === 'after') {
+    const placed = { ...query, isBounded: isBounded(filter, order, position) };
+    const page = await readPlacedPage(store, tenant, placed, { kind: 'beyond', orderKey: position.orderKey }, place);
     if (page.revision === place.revision) {
       walks?.note(tenant, query, page, place.passed);
       return page;
