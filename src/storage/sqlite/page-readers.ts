@@ -33,9 +33,11 @@ export class SqlitePageReaders {
   readAtOnce(statements: readonly BoundStatement[]): readonly (readonly Row[])[] {
     this.#atOnce ??= this.#open();
     const connection = this.#atOnce;
+    const readAll = () => statements.map(({ sql, values }) => connection.all(sql, values));
+    if (statements.length === 1) return readAll(); // a statement has a snapshot of its own
     connection.run('begin');
     try {
-      return statements.map(({ sql, values }) => connection.all(sql, values));
+      return readAll();
     } finally {
       connection.run('rollback');
     }
