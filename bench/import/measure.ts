@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { insertTenant } from '../../src/storage/tables/tenant.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
@@ -44,7 +45,9 @@ export async function measureImports(
 async function openEmpty(engine: string): Promise<BenchStore> {
   const opened = engine === 'sqlite' ? await openBenchSqlite() : await openBenchPostgres();
   await insertTenant(opened.store, 'bench', 1);
-  return opened;
+  if (engine !== 'sqlite') return opened;
+  await opened.store.close(); // a first load needs the embedded store to itself
+  return { ...opened, close: async () => rmSync(opened.folder, { recursive: true }) };
 }
 
 /** Cleans up after the load and collects statistics, as autovacuum does at some point. */

@@ -9,7 +9,7 @@ import { addMeasuredRoutes } from './add-measured-routes.ts';
 // its check of access tokens. `BENCH_TENANT` names the tenant whose report they return.
 
 const config = readConfig(process.env);
-const store = await openReadyStore(config, (error) => console.error(error.message));
+const store = await openReadyStore(config, { onConnectionError: (error) => console.error(error.message) });
 const tenant = await requireTenant(store, process.env.BENCH_TENANT ?? '');
 addMeasuredRoutes({ clientId: 'bench', tenant, rateLimit: null, expiresAt: Number.MAX_SAFE_INTEGER });
 await serve(config, store, createLogger(config));

@@ -3,7 +3,7 @@ import type { Store } from '../storage/store.ts';
 import { openCommandAudit } from './command-audit.ts';
 import type { Config } from './config.ts';
 import { osUser } from './os-user.ts';
-import { nowSeconds, withStore } from './store-session.ts';
+import { nowSeconds, type StoreOpening, withStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
 export const commandContext = (store: Store, config: Config): OperatorContext => ({
@@ -14,5 +14,8 @@ export const commandContext = (store: Store, config: Config): OperatorContext =>
 });
 
 /** Runs an operator's command with an open store, and always closes it. */
-export const withOperator = <T>(config: Config, work: (context: OperatorContext) => Promise<T>): Promise<T> =>
-  withStore(config, (store) => work(commandContext(store, config)));
+export const withOperator = <T>(
+  config: Config,
+  work: (context: OperatorContext) => Promise<T>,
+  options?: StoreOpening,
+): Promise<T> => withStore(config, (store) => work(commandContext(store, config)), options);

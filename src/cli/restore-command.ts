@@ -159,7 +159,7 @@ async function renewHistory(config: Config): Promise<void> {
     if (lock === undefined) throw storeInUse(file);
     lock.release();
   }
-  const store = await openReadyStore(config, () => undefined);
+  const store = await openReadyStore(config, { onConnectionError: () => undefined });
   await beginHistory(store, nowSeconds()).finally(() => store.close());
 }
 

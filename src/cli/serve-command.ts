@@ -52,7 +52,7 @@ export function addServeCommand(program: Command, output: Output): void {
       const logger = createLogger(config);
       // with workers, this process reads and writes little
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
-      const store = await openReadyStore(own, ...logStoreEvents(logger));
+      const store = await openReadyStore(own, logStoreEvents(logger));
       try {
         // an import loads half as many modules as the whole service
         const demoClient = demo ? await (await import('./demo.ts')).prepareDemo(config, store) : undefined;

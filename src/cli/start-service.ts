@@ -36,7 +36,7 @@ export async function startService(
 ): Promise<StartedService> {
   const config = isDemo ? await demoConfig(readConfig({ ...settings })) : readConfig({ ...settings });
   const logger = createLogger(config);
-  const store = await openReadyStore(config, ...logStoreEvents(logger));
+  const store = await openReadyStore(config, logStoreEvents(logger));
   try {
     const demo = isDemo ? await prepareDemo(config, store) : undefined;
     const { app, management, drain } = await serve(config, store, logger);

@@ -41,7 +41,7 @@ try {
 async function serveAsWorker(): Promise<void> {
   const config = { ...readConfig(), DATABASE_POOL_SIZE: poolSize, MIGRATE_ON_START: 'false' } as const;
   const logger = createLogger(config, { worker: cluster.worker?.id ?? 0, pid: process.pid });
-  const store = await openReadyStore(config, ...logStoreEvents(logger));
+  const store = await openReadyStore(config, logStoreEvents(logger));
   const service = await serve(config, store, logger, {
     ...callPrimary(channel),
     reusePort: canReusePort,

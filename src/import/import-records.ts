@@ -1,5 +1,6 @@
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
+import { createIndexDeferral, noDeferral } from './defer-indexes.ts';
 import { withImportLock } from './import-lock.ts';
 import { batchRows, createBatchLoader, type LoadTarget, readBatches } from './load-batches.ts';
 import { decompressed, type RejectedRow, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
@@ -21,6 +22,11 @@ export interface ImportOptions extends SourceOptions {
   readonly dryRun: boolean;
   /** Continue an unfinished import of the same source; its counts continue too. */
   readonly resume?: boolean;
+  /**
+   * Whether a first load may go without most indexes until it ends. With SQLite, no other process
+   * can open the store then.
+   */
+  readonly defersIndexes?: boolean;
   /** Maximum rows per transaction, for a process that also serves requests. */
   readonly batchRowsMax?: number | undefined;
   /**
@@ -87,8 +93,13 @@ async function loadRecords(
     onRow: (bytes) => digest.markRowEnd(bytes),
   });
   const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
+  const deferral =
+    options.defersIndexes === true ? createIndexDeferral(target.store, options.resume === true) : noDeferral;
+  let begun: Promise<void> | undefined;
   try {
     for await (const { batch, end } of readBatches(rows, options.batchRowsMax)) {
+      begun ??= deferral.begin(end !== undefined);
+      await begun;
       if (end === undefined) {
         resumption.requireReached(tally.read);
         await reportResume();
@@ -98,7 +109,10 @@ async function loadRecords(
       onProgress?.(tally.read);
     }
   } finally {
-    await loader.settle().finally(() => options.onCounts?.({ ...tally, ...loader.counts }));
+    await loader
+      .settle()
+      .finally(() => options.onCounts?.({ ...tally, ...loader.counts }))
+      .finally(deferral.end);
   }
   return summaryOf(tally, loader.counts);
 }

@@ -23,7 +23,8 @@ export type AppliedMigration = Pick<Migration, 'name' | 'checksum' | 'oldestSche
 /** Files up to this one need not name their oldest schema. */
 const lastWithoutOldestSchema = '0004-imports';
 
-type Engine = 'sqlite' | 'postgres';
+/** The databases that a store can use. */
+export type Engine = 'sqlite' | 'postgres';
 
 /** Migrations by engine, read once: an upgrade may replace the files of a running process. */
 const listed = new Map<Engine, readonly Migration[]>();

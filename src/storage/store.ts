@@ -131,6 +131,12 @@ export interface ImportLock {
   release(): Promise<void>;
 }
 
+/** Indexes of the records that a load goes without. */
+export interface DeferredIndexes {
+  /** Builds them, unless another load goes without them still. */
+  build(): Promise<void>;
+}
+
 /** The result of one check of the store. */
 export interface StoreCheck {
   /** Name of the check, one or two words. */
@@ -281,6 +287,17 @@ export interface Store {
    * killed.
    */
   migrate(): Promise<MigrationResult>;
+  /**
+   * Prepares a first load by dropping the indexes of the records that it does not read: building
+   * them from all rows costs less. Returns `undefined`, and changes nothing, if the store has
+   * records (and all indexes) or cannot go without indexes, because it is in use or distributed.
+   */
+  deferIndexes(): Promise<DeferredIndexes | undefined>;
+  /**
+   * Builds the indexes of the records that an interrupted load has left out; before, it calls
+   * `onStart` with their names.
+   */
+  buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void>;
   /**
    * Resolves if a report can be read now: the store is reachable, and this version can use its
    * schema.

@@ -42,7 +42,7 @@ describe.each(engines)('two versions on $engine', ({ openTestStore }) => {
   /** Opens the store as each command of this version does. */
   const openOlder = async (migrateOnStart: string): Promise<void> => {
     const config = readConfig({ ...opened.environment, MIGRATE_ON_START: migrateOnStart });
-    await (await openReadyStore(config, () => undefined)).close();
+    await (await openReadyStore(config, { onConnectionError: () => undefined })).close();
   };
 
   test('the older one stays ready, starts and migrates nothing on a newer schema that names it', async () => {

@@ -21,6 +21,12 @@ export interface TestStore {
   close(): Promise<void>;
 }
 
+/** A store that can be closed without being removed. */
+export interface KeptTestStore extends TestStore {
+  /** Closes the store wherever it is open in this process. */
+  closeStores(): Promise<void>;
+}
+
 let startingPostgres: Promise<string> | undefined;
 
 /** URL of a superuser of this run's PostgreSQL server, which starts on first use. */
@@ -67,7 +73,7 @@ const operationMs = 60_000;
 const broken = (error: Error): void => console.error('a pooled connection broke', error.message);
 
 /** An empty store of the embedded engine. */
-export async function openSqlite(): Promise<TestStore> {
+export async function openSqlite(): Promise<KeptTestStore> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
   const open = () =>
     openStore({ databaseUrl: undefined, dataDir: folder, poolSize: 1, operationMs, onConnectionError: broken });
@@ -96,7 +102,7 @@ export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
  * Opens a copy of the migrated database as a role (the owner, or a superuser), directly or through
  * a pooler.
  */
-export async function openPostgres(role: string, empty = false, through?: string): Promise<TestStore> {
+export async function openPostgres(role: string, empty = false, through?: string): Promise<KeptTestStore> {
   const database = `test_${randomBytes(6).toString('hex')}`;
   const template = empty ? 'template1' : templateDatabase;
   // copying files takes half the CPU time of writing the copy to the log, the default
@@ -116,8 +122,11 @@ function toTestStore(
   open: () => Store,
   environment: Record<string, string>,
   remove: () => Promise<void>,
-): TestStore {
+): KeptTestStore {
   const opened = [store];
+  const closeStores = async (): Promise<void> => {
+    for (const each of opened.splice(0)) await each.close();
+  };
   return {
     store,
     environment,
@@ -126,8 +135,9 @@ function toTestStore(
       opened.push(another);
       return another;
     },
+    closeStores,
     async close() {
-      for (const each of opened) await each.close();
+      await closeStores();
       await remove();
     },
   };

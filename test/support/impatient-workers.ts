@@ -8,7 +8,7 @@ import { Workers } from '../../src/cli/workers.ts';
  * line when they serve.
  */
 const config = readConfig();
-await (await openReadyStore(config, () => undefined)).close();
+await (await openReadyStore(config, { onConnectionError: () => undefined })).close();
 const logger = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
 await new Workers(config, logger, Number(process.argv[2])).start(2);
 logger.info('serving');

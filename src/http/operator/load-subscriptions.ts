@@ -158,6 +158,8 @@ async function loadBody(
     },
     rejectedMax,
     decompressedBytesMax,
+    // requests of this process cannot wait for the end of a load without indexes
+    defersIndexes: options.store.servingBatchRowsMax === undefined,
     batchRowsMax: options.store.servingBatchRowsMax,
   };
   const body = readBody(request.raw, options.bodyStallMs);

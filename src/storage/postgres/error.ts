@@ -87,3 +87,9 @@ export function isRolledBack(error: unknown): boolean {
 }
 
 const endsConnection = (severity: string): boolean => severity === 'FATAL' || severity === 'PANIC';
+
+/** Whether a lock was not free in time. */
+export function isBusy(error: unknown): boolean {
+  const translated = toStorageError(error);
+  return translated instanceof StorageError && translated.code === 'BUSY';
+}

@@ -1,18 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { StorageError } from '../error.ts';
-import {
-  type AppliedMigration,
-  listMigrations,
-  pendingMigrations,
-  recordMigration,
-  selectMigrations,
-  toAppliedMigration,
-} from '../migrations.ts';
+import { listMigrations, pendingMigrations, recordMigration } from '../migrations.ts';
 import type { MigrationResult } from '../store.ts';
 import { hasCitus, missingOnWorkers, requireCoordinator } from './citus.ts';
-import { toStorageError } from './error.ts';
+import { isBusy } from './error.ts';
 import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants, sessionRole } from './role.ts';
+import { appliedMigrations, missingIndexes } from './schema.ts';
 import { noTimeLimit } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -74,11 +68,6 @@ async function requireOwner(client: pg.ClientBase, cause: unknown): Promise<Stor
   );
 }
 
-function isBusy(error: unknown): boolean {
-  const translated = toStorageError(error);
-  return translated instanceof StorageError && translated.code === 'BUSY';
-}
-
 /**
  * Runs in a separate transaction: Citus refuses to create a role after statements on several
  * shards.
@@ -96,6 +85,8 @@ async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise
   const pending = pendingMigrations(known, await appliedMigrations(client));
   const isChange = pending.length > 0 && pending.length < known.length;
   if (isChange && !distributed) await client.query(lockWriters);
+  // a migration may drop an index that an interrupted load has left out
+  if (isChange) for (const { sql } of await missingIndexes(client)) await client.query(sql);
   for (const migration of pending) {
     for (const statement of migration.statements) await client.query(statement);
     const [sql, values] = recordMigration(migration);
@@ -103,14 +94,6 @@ async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise
   }
   if (await bypassesRowSecurity(client)) await grantToTenantRole(client);
   return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
-}
-
-/** The migrations that the database has applied; none if it was never migrated. */
-export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {
-  const table = await client.query("select to_regclass('schema_migration') is not null as found");
-  if (table.rows[0]?.found !== true) return [];
-  const { rows } = await client.query(selectMigrations);
-  return rows.map(toAppliedMigration);
 }
 
 /** The advisory lock of migrations; nothing else in the database uses this number. */

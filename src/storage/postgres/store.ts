@@ -4,9 +4,11 @@ import { countChanges } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
+import { requireIndexes } from '../record-indexes.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import {
   checkThat,
+  type DeferredIndexes,
   type DirectorySql,
   type DirectoryStatement,
   type ImportLock,
@@ -37,11 +39,13 @@ import { createFactsReader } from './database-facts.ts';
 import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
+import { buildOnPostgres, deferOnPostgres } from './indexes.ts';
 import { PostgresListener } from './listener.ts';
 import { type Changed, loadRows, type RunStatement } from './load.ts';
-import { appliedMigrations, migratePostgres } from './migrate.ts';
+import { migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
+import { appliedMigrations, missingIndexes } from './schema.ts';
 import { beginReading, limitTime, noTimeLimit, tenantOpening, tenantSettings } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { createStatementNames } from './statement-names.ts';
@@ -315,13 +319,25 @@ class PostgresStore implements Store {
     return this.#shared.connections.useUnbounded(migratePostgres);
   }
 
+  deferIndexes(): Promise<DeferredIndexes | undefined> {
+    return deferOnPostgres(this.#shared.url, (work) => this.#shared.connections.useUnbounded(work));
+  }
+
+  buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void> {
+    return buildOnPostgres((work) => this.#shared.connections.useUnbounded(work), onStart);
+  }
+
   async checkReady(): Promise<void> {
     requireMigrated('postgres', await this.#use(appliedMigrations, { reads: true }), 'the database');
   }
 
   async examine(): Promise<readonly StoreCheck[]> {
     const others = await this.#use(examinePostgres, { reads: true });
-    return [await checkThat('schema', 'This version can work with the schema', () => this.checkReady()), ...others];
+    const schema = await checkThat('schema', 'This version can work with the schema', async () => {
+      await this.checkReady();
+      requireIndexes(await this.#use(missingIndexes, { reads: true }));
+    });
+    return [schema, ...others];
   }
 
   async readSize(): Promise<readonly StorePart[]> {

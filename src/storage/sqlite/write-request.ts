@@ -25,6 +25,12 @@ export type WriteRequest =
       /** How long to wait for another process's write, in milliseconds. */
       readonly waitMs: number;
     })
+  | {
+      /** A statement that changes the schema, in one transaction. */
+      readonly kind: 'define';
+      readonly sql: string;
+      readonly waitMs: number;
+    }
   | { readonly kind: 'checkpoint' };
 
 /** The next pause before retrying to take a lock that another process holds, in milliseconds. */

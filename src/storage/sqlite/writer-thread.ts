@@ -38,7 +38,7 @@ serveRequests<WriteRequest>((request) => {
   const deadline = performance.now() + request.waitMs;
   for (let waitMs = 1; !connection.beginWriting(deadline); waitMs = nextWaitMs(waitMs))
     Atomics.wait(sleeping, 0, 0, waitMs);
-  return connection.commitAfter(() => change(request));
+  return connection.commitAfter(() => (request.kind === 'define' ? connection.run(request.sql) : change(request)));
 });
 
 function change(request: TenantChange): LoadCounts | number | undefined {
