@@ -13,7 +13,7 @@ import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { type RowFault, shownMax, shownValue } from './source-row.ts';
 
 /** A row that can be loaded, or all its faults. */
-type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
+export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
 const validator = Compile(Subscription);
 const dateNames = Object.values(dateFields);
@@ -134,7 +134,7 @@ function toRow(
 }
 
 /** The JSON of a record, with its fields in the order of the contract. */
-function writeRecord(subscription: Subscription): string {
+export function writeRecord(subscription: Subscription): string {
   const { id, status, activationDate, expirationDate, createdDate, product, iccid, device_id, auto_renew } =
     subscription;
   const { id: productId, name, period, period_unit, plan_id } = product;

@@ -1,11 +1,16 @@
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
+import { readStoredRecords, type StoredRecords } from '../storage/tables/stored-record.ts';
+import { Batch } from './batch.ts';
 import { createIndexDeferral, noDeferral } from './defer-indexes.ts';
 import { withImportLock } from './import-lock.ts';
-import { batchRows, createBatchLoader, type LoadTarget, readBatches } from './load-batches.ts';
+import { type BatchLoader, createBatchLoader, type LoadTarget, retryBusy } from './load-batches.ts';
 import { decompressed, type RejectedRow, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
+import { batchRows, readWindows } from './read-windows.ts';
 import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
+import type { SourceRow } from './source-row.ts';
+import { idOf } from './stored-row.ts';
 
 /**
  * The result of an import. `read` counts rows; in a dry run nothing is inserted, updated or
@@ -85,27 +90,32 @@ async function loadRecords(
     await reportResume();
     await options.onRejected(row);
   };
-  const rows = readValidRows(digest.follow(decompressed(source, options)), {
-    ...options,
-    onRejected,
-    tally,
-    resumption,
+  const reading = { ...options, onRejected, tally };
+  const windows = readWindows(digest.follow(decompressed(source, options)), {
+    ...{ format, tally, resumption, rowsMax: options.batchRowsMax },
     onRow: (bytes) => digest.markRowEnd(bytes),
   });
   const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
   const deferral =
     options.defersIndexes === true ? createIndexDeferral(target.store, options.resume === true) : noDeferral;
   let begun: Promise<void> | undefined;
+  let batch = new Batch();
   try {
-    for await (const { batch, end } of readBatches(rows, options.batchRowsMax)) {
-      begun ??= deferral.begin(end !== undefined);
+    for await (const { rows, batchEnd } of windows) {
+      await batch.add(rows, await readStored(target, loader, rows), reading);
+      if (batchEnd === undefined) continue;
+      begun ??= deferral.begin(batchEnd !== 'finished');
       await begun;
-      if (end === undefined) {
+      if (batchEnd === 'finished') {
         resumption.requireReached(tally.read);
         await reportResume();
       }
-      const point = end && { ...end, format, sha256: digest.at(end.bytes) ?? '' };
-      await loader.load(batch, (counts) => (point === undefined ? 'finished' : { ...point, ...counts }));
+      const point = batchEnd !== 'finished' && {
+        ...{ ...batchEnd, rejected: tally.rejected, format },
+        sha256: digest.at(batchEnd.bytes) ?? '',
+      };
+      await loader.load(batch, (counts) => (point ? { ...point, ...counts } : 'finished'));
+      batch = new Batch();
       onProgress?.(tally.read);
     }
   } finally {
@@ -115,6 +125,21 @@ async function loadRecords(
       .finally(deferral.end);
   }
   return summaryOf(tally, loader.counts);
+}
+
+/**
+ * The stored records of rows, as the previous batch left them, to compare the rows with; `undefined`
+ * if most rows are expected to be new.
+ */
+async function readStored(
+  { store, tenant }: LoadTarget,
+  loader: BatchLoader,
+  rows: readonly SourceRow[],
+): Promise<StoredRecords | undefined> {
+  if (!loader.expectsNew) await loader.settle();
+  if (loader.expectsNew || rows.length === 0) return undefined;
+  const ids = rows.map(idOf).filter((id) => id !== undefined);
+  return retryBusy(() => readStoredRecords(store, tenant, ids));
 }
 
 export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };

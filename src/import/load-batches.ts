@@ -1,50 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
 import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../storage/store.ts';
-import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { inSpan } from '../tracing/span.ts';
+import type { Batch } from './batch.ts';
 import { requireHeld } from './import-lock.ts';
-import type { ValidRow } from './read-valid-rows.ts';
-
-/** Rows of the first transaction. */
-export const batchRows = 1_000;
-/**
- * Rows of each later transaction: enough to share its cost, few enough that another writer waits
- * only a tenth of a second or two.
- */
-const batchRowsMax = 3_000;
-
-/**
- * The number of the last row of the batch that begins after row `read`. It depends only on the row
- * number, so a resumed import forms the same batches, and gets the same counts, as one that was
- * never stopped.
- */
-function batchEnd(read: number, rowsMax = batchRowsMax): number {
-  const first = Math.min(batchRows, rowsMax);
-  return read < first ? first : first + (Math.floor((read - first) / rowsMax) + 1) * rowsMax;
-}
-
-/** The rows of one transaction; of rows with one id only the last. */
-interface Batch {
-  readonly batch: readonly SubscriptionRow[];
-  /** How far the source is done after the batch; `undefined` for the last one. */
-  readonly end: ValidRow['before'] | undefined;
-}
-
-/** Groups rows into batches of up to `rowsMax` rows of the source, and a last one, maybe empty. */
-export async function* readBatches(rows: AsyncIterable<ValidRow>, rowsMax?: number): AsyncGenerator<Batch> {
-  let batch = new Map<string, SubscriptionRow>();
-  let end = batchEnd(0, rowsMax);
-  for await (const { row, before } of rows) {
-    if (before.read >= end) {
-      yield { batch: [...batch.values()], end: before };
-      batch = new Map();
-      end = batchEnd(before.read, rowsMax);
-    }
-    batch.set(row.id, row);
-  }
-  yield { batch: [...batch.values()], end: undefined };
-}
 
 /**
  * Maximum attempts at a batch that cannot get its locks; each waits up to the store's own limit.
@@ -56,15 +15,20 @@ const pauseMs = 200;
 /** Returns the resume point after a batch; `counts` are those of the batches before it. */
 type ResumePointAfter = (counts: LoadCounts) => ResumePoint | 'finished';
 
+/** What the loader needs of a `Batch`. */
+type BatchRows = Pick<Batch, 'changedRows' | 'comparison' | 'allRows'>;
+
 /** Loads rows in batches, each durable once `counts` includes it. */
-interface BatchLoader {
+export interface BatchLoader {
   /** Counts of the rows in finished batches. */
   readonly counts: LoadCounts;
+  /** Whether most rows of the last finished batch were new: then comparing first costs more. */
+  readonly expectsNew: boolean;
   /**
    * Waits for the previous batch, starts loading this one and resolves without waiting for it, so
    * that the caller can read the following batch meanwhile.
    */
-  load(rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void>;
+  load(batch: BatchRows, pointAfter: ResumePointAfter): Promise<void>;
   /** Resolves when the last batch has finished. */
   settle(): Promise<void>;
 }
@@ -80,20 +44,29 @@ export interface LoadTarget {
 export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: LoadCounts): BatchLoader {
   const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
   let pendingBatch: Promise<void> = Promise.resolve();
-  const loadOne = async (rows: readonly SubscriptionRow[], pointAfter: ResumePointAfter): Promise<void> => {
+  let expectsNew = false;
+  const loadOne = async (batch: BatchRows, pointAfter: ResumePointAfter): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
+    const point = pointAfter(counts);
+    const { changedRows, comparison } = batch;
     const loaded = await inSpan(
       'load batch',
-      () => retryBusy(() => store.loadSubscriptions(tenant, rows, pointAfter(counts))),
-      () => ({ 'subreport.rows': rows.length }),
+      async () =>
+        (comparison && (await retryBusy(() => store.loadChanged(tenant, changedRows, comparison, point)))) ??
+        (await retryBusy(() => store.loadSubscriptions(tenant, batch.allRows(), point))),
+      () => ({ 'subreport.rows': changedRows.length }),
     );
+    expectsNew = loaded.inserted > loaded.updated + loaded.unchanged;
     Object.assign(counts, sum(counts, loaded));
   };
   return {
     counts,
-    async load(rows, pointAfter) {
+    get expectsNew() {
+      return expectsNew;
+    },
+    async load(batch, pointAfter) {
       await pendingBatch;
-      pendingBatch = loadOne(rows, pointAfter);
+      pendingBatch = loadOne(batch, pointAfter);
       pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
     },
     settle: () => pendingBatch,
@@ -104,7 +77,7 @@ export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: Lo
  * Retries a transaction that lost a deadlock or timed out waiting for a lock, for example of a
  * shard that is being moved, or of a migration.
  */
-async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
+export async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await load();

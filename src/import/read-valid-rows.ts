@@ -1,13 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
 import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
-import { checkRow } from './check-row.ts';
+import { type CheckedRow, checkRow } from './check-row.ts';
 import { decompress } from './decompress.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
-import type { Resumption } from './resume-import.ts';
 import type { RowFault, SourceRow } from './source-row.ts';
+import { createTurns } from './turns.ts';
 
 /** The formats that can be imported. */
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -24,12 +23,6 @@ export interface RejectedRow {
 /** Sources that decompress to more are rejected as a mistake. */
 export const decompressedGibMax = 64;
 const gib = 2 ** 30;
-/**
- * Longest time in milliseconds that rows are processed without yielding to the event loop, because
- * a service that imports must also serve other requests.
- */
-const turnMsMax = 10;
-
 export interface SourceOptions {
   readonly format: ImportFormat;
   /** Maximum bytes that a compressed source may decompress to. */
@@ -55,51 +48,37 @@ export interface Tally {
   rejected: number;
 }
 
-/** A row that can be loaded. */
-export interface ValidRow {
-  readonly row: SubscriptionRow;
-  /** The progress before this row. */
-  readonly before: { readonly read: number; readonly rejected: number; readonly bytes: number };
-}
-
 /** How to read the rows of a source. */
-interface RowReading extends SourceOptions {
+export interface RowReading extends SourceOptions {
   /** Counts all rows while they are read. */
   readonly tally: Tally;
-  /** Skips the rows that a resumed import has passed already. */
-  readonly resumption?: Resumption;
-  /** Called after each checked row with the bytes of the source before it. */
-  readonly onRow?: (bytesBefore: number) => void;
 }
 
 /** Reads the valid rows of a source, and reports the rejected ones. */
 export async function* readValidRows(
   source: AsyncIterable<Buffer>,
-  { format, onRejected, rejectedMax = Number.POSITIVE_INFINITY, tally, resumption, onRow }: RowReading,
-): AsyncGenerator<ValidRow> {
-  let before = { read: 0, rejected: 0, bytes: 0 };
-  let turnBegan = performance.now();
-  for await (const sourceRow of readRows(source, format, resumption?.rows ?? 0)) {
-    tally.read += 1;
-    if (resumption?.isPast(tally.read, sourceRow.end) !== true) {
-      const checked = checkSourceRow(sourceRow);
-      if ('row' in checked) {
-        yield { row: checked.row, before };
-      } else {
-        tally.rejected += 1;
-        await onRejected({ line: sourceRow.line, errors: checked.faults, raw: sourceRow.raw });
-        if (tally.rejected > rejectedMax) throw tooManyRejected(sourceRow.line, rejectedMax);
-      }
-      onRow?.(before.bytes);
-    }
-    before = { read: tally.read, rejected: tally.rejected, bytes: sourceRow.end };
-    if (performance.now() - turnBegan > turnMsMax) {
-      // without it, the rows of one chunk would follow each other without yielding to the event
-      // loop
-      await setImmediate();
-      turnBegan = performance.now();
-    }
+  reading: RowReading,
+): AsyncGenerator<SubscriptionRow> {
+  const endTurn = createTurns();
+  for await (const sourceRow of readRows(source, reading.format)) {
+    reading.tally.read += 1;
+    const checked = checkSourceRow(sourceRow);
+    if ('row' in checked) yield checked.row;
+    else await rejectRow(sourceRow, checked.faults, reading);
+    const turn = endTurn();
+    if (turn !== undefined) await turn;
   }
+}
+
+/** Counts and reports a rejected row. */
+export async function rejectRow(
+  { line, raw }: SourceRow,
+  errors: readonly RowFault[],
+  { tally, onRejected, rejectedMax = Number.POSITIVE_INFINITY }: Omit<RowReading, 'format'>,
+): Promise<void> {
+  tally.rejected += 1;
+  await onRejected({ line, errors, raw });
+  if (tally.rejected > rejectedMax) throw tooManyRejected(line, rejectedMax);
 }
 
 const tooManyRejected = (line: number, max: number): ImportError =>
@@ -114,10 +93,11 @@ export const decompressed = (
   { decompressedBytesMax = decompressedGibMax * gib }: SourceOptions,
 ) => decompress(source, decompressedBytesMax);
 
-function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, skip: number): AsyncGenerator<SourceRow> {
+/** The rows of a source; the values of the first `skip` rows of NDJSON are not needed. */
+export function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, skip = 0): AsyncGenerator<SourceRow> {
   return format === 'csv' ? readCsv(source) : readNdjson(source, skip);
 }
 
-function checkSourceRow({ content }: SourceRow) {
+export function checkSourceRow({ content }: SourceRow): CheckedRow {
   return 'faults' in content ? content : checkRow(content.value);
 }

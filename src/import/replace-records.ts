@@ -4,8 +4,8 @@ import { inSpan } from '../tracing/span.ts';
 import { ImportError } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
-import { batchRows } from './load-batches.ts';
 import { decompressed, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
+import { batchRows } from './read-windows.ts';
 
 interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */
@@ -77,7 +77,7 @@ async function addRows(
     options.onProgress?.(tally.read);
   };
   try {
-    for await (const { row } of readValidRows(decompressed(source, options), { ...options, tally })) {
+    for await (const row of readValidRows(decompressed(source, options), { ...options, tally })) {
       // the replacement is refused anyway; read on only to report all faults
       if (tally.rejected > 0) continue;
       batch.set(row.id, row);

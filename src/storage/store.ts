@@ -86,6 +86,14 @@ export interface LoadCounts {
   readonly unchanged: number;
 }
 
+/** A comparison of rows with the stored records. */
+export interface Comparison {
+  /** The tenant's revision when its records were read. */
+  readonly revision: number;
+  /** How many rows are stored as they are. */
+  readonly unchanged: number;
+}
+
 /**
  * Where an unfinished import can be resumed; committed in one transaction with the rows before it.
  */
@@ -210,6 +218,16 @@ export interface Store {
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts>;
+  /**
+   * The same for rows of which the others were compared with the stored records before: resolves
+   * to `undefined`, and changes nothing, if the records have changed since then.
+   */
+  loadChanged(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    comparison: Comparison,
+    resumePoint?: ResumePoint | 'finished',
+  ): Promise<LoadCounts | undefined>;
   /**
    * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
    * must close the replacement.

@@ -24,10 +24,8 @@ test('an import repeats a batch that lost a deadlock, and has every row once (C1
 
     await other.query("begin; select 1 from subscription where id = 'a' for update");
     const loader = createBatchLoader({ store: opened.store, tenant, lock }, { inserted: 0, updated: 0, unchanged: 0 });
-    await loader.load(
-      [subscriptionRow({ id: 'a', record: 'changed' }), subscriptionRow({ id: 'b' })],
-      () => 'finished',
-    );
+    const rows = [subscriptionRow({ id: 'a', record: 'changed' }), subscriptionRow({ id: 'b' })];
+    await loader.load({ changedRows: rows, comparison: undefined, allRows: () => rows }, () => 'finished');
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await eventually(async () => expect((await other.query(waiting)).rows).not.toEqual([]));
     // the import holds this row, so one of the two transactions must be aborted

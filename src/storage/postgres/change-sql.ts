@@ -43,14 +43,6 @@ export const upsertRows = `with old as materialized (
   union all
   select 'changed', id, null, null, null from changed`;
 
-/** Returns the numbers of the rows that are stored as they are, from 1, separated by commas. */
-export const selectSameRows = `select string_agg(cast(k.n as text), ',') as same
-  from unnest($2::text[], string_to_array($3::text, chr(31)), $4::text[]) with ordinality as k (id, record, email, n)
-  cross join lateral (
-    select * from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
-  ) as s
-  where s.record = k.record and s.email is not distinct from k.email`;
-
 export const deleteRows = `with removed as (
     delete from subscription where tenant_id = $1 and id = any($3::text[]) returning ${countedColumns}
   ), buried as (
@@ -67,13 +59,6 @@ export const removeTombstones = `delete from subscription_tombstone as t using u
  * once.
  */
 export const announceChange = `select pg_notify('${changeChannel}', '')`;
-
-/** The columns that `selectSameRows` reads. */
-export const comparedArrays = (rows: readonly SubscriptionRow[]): unknown[] => [
-  rows.map(({ id }) => id),
-  joinedRecords(rows),
-  rows.map(({ email }) => email),
-];
 
 /**
  * As one string, because an array would escape the many quotes; JSON text never contains this

@@ -7,6 +7,7 @@ import { requireMigrated } from '../migrations.ts';
 import { requireIndexes } from '../record-indexes.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import {
+  type Comparison,
   checkThat,
   type DeferredIndexes,
   type DirectorySql,
@@ -173,6 +174,19 @@ class PostgresStore implements Store {
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
     return this.#changeTenant(tenant, (run, revision) => loadRows(run, { tenant, revision, rows, resumePoint }));
+  }
+
+  loadChanged(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    comparison: Comparison,
+    resumePoint?: ResumePoint | 'finished',
+  ): Promise<LoadCounts | undefined> {
+    return this.#changeTenant<LoadCounts | undefined>(tenant, async (run, revision) =>
+      comparison.revision === revision - 1
+        ? loadRows(run, { tenant, revision, rows, resumePoint, comparison })
+        : { changes: [], result: undefined },
+    );
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {

@@ -12,6 +12,7 @@ import {
 } from '../migrations.ts';
 import { requireIndexes } from '../record-indexes.ts';
 import {
+  type Comparison,
   checkThat,
   type DeferredIndexes,
   type DirectorySql,
@@ -142,7 +143,16 @@ class SqliteStore implements Store {
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
-    return this.#change({ kind: 'load', tenant, rows, resumePoint });
+    return this.#change({ kind: 'load', tenant, rows, resumePoint, comparison: undefined });
+  }
+
+  loadChanged(
+    tenant: TenantId,
+    rows: readonly SubscriptionRow[],
+    comparison: Comparison,
+    resumePoint?: ResumePoint | 'finished',
+  ): Promise<LoadCounts | undefined> {
+    return this.#change({ kind: 'load', tenant, rows, resumePoint, comparison });
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {

@@ -1,4 +1,4 @@
-import type { ResumePoint, TenantId } from '../store.ts';
+import type { Comparison, ResumePoint, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
 /** The start data of the writer thread. */
@@ -13,6 +13,7 @@ export type TenantChange =
       readonly tenant: TenantId;
       readonly rows: readonly SubscriptionRow[];
       readonly resumePoint: ResumePoint | 'finished' | undefined;
+      readonly comparison: Comparison | undefined;
     }
   | { readonly kind: 'delete'; readonly tenant: TenantId; readonly ids: readonly string[] }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }

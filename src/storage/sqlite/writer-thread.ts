@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
 import { type CountedRow, countedColumns, toCountedRow } from '../counts/span.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
+import type { LoadCounts, TenantId } from '../store.ts';
 import {
   rowColumns,
   rowValues,
@@ -44,7 +44,7 @@ serveRequests<WriteRequest>((request) => {
 function change(request: TenantChange): LoadCounts | number | undefined {
   switch (request.kind) {
     case 'load':
-      return loadRows(request.tenant, request.rows, request.resumePoint);
+      return loadRows(request);
     case 'delete':
       return deleteRows(request.tenant, request.ids);
     case 'erase':
@@ -57,12 +57,11 @@ function change(request: TenantChange): LoadCounts | number | undefined {
   }
 }
 
-function loadRows(
-  tenant: TenantId,
-  rows: readonly SubscriptionRow[],
-  resumePoint: ResumePoint | 'finished' | undefined,
-): LoadCounts {
+type Load = TenantChange & { readonly kind: 'load' };
+
+function loadRows({ tenant, rows, resumePoint, comparison }: Load): LoadCounts | undefined {
   const revision = nextRevision(tenant);
+  if (comparison !== undefined && comparison.revision !== revision - 1) return undefined;
   const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
   const changes = loadRowsInOrder(tenant, rows, revision);
   // a row that already existed has no tombstone
@@ -70,7 +69,7 @@ function loadRows(
   if (anyTombstone !== undefined)
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
   recordChanges(tenant, changes, revision);
-  const counts = countLoaded(rows.length, changes);
+  const counts = countLoaded(rows.length + (comparison?.unchanged ?? 0), changes);
   if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
   return counts;
 }

@@ -1,0 +1,80 @@
+import { StorageError } from '../storage/error.ts';
+import type { Comparison } from '../storage/store.ts';
+import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import type { StoredRecord, StoredRecords } from '../storage/tables/stored-record.ts';
+import { checkRow } from './check-row.ts';
+import { checkSourceRow, type RowReading, rejectRow } from './read-valid-rows.ts';
+import type { SourceRow } from './source-row.ts';
+import { idOf, isStoredRow } from './stored-row.ts';
+import { createTurns } from './turns.ts';
+
+/** The valid rows of one transaction; of rows with one id only the last. */
+export class Batch {
+  readonly #changed = new Map<string, SubscriptionRow>();
+  /** By id, the rows that are stored as they are, made on request. */
+  readonly #same = new Map<string, () => SubscriptionRow>();
+  #revision: number | undefined;
+
+  /**
+   * Adds valid rows and reports the rejected ones. A row that equals one of the stored records is
+   * not checked: it was valid when it was stored.
+   */
+  async add(rows: readonly SourceRow[], stored: StoredRecords | undefined, reading: RowReading): Promise<void> {
+    this.#revision ??= stored?.revision;
+    const endTurn = createTurns();
+    for (const row of rows) {
+      reading.tally.read += 1;
+      if (!this.#addIfStored(row, stored?.records)) {
+        const checked = checkSourceRow(row);
+        if ('row' in checked) this.#put(checked.row, stored?.records.get(checked.row.id));
+        else await rejectRow(row, checked.faults, reading);
+      }
+      const turn = endTurn();
+      if (turn !== undefined) await turn;
+    }
+  }
+
+  /** The rows that are not known to be stored. */
+  get changedRows(): readonly SubscriptionRow[] {
+    return [...this.#changed.values()];
+  }
+
+  /** The comparison with the stored records, if there was one. */
+  get comparison(): Comparison | undefined {
+    return this.#revision === undefined ? undefined : { revision: this.#revision, unchanged: this.#same.size };
+  }
+
+  /** All rows, if the comparison no longer holds. */
+  allRows(): readonly SubscriptionRow[] {
+    return [...this.changedRows, ...Array.from(this.#same.values(), (toRow) => toRow())];
+  }
+
+  #addIfStored(row: SourceRow, records: StoredRecords['records'] | undefined): boolean {
+    const id = records && idOf(row);
+    const stored = id === undefined ? undefined : records?.get(id);
+    if (id === undefined || stored === undefined || !('value' in row.content)) return false;
+    const { value } = row.content;
+    if (!isStoredRow(value, stored)) return false;
+    this.#changed.delete(id);
+    this.#same.set(id, () => validRow(value));
+    return true;
+  }
+
+  #put(row: SubscriptionRow, stored: StoredRecord | undefined): void {
+    const isSame = stored?.record === row.record && stored.email === row.email;
+    this.#changed.delete(row.id);
+    this.#same.delete(row.id);
+    if (isSame) this.#same.set(row.id, () => row);
+    else this.#changed.set(row.id, row);
+  }
+}
+
+/** Checks a row that was stored, until somebody changed the records. */
+function validRow(value: unknown): SubscriptionRow {
+  const checked = checkRow(value);
+  if ('row' in checked) return checked.row;
+  throw new StorageError(
+    'BUSY',
+    'Cannot load the rows: the records must not change while an older form of them is imported; run the import again with --resume',
+  );
+}

@@ -1,0 +1,90 @@
+import { type ImportFormat, readRows, type Tally } from './read-valid-rows.ts';
+import type { Resumption } from './resume-import.ts';
+import type { SourceRow } from './source-row.ts';
+import { createTurns } from './turns.ts';
+
+/** Rows of the first transaction. */
+export const batchRows = 1_000;
+/**
+ * Rows of each later transaction: enough to share its cost, few enough that another writer waits
+ * only a tenth of a second or two.
+ */
+const batchRowsMax = 3_000;
+/**
+ * Maximum bytes of a window, plus one row, because a row may have 1 MiB. The rows of a batch of
+ * typical records fit in one.
+ */
+const windowBytesMax = 4 * 1_048_576;
+
+/** Consecutive rows of a source that have not been checked, all of one batch. */
+export interface Window {
+  readonly rows: readonly SourceRow[];
+  /** If the batch ends with them: how far the source is read, or `finished` after all of it. */
+  readonly batchEnd: { readonly read: number; readonly bytes: number } | 'finished' | undefined;
+}
+
+interface WindowReading {
+  readonly format: ImportFormat;
+  /** Counts the rows that a resumed import has passed; the caller counts the others. */
+  readonly tally: Tally;
+  readonly resumption: Resumption;
+  /** Called after each row with the bytes of the source before it. */
+  readonly onRow: (bytesBefore: number) => void;
+  /** Maximum rows of a batch. */
+  readonly rowsMax: number | undefined;
+}
+
+/**
+ * The number of the last row of the batch that begins after row `read`. It depends only on the row
+ * number, so a resumed import forms the same batches, and gets the same counts, as one that was
+ * never stopped.
+ */
+function batchEndAfter(read: number, rowsMax = batchRowsMax): number {
+  const first = Math.min(batchRows, rowsMax);
+  return read < first ? first : first + (Math.floor((read - first) / rowsMax) + 1) * rowsMax;
+}
+
+/**
+ * Reads the rows of a source in windows, without those that a resumed import has passed already.
+ * The last window may be empty. If reading fails, the rows before the failure come first.
+ */
+export async function* readWindows(
+  source: AsyncIterable<Buffer>,
+  { format, tally, resumption, onRow, rowsMax }: WindowReading,
+): AsyncGenerator<Window> {
+  const endTurn = createTurns();
+  let [read, bytes] = [0, 0];
+  let end = batchEndAfter(0, rowsMax);
+  let rows: SourceRow[] = [];
+  let windowBytes = 0;
+  const finish = (batchEnd: Window['batchEnd']): Window => {
+    const window = { rows, batchEnd };
+    rows = [];
+    windowBytes = 0;
+    return window;
+  };
+  try {
+    for await (const row of readRows(source, format, resumption.rows)) {
+      const isPast = resumption.isPast(read + 1, row.end);
+      if (isPast) end = batchEndAfter(read + 1, rowsMax);
+      else {
+        if (read >= end) {
+          yield finish({ read, bytes });
+          end = batchEndAfter(read, rowsMax);
+        } else if (windowBytes > windowBytesMax) yield finish(undefined);
+        rows.push(row);
+        windowBytes += row.end - bytes;
+        onRow(bytes);
+      }
+      read += 1;
+      bytes = row.end;
+      if (isPast) tally.read = read;
+      const turn = endTurn();
+      if (turn !== undefined) await turn;
+    }
+  } catch (error) {
+    yield finish(undefined);
+    throw error;
+  }
+  yield finish('finished');
+}
