@@ -5,7 +5,7 @@ import type { StoredRecord, StoredRecords } from '../storage/tables/stored-recor
 import { checkRow } from './check-row.ts';
 import { checkSourceRow, type RowReading, rejectRow } from './read-valid-rows.ts';
 import type { SourceRow } from './source-row.ts';
-import { idOf, isStoredRow } from './stored-row.ts';
+import { idOf, isStoredText } from './stored-row.ts';
 import { createTurns } from './turns.ts';
 
 /** The valid rows of one transaction; of rows with one id only the last. */
@@ -24,7 +24,8 @@ export class Batch {
     const endTurn = createTurns();
     for (const row of rows) {
       reading.tally.read += 1;
-      if (!this.#addIfStored(row, stored?.records)) {
+      const id = stored && idOf(row);
+      if (!this.#addIfStored(row, id, id === undefined ? undefined : stored?.records.get(id))) {
         const checked = checkSourceRow(row);
         if ('row' in checked) this.#put(checked.row, stored?.records.get(checked.row.id));
         else await rejectRow(row, checked.faults, reading);
@@ -49,14 +50,10 @@ export class Batch {
     return [...this.changedRows, ...Array.from(this.#same.values(), (toRow) => toRow())];
   }
 
-  #addIfStored(row: SourceRow, records: StoredRecords['records'] | undefined): boolean {
-    const id = records && idOf(row);
-    const stored = id === undefined ? undefined : records?.get(id);
-    if (id === undefined || stored === undefined || !('value' in row.content)) return false;
-    const { value } = row.content;
-    if (!isStoredRow(value, stored)) return false;
+  #addIfStored({ raw }: SourceRow, id: string | undefined, stored: StoredRecord | undefined): boolean {
+    if (id === undefined || stored === undefined || !isStoredText(raw, stored)) return false;
     this.#changed.delete(id);
-    this.#same.set(id, () => validRow(value));
+    this.#same.set(id, () => validRow(raw));
     return true;
   }
 
@@ -70,8 +67,8 @@ export class Batch {
 }
 
 /** Checks a row that was stored, until somebody changed the records. */
-function validRow(value: unknown): SubscriptionRow {
-  const checked = checkRow(value);
+function validRow(raw: string): SubscriptionRow {
+  const checked = checkRow(JSON.parse(raw));
   if ('row' in checked) return checked.row;
   throw new StorageError(
     'BUSY',

@@ -134,7 +134,7 @@ function toRow(
 }
 
 /** The JSON of a record, with its fields in the order of the contract. */
-export function writeRecord(subscription: Subscription): string {
+function writeRecord(subscription: Subscription): string {
   const { id, status, activationDate, expirationDate, createdDate, product, iccid, device_id, auto_renew } =
     subscription;
   const { id: productId, name, period, period_unit, plan_id } = product;

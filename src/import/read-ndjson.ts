@@ -22,11 +22,11 @@ export async function* readNdjson(source: AsyncIterable<Buffer>, skip = 0): Asyn
       rows = 0;
       continue;
     }
-    const row = readLine(number, bytes, skipped < skip);
+    const row = readLine({ line: number, end }, bytes, skipped < skip);
     if (row === undefined) continue;
     rows += 1;
     skipped += 1;
-    yield { ...row, end };
+    yield row;
   }
 }
 
@@ -118,32 +118,58 @@ const mayBeSummary = (bytes: Buffer): boolean =>
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-function readLine(line: number, bytes: Buffer, skip: boolean): Omit<SourceRow, 'end'> | undefined {
-  const fault = (raw: string, rule: string): Omit<SourceRow, 'end'> => {
-    const faults: RowFault[] = [{ field: '', value: null, rule }];
-    return { line, raw, content: { faults } };
-  };
+function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undefined {
   if (bytes.length > rowBytesMax) {
-    return fault(`${bytes.subarray(0, 80).toString('latin1')}…`, `at most ${rowBytesMax} bytes long`);
+    const raw = `${bytes.subarray(0, 80).toString('latin1')}…`;
+    return { ...place, raw, content: fault(`at most ${rowBytesMax} bytes long`) };
   }
   let text: string;
   try {
     text = decoder.decode(bytes).trim();
   } catch {
     // the decoder throws TypeError for bytes that are not UTF-8
-    return fault(bytes.toString('latin1'), 'UTF-8 text');
+    return { ...place, raw: bytes.toString('latin1'), content: fault('UTF-8 text') };
   }
   if (text === '') return undefined;
-  if (skip) return { line, raw: '', content: { value: undefined } };
-  if (text.startsWith('[') && line === 1) {
+  if (skip) return { ...place, raw: '', content: { value: undefined } };
+  if (text.startsWith('[') && place.line === 1) {
     throw new ImportError(
       'UNREADABLE',
       "Cannot import a JSON array: the source must be NDJSON, one JSON object per line; convert it with: jq -c '.[]' FILE",
     );
   }
-  try {
-    return { line, raw: text, content: { value: JSON.parse(text) } };
-  } catch (error) {
-    return fault(text, `a JSON object on one line (${(error as SyntaxError).message})`);
+  return new JsonRow(place, text);
+}
+
+type Place = Pick<SourceRow, 'line' | 'end'>;
+
+/** A row that is parsed when its content is first read. */
+class JsonRow implements SourceRow {
+  readonly line: number;
+  readonly end: number;
+  readonly raw: string;
+  #content: SourceRow['content'] | undefined;
+
+  constructor({ line, end }: Place, raw: string) {
+    this.line = line;
+    this.end = end;
+    this.raw = raw;
+  }
+
+  get content(): SourceRow['content'] {
+    this.#content ??= parse(this.raw);
+    return this.#content;
   }
 }
+
+function parse(text: string): SourceRow['content'] {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return fault(`a JSON object on one line (${(error as SyntaxError).message})`);
+  }
+}
+
+const fault = (rule: string): { readonly faults: readonly RowFault[] } => ({
+  faults: [{ field: '', value: null, rule }],
+});
