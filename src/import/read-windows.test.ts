@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { readWindows } from './read-windows.ts';
+import { createResumption } from './resume-import.ts';
+import { SourceDigest } from './source-digest.ts';
+
+/** Reads lines of NDJSON in batches of two rows; returns the rows and the end of each window. */
+async function read(lines: readonly string[]): Promise<unknown[]> {
+  const source = (async function* () {
+    yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
+    if (lines.at(-1) === 'break') throw new Error('the disk went away');
+  })();
+  const windows = readWindows(source, {
+    format: 'ndjson',
+    tally: { read: 0, rejected: 0 },
+    resumption: createResumption(undefined, 'ndjson', new SourceDigest()),
+    onRow: () => undefined,
+    rowsMax: 2,
+  });
+  const found: unknown[] = [];
+  try {
+    for await (const { rows, batchEnd } of windows) found.push([rows.map(({ line }) => line), batchEnd]);
+  } catch (error) {
+    found.push((error as Error).message);
+  }
+  return found;
+}
+
+describe('the windows of a source', () => {
+  test('end with their batches, and the last one with the source', async () => {
+    expect(await read(['1', '2', '3', '4', '5'])).toEqual([
+      [[1, 2], { read: 2, bytes: 4 }],
+      [[3, 4], { read: 4, bytes: 8 }],
+      [[5], 'finished'],
+    ]);
+    expect(await read(['1', '2'])).toEqual([[[1, 2], 'finished']]);
+    expect(await read([])).toEqual([[[], 'finished']]);
+  });
+
+  test('end within a batch after 4 MiB', async () => {
+    const large = 'x'.repeat(5 * 1_048_576);
+    expect(await read([large, '2', '3'])).toEqual([
+      [[1], undefined],
+      [[2], { read: 2, bytes: large.length + 3 }],
+      [[3], 'finished'],
+    ]);
+  });
+
+  test('contain the rows before a failure', async () => {
+    expect(await read(['1', '2', 'break'])).toEqual([
+      [[1, 2], { read: 2, bytes: 4 }],
+      [[3], undefined],
+      'the disk went away',
+    ]);
+  });
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { importRecords } from '../../src/import/import-records.ts';
+import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { checkCounts } from '../../src/storage/counts/check.ts';
+import type { Store, TenantId } from '../../src/storage/store.ts';
+import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { csvText } from '../support/csv-text.ts';
+import { engines, type TestStore } from '../support/engines.ts';
+
+const rows = [...syntheticRows({ count: 3, seed: 8, until: 1_767_225_600 })];
+const [first, second, third] = rows as [SyntheticRow, SyntheticRow, SyntheticRow];
+const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+const reversed = (value: object): object => Object.fromEntries(Object.entries(value).reverse());
+
+describe.each(engines)('an import of rows that $engine may have', ({ openTestStore }) => {
+  let opened: TestStore;
+  let store: Store;
+  let tenant: TenantId;
+  let tenants = 0;
+  const revision = async () => (await findTenant(store, tenant))?.revision;
+  const load = async (text: string, into = store, format: 'ndjson' | 'csv' = 'ndjson') => {
+    const source = (async function* () {
+      yield Buffer.from(text);
+    })();
+    return importRecords(into, tenant, source, { format, dryRun: false, onRejected: () => undefined });
+  };
+  const stored = () =>
+    store.readTenant(tenant, async (reader) => ({
+      records: (await reader.all('select record, email from subscription where tenant_id = $1 order by id')).map(
+        ({ record, email }) => ({ ...JSON.parse(String(record)), email }),
+      ),
+      problems: (await checkCounts(reader)).problems,
+    }));
+  const whole = (values: readonly SyntheticRow[]) => ({
+    records: values.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    problems: [],
+  });
+  /** Fills a new tenant with the rows. */
+  const begin = async (): Promise<void> => {
+    tenants += 1;
+    await insertTenant(store, `tenant-${tenants}`, 1);
+    tenant = (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
+    await load(ndjson(rows));
+  };
+  /** The store, except that the first load of changed rows waits for other work. */
+  const loadingAfter = (work: () => Promise<unknown>): Store => {
+    let waiting: Promise<unknown> | undefined;
+    const loadChanged: Store['loadChanged'] = async (...values) => {
+      waiting ??= work();
+      await waiting;
+      return store.loadChanged(...values);
+    };
+    return new Proxy(store, {
+      get(target, name) {
+        if (name === 'loadChanged') return loadChanged;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  };
+
+  beforeAll(async () => {
+    opened = await openTestStore();
+    store = opened.store;
+  });
+  afterAll(() => opened.close());
+
+  test.each([
+    ['as it is written', ndjson(rows)],
+    ['with its fields in another order', ndjson(rows.map(reversed))],
+    ['in a lenient form', ndjson(rows.map((row) => ({ ...row, auto_renew: row.auto_renew === 'true' })))],
+    ['with its e-mail address in upper case', ndjson(rows.map((row) => ({ ...row, email: row.email.toUpperCase() })))],
+    ['twice, the last time as it is', ndjson([{ ...first, status: 'OTHER' }, ...rows])],
+  ])('counts a stored row %s as unchanged, without a revision', async (_how, text) => {
+    await begin();
+    expect(await load(text)).toMatchObject({ rejected: 0, inserted: 0, updated: 0, unchanged: 3 });
+    expect(await revision()).toBe(1);
+  });
+
+  test('counts a stored row of a CSV file as unchanged', async () => {
+    await begin();
+    expect(await load(csvText(rows), store, 'csv')).toMatchObject({ inserted: 0, updated: 0, unchanged: 3 });
+  });
+
+  test('takes the last row of an id, although an earlier one is stored', async () => {
+    await begin();
+    const changed = { ...first, status: 'OTHER' };
+    expect(await load(ndjson([...rows, changed]))).toMatchObject({ inserted: 0, updated: 1, unchanged: 2 });
+    expect(await stored()).toEqual(whole([changed, second, third]));
+  });
+
+  test('takes the last id of a row that has two', async () => {
+    await begin();
+    const text = `${JSON.stringify(first).slice(0, -1)},"id":"other"}\n`;
+    expect(await load(text)).toMatchObject({ inserted: 1, updated: 0, unchanged: 0 });
+    expect(await stored()).toEqual(whole([...rows, { ...first, id: 'other' }]));
+  });
+
+  test('removes the e-mail address of a stored row that has none, and no other', async () => {
+    await begin();
+    const { email: _email, ...without } = first;
+    expect(await load(ndjson([without, second]))).toMatchObject({ updated: 1, unchanged: 1 });
+    expect(await load(ndjson([without, second]))).toMatchObject({ updated: 0, unchanged: 2 });
+  });
+
+  test('rejects invalid rows among stored ones', async () => {
+    await begin();
+    const ids = ['', 'a,b', 'nul\u0000', '\ud800', 7, null, { id: first.id }];
+    const text = ndjson([first, ...ids.map((id) => ({ ...second, id })), { ...third, extra: 1 }, third]);
+    expect(await load(text)).toMatchObject({ read: 10, rejected: 8, inserted: 0, updated: 0, unchanged: 2 });
+  });
+
+  test('inserts a row that somebody removes after it was compared', async () => {
+    await begin();
+    const changed = { ...third, status: 'OTHER' };
+    const raced = loadingAfter(() => store.deleteSubscriptions(tenant, [first.id]));
+    expect(await load(ndjson([first, second, changed]), raced)).toMatchObject({
+      ...{ inserted: 1, updated: 1, unchanged: 1 },
+    });
+    expect(await stored()).toEqual(whole([first, second, changed]));
+  });
+
+  test('changes nothing if the revision of the comparison has passed', async () => {
+    await begin();
+    const point = {
+      bytes: 1,
+      sha256: '',
+      format: 'ndjson',
+      read: 1,
+      rejected: 0,
+      inserted: 0,
+      updated: 0,
+      unchanged: 0,
+    };
+    expect(await store.loadChanged(tenant, [], { revision: 0, unchanged: 3 }, point)).toBeUndefined();
+    expect(await readResumePoint(store, tenant)).toBeUndefined();
+    expect(await store.loadChanged(tenant, [], { revision: 1, unchanged: 3 }, point)).toEqual({
+      ...{ inserted: 0, updated: 0, unchanged: 3 },
+    });
+    expect(await readResumePoint(store, tenant)).toEqual({ ...point, unchanged: 3 });
+  });
+});
