@@ -128,8 +128,8 @@ async function loadRecords(
 }
 
 /**
- * The stored records of rows, as the previous batch left them, to compare the rows with; `undefined`
- * if most rows are expected to be new.
+ * The stored records of rows, as the previous batch left them, to compare the rows with;
+ * `undefined` if most rows are expected to be new.
  */
 async function readStored(
   { store, tenant }: LoadTarget,

@@ -32,7 +32,7 @@ export async function readStoredRecords(
 
 const selectRevision = 'select revision from (select id as tenant_id, revision from tenant) as t where tenant_id = $1';
 
-/** Index lookups in the order of the ids; no SQL that both engines have reads a list at this cost. */
+/** Looks the ids up in their order. No statement that both engines accept does so at this cost. */
 const selectRecords: Readonly<Record<Store['engine'], TenantSql>> = {
   postgres: `select id, record, email from subscription where tenant_id = $1 and id = any(string_to_array($2, ','))`,
   sqlite: `select s.id, s.record, s.email
