@@ -17,7 +17,7 @@ const batchRowsMax = 3_000;
 const windowBytesMax = 4 * 1_048_576;
 
 /** Consecutive rows of a source that have not been checked, all of one batch. */
-export interface Window {
+interface Window {
   readonly rows: readonly SourceRow[];
   /** If the batch ends with them: how far the source is read, or `finished` after all of it. */
   readonly batchEnd: { readonly read: number; readonly bytes: number } | 'finished' | undefined;
