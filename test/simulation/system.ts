@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { freePort } from '../../tools/free-port.ts';
+import { bundleProgram } from '../support/bundle-program.ts';
 import { compileCache } from '../support/compile-cache.ts';
 import { Difference } from './failure.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const main = await bundleProgram();
 const logBytesMax = 20_000;
 
 /** A child process of subreport. */
