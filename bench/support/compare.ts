@@ -23,6 +23,8 @@ export interface Rounds {
   readonly rounds: number;
   readonly seconds: number;
   readonly connections: number;
+  /** Length of the first round, which is not counted. */
+  readonly warmUpSeconds?: number;
 }
 
 /** Medians of one side over all rounds. */
@@ -31,15 +33,13 @@ export interface Measured extends RoundResult {
   readonly rounds: readonly RoundResult[];
 }
 
-const warmUpSeconds = 1.5;
-
 /**
  * Measures all sides in turn, round by round, so that other load on the machine affects all of
  * them; the first round is a warm-up.
  */
 export async function compareSides(
   sides: readonly Side[],
-  { rounds, seconds, connections }: Rounds,
+  { rounds, seconds, connections, warmUpSeconds = 1.5 }: Rounds,
 ): Promise<readonly Measured[]> {
   const results = new Map<Side, RoundResult[]>(sides.map((side) => [side, []]));
   for (let round = 0; round <= rounds; round += 1) {
