@@ -66,6 +66,7 @@ async function withFilledStore<T>(
     databaseUrl: server?.url,
     dataDir: folder,
     poolSize: 4,
+    operationMs: 600_000, // an OFFSET of millions takes seconds
     onConnectionError: () => undefined,
   });
   try {

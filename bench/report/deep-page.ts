@@ -25,12 +25,13 @@ const { values: args } = parseArgs({
     records: { type: 'string', multiple: true, default: ['10000', '1000000'] },
     engine: { type: 'string', multiple: true, default: ['sqlite', 'postgres'] },
     rounds: { type: 'string', default: '40' },
+    'offset-rounds': { type: 'string', default: '3' },
     save: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(args.rounds);
 /** The OFFSET statements take up to seconds each, so they get fewer rounds. */
-const oldRounds = Math.min(rounds, 3);
+const oldRounds = Math.min(rounds, Number(args['offset-rounds']));
 /** The first rounds are not counted: programs are compiled and statements prepared in them. */
 const warmUpRounds = 5;
 /** Pages of one case between two readings of the CPU time. */
