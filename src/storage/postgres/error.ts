@@ -73,8 +73,8 @@ export function isFromDriver(error: unknown): boolean {
  */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof StorageError) || error.code !== 'UNAVAILABLE') return false;
-  const { severity } = (error.cause ?? {}) as { severity?: string };
-  return error.cause !== undefined && (severity === undefined || endsConnection(severity));
+  const { severity, code } = (error.cause ?? {}) as ServerError;
+  return error.cause !== undefined && (severity === undefined || endsConnection(code));
 }
 
 /**
@@ -82,11 +82,22 @@ export function isConnectionLost(error: unknown): boolean {
  * connection or a missed deadline, the transaction may have been committed.
  */
 export function isRolledBack(error: unknown): boolean {
-  const { severity } = ((error instanceof StorageError ? error.cause : error) ?? {}) as { severity?: string };
-  return severity !== undefined && !endsConnection(severity);
+  const { severity, code } = ((error instanceof StorageError ? error.cause : error) ?? {}) as ServerError;
+  return severity !== undefined && !endsConnection(code);
 }
 
-const endsConnection = (severity: string): boolean => severity === 'FATAL' || severity === 'PANIC';
+/** An error of the server; errors of the connection have no severity. */
+interface ServerError {
+  /** In the language of the server (`lc_messages`). */
+  readonly severity?: string;
+  readonly code?: string;
+}
+
+/**
+ * Whether the server closes the connection after an error: connection exceptions, shutdowns, and
+ * sessions or transactions that took too long.
+ */
+const endsConnection = (code = ''): boolean => /^(?:08|57P|25P0[34])/.test(code);
 
 /** Whether a lock was not free in time. */
 export function isBusy(error: unknown): boolean {
