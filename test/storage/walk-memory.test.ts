@@ -55,6 +55,30 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
     expect(await pageAfter(walks, 5)).toMatchObject({ texts: ['4', '3'], total: 6, hasMore: false });
   });
 
+  test('with a filter that the counts do not know, the total is counted once for all page numbers of a revision', async () => {
+    const walks = new WalkMemory();
+    await load(11, 12, 13, 14, 15);
+    const filter = { ...all, autoRenew: 'true' };
+    const pageFrom = async (skip: number) => {
+      const once = vi.spyOn(store, 'readTenantOnce');
+      const page = await readTexts({ store, walks }, tenant, filter, order, { kind: 'offset', skip }, 2);
+      const counts = once.mock.calls.filter(([, statements]) => statements.some(({ sql }) => sql.includes('count(*)')));
+      once.mockRestore();
+      const { texts, total, hasMore } = page;
+      return { texts, total, hasMore, counted: counts.length };
+    };
+    const rest = (await pageFrom(0)).total;
+    expect(await pageFrom(2)).toMatchObject({ texts: ['13', '12'], total: rest, hasMore: true, counted: 0 });
+    expect(await pageFrom(rest - 1)).toMatchObject({ total: rest, hasMore: false, counted: 0 });
+    expect(await pageFrom(rest)).toMatchObject({ texts: [], total: rest, hasMore: false });
+    await load(16);
+    expect(await pageFrom(2)).toMatchObject({ texts: ['14', '13'], total: rest + 1, counted: 1 });
+    await store.deleteSubscriptions(
+      tenant,
+      [11, 12, 13, 14, 15, 16].map((date) => `id${date}`),
+    );
+  });
+
   test('are not found for another key, which the store then counts', async () => {
     const walks = new WalkMemory();
     await firstPage(walks);

@@ -63,13 +63,12 @@ export function readCountedPage(
   counts: Counts,
 ): Promise<Page> {
   const { position, order, isDeep } = query;
-  if (position.kind !== 'offset')
-    return readAtOnce(store, tenant, query, counts, () => ({ kind: 'beyond', orderKey: position.orderKey }));
+  if (position.kind !== 'offset') return readAtOnce(store, tenant, query, counts, () => startAt(position));
   const { skip } = position;
   const { selectSql, range } = counts;
   const select = isDeep ? counts.selectFromEnd(order.descending) : undefined;
   const findStart = (): PageStart | undefined => {
-    if (!isDeep) return skip === 0 ? { kind: 'first' } : { kind: 'step', steps: skip };
+    if (!isDeep) return startAt(position);
     const leaf = select?.(skip);
     return leaf && { kind: 'leaf', leaf };
   };
@@ -82,6 +81,12 @@ export function readCountedPage(
   const place = { skip, descending: order.descending };
   const leafSql = (bind: Bind) => selectSql(rankAfter(query.filter, counts, place, bind), bind);
   return readAtOnce(store, tenant, query, counts, () => ({ kind: 'selected', leafSql }));
+}
+
+/** Where a page begins, without counts. */
+export function startAt(position: PagePosition): PageStart {
+  if (position.kind !== 'offset') return { kind: 'beyond', orderKey: position.orderKey };
+  return position.skip === 0 ? { kind: 'first' } : { kind: 'step', steps: position.skip };
 }
 
 /**

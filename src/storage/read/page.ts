@@ -10,6 +10,7 @@ import {
   type PageStore,
   readCountedPage,
   readPlacedPage,
+  startAt,
 } from './counted-page.ts';
 import type { SubscriptionOrder } from './page-sql.ts';
 import type { WalkMemory } from './walk-memory.ts';
@@ -31,9 +32,9 @@ export async function readPage(context: PageContext, tenant: TenantId, query: Pa
   const { filter, order, position } = query;
   const walks = isNarrow(filter) ? undefined : context.walks;
   const place = walks?.find(tenant, query);
-  if (place !== undefined && position.kind === 'after') {
+  if (place !== undefined) {
     const placed = { ...query, isBounded: isBounded(filter, order, position) };
-    const page = await readPlacedPage(store, tenant, placed, { kind: 'beyond', orderKey: position.orderKey }, place);
+    const page = await readPlacedPage(store, tenant, placed, startAt(position), place);
     if (page.revision === place.revision) {
       walks?.note(tenant, query, page, place.passed);
       return page;
