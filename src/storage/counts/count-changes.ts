@@ -34,7 +34,9 @@ export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowCh
 export function* countChanges(changes: readonly RowChange[]): CountWork {
   const moves = changes.flatMap(movesOf).sort(compareSeriesKeys);
   if (moves.length === 0) return;
-  const [located = []] = yield [{ kind: 'locate', keys: moves }];
+  // most changes subtract a row and add it again at the same key
+  const keys = moves.filter((move, index) => index === 0 || compareSeriesKeys(move, moves[index - 1] ?? move) !== 0);
+  const [located = []] = yield [{ kind: 'locate', keys }];
   const trees = treesOf(located.map(toSpan));
   const edit = new SpanEdit();
   const counted = new Set<Span>();

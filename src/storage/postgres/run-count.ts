@@ -1,5 +1,5 @@
 import type { CountRequest, CountWork, SeriesKey } from '../counts/count-work.ts';
-import type { Span } from '../counts/span.ts';
+import { type Span, spanLevel } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
 import type { RunStatement } from './load.ts';
@@ -33,27 +33,31 @@ async function runRequest(run: RunStatement, tenant: TenantId, request: CountReq
 }
 
 /**
- * Reads a range of spans for each series, from its first key to its last, but at most as many spans
- * as it has keys; spans of keys beyond that range are looked up one by one. A sorted load finds its
- * spans in the range, an unsorted one by lookups, and neither reads all spans of a large tenant.
+ * Reads a range of spans for each series, from its first key to its last, but at most half as
+ * many spans as it has keys; the spans of keys beyond that range are looked up one by one. A sorted
+ * load finds its spans in the range, an unsorted one by lookups, and neither reads all spans of a
+ * large tenant.
  */
 async function locateSpans(run: RunStatement, tenant: TenantId, keys: readonly SeriesKey[]): Promise<readonly Row[]> {
   const ranges = [...Map.groupBy(keys, ({ series }) => series).values()];
   const firsts = ranges.flatMap((places) => places.slice(0, 1));
   const lasts = ranges.flatMap((places) => places.slice(-1));
-  const limits = ranges.map((places) => places.length + 1);
+  const limits = ranges.map((places) => Math.ceil(places.length / 2) + 1);
   const rows = await run(selectSpansBetween, [tenant, ...keyArrays(firsts), ...keyArrays(lasts).slice(1), limits]);
   const reached = Map.groupBy(rows, ({ series, level }) => `${level} ${series}`);
-  const missing = ranges.flatMap((places, index) => {
-    const [{ series } = { series: '' }] = places;
-    const edges = [0, 1].flatMap((level) => {
-      const spans = reached.get(`${level} ${series}`) ?? [];
-      return spans.length === limits[index] ? spans.slice(-1).map(keyOf) : [];
-    });
-    return places.filter(({ orderKey }) => edges.some((edge) => compareOrderKeys(edge, orderKey) <= 0));
-  });
+  const missing = ranges.flatMap((places, index) =>
+    [spanLevel.leaf, spanLevel.group].flatMap((level) => {
+      const spans = reached.get(`${level} ${places[0]?.series}`) ?? [];
+      const last = spans.length === limits[index] ? spans.at(-1) : undefined;
+      if (last === undefined) return [];
+      const edge = keyOf(last);
+      return places.filter(({ orderKey }) => compareOrderKeys(edge, orderKey) <= 0).map((key) => ({ key, level }));
+    }),
+  );
   if (missing.length === 0) return rows;
-  const all = [...rows, ...(await run(selectSpansAt, [tenant, ...keyArrays(missing)]))];
+  const levels = missing.map(({ level }) => level);
+  const found = await run(selectSpansAt, [tenant, ...keyArrays(missing.map(({ key }) => key)), levels]);
+  const all = [...rows, ...found];
   return [...new Map(all.map((row) => [`${row.level} ${row.from_date} ${row.from_id} ${row.series}`, row])).values()];
 }
 
@@ -95,13 +99,12 @@ const selectSpansBetween = `select s.series, s.level, s.from_date, s.from_id, s.
   ) as s
   order by s.series, s.level, s.from_date, s.from_id`;
 
-/** The span of each key on level 0 and on level 1. */
+/** The span of each key on a level. */
 const selectSpansAt = `select distinct s.series, s.level, s.from_date, s.from_id, s.n, cast(s.statuses as text) as statuses
-  from unnest($2::text[], $3::bigint[], $4::text[]) as k (series, date, id)
-  cross join (values (0), (1)) as l (level)
+  from unnest($2::text[], $3::bigint[], $4::text[], $5::bigint[]) as k (series, date, id, level)
   cross join lateral (
     select * from subscription_span
-    where tenant_id = $1 and series = k.series and level = l.level and (from_date, from_id) <= (k.date, k.id)
+    where tenant_id = $1 and series = k.series and level = k.level and (from_date, from_id) <= (k.date, k.id)
     order by from_date desc, from_id desc limit 1
   ) as s`;
 
