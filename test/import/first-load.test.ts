@@ -12,8 +12,9 @@ import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
-import { engines, type KeptTestStore } from '../support/engines.ts';
+import { engines, type KeptTestStore, openPostgres } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
+import { testRole } from '../support/global-setup.ts';
 import { runCommand, startCommand } from '../support/run-command.ts';
 
 // three batches, of 1,000, 3,000 and 1,000 rows
@@ -60,10 +61,10 @@ async function readIndexes({ environment }: KeptTestStore): Promise<Indexes> {
 const tenantOf = async (store: Store) => (await findTenant(store, 'first'))?.tenant as TenantId;
 
 /** Imports in this process, and calls `between` after the second batch. */
-async function load(opened: KeptTestStore, defersIndexes: boolean, between: (indexes: Indexes) => void) {
+async function load(opened: KeptTestStore, defersIndexes: boolean, between: (indexes: Indexes) => unknown) {
   const source = async function* () {
     yield ndjson.subarray(0, -1_000);
-    between(await untilSecondBatch(opened));
+    await between(await untilSecondBatch(opened));
     yield ndjson.subarray(-1_000);
   };
   const { store } = opened;
@@ -154,6 +155,22 @@ describe.each(engines)('a first load into $engine', ({ openTestStore }) => {
     expect((await readIndexes(opened)).all).toEqual(whole.all);
     expect((await runCommand(['doctor'], opened)).code).toBe(0);
   });
+});
+
+test('of two first loads into postgres, the one that ends last builds the indexes', async () => {
+  const opened = await openPostgres(testRole);
+  const { store } = opened;
+  const whole = await readIndexes(opened);
+  for (const name of ['first', 'second']) await insertTenant(store, name, 1);
+  await load(opened, true, async (before) => {
+    const second = (await findTenant(store, 'second'))?.tenant as TenantId;
+    await importRecords(store, second, Readable.from([ndjson]), { ...options, defersIndexes: true });
+    await store.buildIndexes();
+    expect((await readIndexes(opened)).all).toEqual(before.all);
+    expect(before.all.length).toBeLessThan(whole.all.length);
+  });
+  expect((await readIndexes(opened)).all).toEqual(whole.all);
+  await opened.close();
 });
 
 describe('a first load into the embedded store', () => {

@@ -130,8 +130,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'revision-kept-sqlite',
     breaks: 'A load on SQLite does not change the revision of the tenant.',
-    search: 'countOnSqlite(connection, tenant, countChanges(changes));',
-    replace: 'return void countOnSqlite(connection, tenant, countChanges(changes));',
+    search: 'countOnSqlite(connection, tenant, countChanges(changes, storedLast));',
+    replace: 'return void countOnSqlite(connection, tenant, countChanges(changes, storedLast));',
     file: 'caching.test.ts',
     test: 'a change by another process is in the next response',
     on: ['sqlite', 'this process'],

@@ -1,9 +1,9 @@
-import { firstOrderKey } from '../order-key.ts';
+import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../order-key.ts';
 import type { LoadCounts, Row } from '../store.ts';
 import { type CountWork, compareSeriesKeys, type SeriesKey, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
 import { type CountedRow, type Span, seriesOfRow, spanColumns, toCountedRow, toSpan } from './span.ts';
-import { countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
+import { beginLeafIfFull, countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
 
 /** Above this many changed rows, all rows are recounted: that needs no memory for each change. */
 export const countedChangesMax = 20_000;
@@ -30,8 +30,11 @@ export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowCh
 /**
  * Applies changes of a tenant's rows to its counts, in the transaction that makes them and with the
  * tenant locked. Large spans are split and small ones merged (`docs/decisions/counts.md`).
+ *
+ * @param storedLast the key of the tenant's last row before the change: rows after it are counted
+ * without reading any row
  */
-export function* countChanges(changes: readonly RowChange[]): CountWork {
+export function* countChanges(changes: readonly RowChange[], storedLast: OrderKey = endOrderKey): CountWork {
   const moves = changes.flatMap(movesOf).sort(compareSeriesKeys);
   if (moves.length === 0) return;
   // most changes subtract a row and add it again at the same key
@@ -40,8 +43,11 @@ export function* countChanges(changes: readonly RowChange[]): CountWork {
   const trees = treesOf(located.map(toSpan));
   const edit = new SpanEdit();
   const counted = new Set<Span>();
-  for (const { series, orderKey, status, by } of moves)
-    for (const span of countAt(treeFor(trees, series), orderKey, status, by)) counted.add(span);
+  for (const { series, orderKey, status, by } of moves) {
+    const tree = treeFor(trees, series);
+    if (compareOrderKeys(orderKey, storedLast) > 0) beginLeafIfFull(tree, orderKey);
+    for (const span of countAt(tree, orderKey, status, by)) counted.add(span);
+  }
   for (const span of counted) edit.put(span);
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
@@ -71,6 +77,14 @@ export function* recount(): CountWork {
   yield* reshapeSpans(edit, trees);
   yield [edit.toRequest()];
 }
+
+/** Reads the key of a tenant's last row, as `created_date` and `id`. */
+export const selectLastKey =
+  'select created_date, id from subscription where tenant_id = $1 order by created_date desc, id desc limit 1';
+
+/** The key that `selectLastKey` read; before every record if there is none. */
+export const toLastKey = (row: Row | undefined): OrderKey =>
+  row === undefined ? firstOrderKey : { date: Number(row.created_date), id: String(row.id) };
 
 const countByProductAndStatus =
   'select product_id, status, count(*) as n from subscription where tenant_id = $1 group by product_id, status';

@@ -42,12 +42,13 @@ interface UnevenGroup {
   readonly large: readonly SpanDraft[];
 }
 
-/** The groups with a leaf that is too large now, or too small after it shrank. */
+/** The groups with a leaf that is too large or new, or too small after it shrank. */
 function unevenGroups(tree: SpanTree): UnevenGroup[] {
   const large = new Map<SpanDraft, SpanDraft[]>();
   for (const leaf of tree.leaves) {
     const isLarge = leaf.n > leafRowsMax;
-    if (!isLarge && (leaf.n >= leaf.before || leaf.n >= leafRowsMin)) continue;
+    const isNew = leaf.before === 0 && compareOrderKeys(leaf.from, firstOrderKey) !== 0;
+    if (!isLarge && !isNew && (leaf.n >= leaf.before || leaf.n >= leafRowsMin)) continue;
     const group = spanHolding(tree.groups, leaf.from);
     large.set(group, [...(large.get(group) ?? []), ...(isLarge ? [leaf] : [])]);
   }

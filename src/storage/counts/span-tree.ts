@@ -1,6 +1,6 @@
 import { lowerBound } from '../lower-bound.ts';
 import { compareOrderKeys, firstOrderKey, type OrderKey } from '../order-key.ts';
-import { type Span, type SpanLevel, spanLevel } from './span.ts';
+import { leafRowsAimed, type Span, type SpanLevel, spanLevel } from './span.ts';
 
 /** A span under change. */
 export interface SpanDraft extends Span {
@@ -52,6 +52,13 @@ export function spanHolding<T extends Span>(spans: readonly T[], key: OrderKey):
       `Cannot count a row: a span must begin at or before its key: current value is '${key.date} ${key.id}'`,
     );
   return found;
+}
+
+/** Begins a leaf at a key after all rows of the tree, unless its last leaf has room. */
+export function beginLeafIfFull({ leaves }: SpanTree, from: OrderKey): void {
+  const last = leaves.at(-1);
+  if (last === undefined || last.n < leafRowsAimed) return;
+  leaves.push(draftOf({ series: last.series, level: spanLevel.leaf, from, n: 0, statuses: {} }));
 }
 
 /**

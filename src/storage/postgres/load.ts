@@ -3,7 +3,7 @@ import { toCountedRow } from '../counts/span.ts';
 import type { Comparison, LoadCounts, ResumePoint, Row, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 import { addLoaded } from '../tables/resume-point.ts';
-import { columnArrays, upsertRows } from './change-sql.ts';
+import { columnArrays, insertRows, upsertRows } from './change-sql.ts';
 
 /** Runs one statement in the transaction of a change. */
 export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
@@ -29,6 +29,11 @@ export async function loadRows(
   run: RunStatement,
   { tenant, revision, rows, resumePoint, comparison }: Load,
 ): Promise<Changed<LoadCounts>> {
+  const all = rows.length + (comparison?.unchanged ?? 0);
+  if (expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
+    const changes = rows.map((after) => ({ after }));
+    return toChanged(changes, all, resumePoint);
+  }
   const returned = rows.length === 0 ? [] : await run(upsertRows, [tenant, revision, ...columnArrays(rows)]);
   const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
   const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
@@ -38,6 +43,38 @@ export async function loadRows(
       const before = old.get(after.id);
       return before === undefined ? { after } : { before, after };
     });
-  const result = countLoaded(rows.length + (comparison?.unchanged ?? 0), changes);
+  return toChanged(changes, all, resumePoint);
+}
+
+function toChanged(changes: readonly RowChange[], rows: number, resumePoint: Load['resumePoint']): Changed<LoadCounts> {
+  const result = countLoaded(rows, changes);
   return { changes, result, ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }) };
 }
+
+/** Whether every row of the import was new so far. */
+const expectsOnlyNewRows = (resumePoint: Load['resumePoint']): boolean =>
+  resumePoint !== undefined &&
+  resumePoint !== 'finished' &&
+  resumePoint.inserted > 0 &&
+  resumePoint.updated + resumePoint.unchanged === 0;
+
+/** Inserts the rows; returns `false`, and inserts none, if an id is stored already. */
+async function insertAll(
+  run: RunStatement,
+  tenant: TenantId,
+  revision: number,
+  rows: readonly SubscriptionRow[],
+): Promise<boolean> {
+  await run('savepoint before_rows', []);
+  try {
+    await run(insertRows, [tenant, revision, ...columnArrays(rows)]);
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== uniqueViolation) throw error;
+    await run('rollback to savepoint before_rows', []);
+    return false;
+  }
+}
+
+/** SQLSTATE of a key that exists. */
+const uniqueViolation = '23505';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
-import { countChanges } from '../counts/count-changes.ts';
+import { countChanges, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
@@ -239,7 +239,11 @@ class PostgresStore implements Store {
   ): Promise<T> {
     return this.#change(tenant, async (client) => {
       const run: RunStatement = (text, values) => this.#query(client, text, values);
-      const [[locked], tombstones] = await Promise.all([run(lockTenant, [tenant]), run(selectAnyTombstone, [tenant])]);
+      const [[locked], tombstones, [last]] = await Promise.all([
+        run(lockTenant, [tenant]),
+        run(selectAnyTombstone, [tenant]),
+        run(selectLastKey, [tenant]),
+      ]);
       const revision = Number(locked?.revision ?? 0) + 1;
       const { changes, result, resumePoint } = await change(run, revision);
       const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
@@ -248,7 +252,7 @@ class PostgresStore implements Store {
         ...(changes.length === 0
           ? []
           : [
-              countOnPostgres(run, tenant, countChanges(changes)),
+              countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
               // a row that already existed has no tombstone
               ...(tombstones.length > 0 && inserted.length > 0 ? [run(removeTombstones, [tenant, inserted])] : []),
               run(setRevision, [tenant, revision]),

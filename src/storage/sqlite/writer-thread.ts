@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads';
-import { countChanges, countLoaded, type RowChange } from '../counts/count-changes.ts';
+import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { type CountedRow, countedColumns, toCountedRow } from '../counts/span.ts';
+import type { OrderKey } from '../order-key.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import type { LoadCounts, TenantId } from '../store.ts';
 import {
@@ -63,12 +64,13 @@ function loadRows({ tenant, rows, resumePoint, comparison }: Load): LoadCounts |
   const revision = nextRevision(tenant);
   if (comparison !== undefined && comparison.revision !== revision - 1) return undefined;
   const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
+  const storedLast = toLastKey(connection.first(selectLastKey, [tenant]));
   const changes = loadRowsInOrder(tenant, rows, revision);
   // a row that already existed has no tombstone
   const inserted = changes.filter(({ before }) => before === undefined);
   if (anyTombstone !== undefined)
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
-  recordChanges(tenant, changes, revision);
+  recordChanges(tenant, changes, revision, storedLast);
   const counts = countLoaded(rows.length + (comparison?.unchanged ?? 0), changes);
   if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
   return counts;
@@ -148,9 +150,9 @@ function recountRows(tenant: TenantId): void {
 }
 
 /** Updates the counts and the revision in the transaction that changed the rows. */
-function recordChanges(tenant: TenantId, changes: readonly RowChange[], revision: number): void {
+function recordChanges(tenant: TenantId, changes: readonly RowChange[], revision: number, storedLast?: OrderKey): void {
   if (changes.length === 0) return;
-  countOnSqlite(connection, tenant, countChanges(changes));
+  countOnSqlite(connection, tenant, countChanges(changes, storedLast));
   connection.change(setRevision, [tenant, revision]);
 }
 
