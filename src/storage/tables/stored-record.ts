@@ -14,7 +14,7 @@ export interface StoredRecords {
 
 /** Reads the stored records with these ids, none of which may contain a comma. */
 export async function readStoredRecords(
-  store: Store,
+  store: Pick<Store, 'engine' | 'readTenantOnce'>,
   tenant: TenantId,
   ids: readonly string[],
 ): Promise<StoredRecords> {
