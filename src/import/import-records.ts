@@ -1,10 +1,11 @@
+import { StorageError } from '../storage/error.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
 import { readStoredRecords, type StoredRecords } from '../storage/tables/stored-record.ts';
 import { Batch } from './batch.ts';
 import { createIndexDeferral, noDeferral } from './defer-indexes.ts';
 import { withImportLock } from './import-lock.ts';
-import { type BatchLoader, createBatchLoader, type LoadTarget, retryBusy } from './load-batches.ts';
+import { type BatchLoader, createBatchLoader, type LoadTarget } from './load-batches.ts';
 import { decompressed, type RejectedRow, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
 import { batchRows, readWindows } from './read-windows.ts';
 import { createResumption } from './resume-import.ts';
@@ -129,7 +130,8 @@ async function loadRecords(
 
 /**
  * The stored records of rows, as the previous batch left them, to compare the rows with;
- * `undefined` if most rows are expected to be new.
+ * `undefined` if most rows are expected to be new, or if the store cannot read them in time: the
+ * load itself may take longer.
  */
 async function readStored(
   { store, tenant }: LoadTarget,
@@ -139,7 +141,10 @@ async function readStored(
   if (!loader.expectsNew) await loader.settle();
   if (loader.expectsNew || rows.length === 0) return undefined;
   const ids = rows.map(idOf).filter((id) => id !== undefined);
-  return retryBusy(() => readStoredRecords(store, tenant, ids));
+  return readStoredRecords(store, tenant, ids).catch((error: unknown) => {
+    if (error instanceof StorageError && (error.code === 'UNAVAILABLE' || error.code === 'BUSY')) return undefined;
+    throw error;
+  });
 }
 
 export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };

@@ -77,7 +77,7 @@ export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: Lo
  * Retries a transaction that lost a deadlock or timed out waiting for a lock, for example of a
  * shard that is being moved, or of a migration.
  */
-export async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
+async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await load();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importRecords } from '../../src/import/import-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
+import { StorageError } from '../../src/storage/error.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
@@ -43,19 +44,23 @@ describe.each(engines)('an import of rows that $engine may have', ({ openTestSto
     tenant = (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
     await load(ndjson(rows));
   };
+  /** The store with some operations in place of its own. */
+  const storeWith = (operations: Partial<Store>): Store =>
+    new Proxy(store, {
+      get(target, name) {
+        if (name in operations) return Reflect.get(operations, name);
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
   /** The store, except that the first load of changed rows waits for other work. */
   const loadingAfter = (work: () => Promise<unknown>): Store => {
     let waiting: Promise<unknown> | undefined;
-    const loadChanged: Store['loadChanged'] = async (...values) => {
-      waiting ??= work();
-      await waiting;
-      return store.loadChanged(...values);
-    };
-    return new Proxy(store, {
-      get(target, name) {
-        if (name === 'loadChanged') return loadChanged;
-        const value: unknown = Reflect.get(target, name);
-        return typeof value === 'function' ? value.bind(target) : value;
+    return storeWith({
+      loadChanged: async (...values) => {
+        waiting ??= work();
+        await waiting;
+        return store.loadChanged(...values);
       },
     });
   };
@@ -118,6 +123,14 @@ describe.each(engines)('an import of rows that $engine may have', ({ openTestSto
     expect(await load(ndjson([first, second, changed]), raced)).toMatchObject({
       ...{ inserted: 1, updated: 1, unchanged: 1 },
     });
+    expect(await stored()).toEqual(whole([first, second, changed]));
+  });
+
+  test('loads rows without a comparison if the stored records cannot be read in time', async () => {
+    await begin();
+    const slow = storeWith({ readTenantOnce: () => Promise.reject(new StorageError('UNAVAILABLE', 'too slow')) });
+    const changed = { ...third, status: 'OTHER' };
+    expect(await load(ndjson([first, second, changed]), slow)).toMatchObject({ updated: 1, unchanged: 2 });
     expect(await stored()).toEqual(whole([first, second, changed]));
   });
 
