@@ -258,8 +258,8 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'duplicate-id-first-wins',
     breaks: 'Of several rows with one id, the first one is loaded.',
-    search: '    batch.set(row.id, row);\n  }',
-    replace: '    if (!batch.has(row.id)) batch.set(row.id, row);\n  }',
+    search: 'const isSame = stored?.record === row.record',
+    replace: 'if (this.#changed.has(row.id)) return;\n    const isSame = stored?.record === row.record',
     file: 'import.test.ts',
     test: 'with several rows of one id loads the last',
     on: ['sqlite'],
