@@ -36,7 +36,7 @@ export function parseInstant(text: string): Instant | undefined {
   const seconds = days * daySeconds + hour * 3600 + minute * 60 + second - offset;
   if (second === 60 && !endsLeapSecond(seconds)) return undefined;
   if (seconds < earliestSeconds || seconds > latestSeconds) return undefined;
-  return { seconds, nanos: Number((match[7] ?? '').padEnd(9, '0')) };
+  return { seconds, nanos: match[7] === undefined ? 0 : Number(match[7].padEnd(9, '0')) };
 }
 
 /**
@@ -56,8 +56,9 @@ export function formatInstant(seconds: number): string {
  * formatExactInstant({ seconds: 1714521600, nanos: 2_000_000 }) // '2024-05-01T00:00:00.002Z'
  */
 export function formatExactInstant({ seconds, nanos }: Instant): string {
+  if (nanos === 0) return formatInstant(seconds);
   const fraction = String(nanos).padStart(9, '0').replace(/0+$/, '');
-  return fraction === '' ? formatInstant(seconds) : `${formatInstant(seconds).slice(0, -1)}.${fraction}Z`;
+  return `${formatInstant(seconds).slice(0, -1)}.${fraction}Z`;
 }
 
 /** Negative if `a` is before `b`, 0 if they are equal, positive if `a` is after `b`. */
