@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 
 /** How a command opens the store. */
 export interface StoreOpening {
-  /** Whether to leave indexes out that an interrupted import has left out, to resume it. */
+  /** Whether to go on without the indexes that an interrupted import left out, to resume it. */
   readonly keepsDeferred: boolean;
 }
 

@@ -50,8 +50,9 @@ export class Batch {
     return [...this.changedRows, ...Array.from(this.#same.values(), (toRow) => toRow())];
   }
 
-  #addIfStored({ raw }: SourceRow, id: string | undefined, stored: StoredRecord | undefined): boolean {
-    if (id === undefined || stored === undefined || !isStoredText(raw, stored)) return false;
+  #addIfStored(row: SourceRow, id: string | undefined, stored: StoredRecord | undefined): boolean {
+    const { raw, isUndecoded } = row;
+    if (id === undefined || stored === undefined || isUndecoded || !isStoredText(raw, stored)) return false;
     this.#changed.delete(id);
     this.#same.set(id, () => validRow(raw));
     return true;
@@ -72,6 +73,6 @@ function validRow(raw: string): SubscriptionRow {
   if ('row' in checked) return checked.row;
   throw new StorageError(
     'BUSY',
-    'Cannot load the rows: the records must not change while an older form of them is imported; run the import again with --resume',
+    'Cannot load the rows: the stored records must not change during this import, because this version no longer accepts some that an earlier one stored; run the import again',
   );
 }

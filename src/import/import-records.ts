@@ -99,6 +99,11 @@ async function loadRecords(
   const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
   const deferral =
     options.defersIndexes === true ? createIndexDeferral(target.store, options.resume === true) : noDeferral;
+  const finish = (): Promise<void> =>
+    loader
+      .settle()
+      .finally(() => options.onCounts?.({ ...tally, ...loader.counts }))
+      .finally(deferral.end);
   let begun: Promise<void> | undefined;
   let batch = new Batch();
   try {
@@ -119,12 +124,11 @@ async function loadRecords(
       batch = new Batch();
       onProgress?.(tally.read);
     }
-  } finally {
-    await loader
-      .settle()
-      .finally(() => options.onCounts?.({ ...tally, ...loader.counts }))
-      .finally(deferral.end);
+  } catch (error) {
+    await finish().catch(() => undefined); // the first error is the one to report
+    throw error;
   }
+  await finish();
   return summaryOf(tally, loader.counts);
 }
 

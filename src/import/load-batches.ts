@@ -51,9 +51,12 @@ export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: Lo
     const { changedRows, comparison } = batch;
     const loaded = await inSpan(
       'load batch',
-      async () =>
-        (comparison && (await retryBusy(() => store.loadChanged(tenant, changedRows, comparison, point)))) ??
-        (await retryBusy(() => store.loadSubscriptions(tenant, batch.allRows(), point))),
+      async () => {
+        const known = comparison && (await retryBusy(() => store.loadChanged(tenant, changedRows, comparison, point)));
+        if (known !== undefined) return known;
+        const rows = batch.allRows();
+        return retryBusy(() => store.loadSubscriptions(tenant, rows, point));
+      },
       () => ({ 'subreport.rows': changedRows.length }),
     );
     expectsNew = loaded.inserted > loaded.updated + loaded.unchanged;

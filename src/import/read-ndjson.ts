@@ -128,7 +128,7 @@ function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undef
     text = decoder.decode(bytes).trim();
   } catch {
     // the decoder throws TypeError for bytes that are not UTF-8
-    return { ...place, raw: bytes.toString('latin1'), content: fault('UTF-8 text') };
+    return { ...place, raw: bytes.toString('latin1'), isUndecoded: true, content: fault('UTF-8 text') };
   }
   if (text === '') return undefined;
   if (skip) return { ...place, raw: '', content: { value: undefined } };

@@ -15,7 +15,7 @@ export function idOf(row: SourceRow): string | undefined {
 }
 
 /**
- * Whether the text of a row is exactly a stored record, with its e-mail address at the end if it
+ * Whether the text of a row is exactly a stored record, with its email address at the end if it
  * has one. This takes a fortieth of the time of parsing and checking the row; comparing the parts
  * with `startsWith` and `endsWith` took six times as long.
  */

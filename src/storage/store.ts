@@ -219,8 +219,8 @@ export interface Store {
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts>;
   /**
-   * The same for rows of which the others were compared with the stored records before: resolves
-   * to `undefined`, and changes nothing, if the records have changed since then.
+   * Loads the rows of a batch that differ from the stored records; `comparison` counts the equal
+   * ones. Resolves to `undefined`, and changes nothing, if the tenant has another revision by now.
    */
   loadChanged(
     tenant: TenantId,

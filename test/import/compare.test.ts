@@ -14,15 +14,15 @@ const [first, second, third] = rows as [SyntheticRow, SyntheticRow, SyntheticRow
 const ndjson = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 const reversed = (value: object): object => Object.fromEntries(Object.entries(value).reverse());
 
-describe.each(engines)('an import of rows that $engine may have', ({ openTestStore }) => {
+describe.each(engines)('an import into $engine of rows that may be stored', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let tenant: TenantId;
   let tenants = 0;
   const revision = async () => (await findTenant(store, tenant))?.revision;
-  const load = async (text: string, into = store, format: 'ndjson' | 'csv' = 'ndjson') => {
+  const load = async (text: string | Buffer, into = store, format: 'ndjson' | 'csv' = 'ndjson') => {
     const source = (async function* () {
-      yield Buffer.from(text);
+      yield typeof text === 'string' ? Buffer.from(text) : text;
     })();
     return importRecords(into, tenant, source, { format, dryRun: false, onRejected: () => undefined });
   };
@@ -88,6 +88,16 @@ describe.each(engines)('an import of rows that $engine may have', ({ openTestSto
     expect(await load(csvText(rows), store, 'csv')).toMatchObject({ inserted: 0, updated: 0, unchanged: 3 });
   });
 
+  test('rejects a row that is not UTF-8, although its bytes read as Latin-1 are a stored record', async () => {
+    await begin();
+    const accented = { ...first, email: null, product: { ...first.product, name: 'Café' } };
+    const { email: _email, ...row } = accented;
+    expect(await load(ndjson([row]))).toMatchObject({ updated: 1 });
+    const line = `${(await stored()).records.map(({ email, ...record }) => JSON.stringify(record)).find((text) => text.includes('Café'))}\n`;
+    expect(await load(line)).toMatchObject({ unchanged: 1, rejected: 0 });
+    expect(await load(Buffer.from(line, 'latin1'))).toMatchObject({ unchanged: 0, rejected: 1 });
+  });
+
   test('takes the last row of an id, although an earlier one is stored', async () => {
     await begin();
     const changed = { ...first, status: 'OTHER' };
@@ -102,7 +112,7 @@ describe.each(engines)('an import of rows that $engine may have', ({ openTestSto
     expect(await stored()).toEqual(whole([...rows, { ...first, id: 'other' }]));
   });
 
-  test('removes the e-mail address of a stored row that has none, and no other', async () => {
+  test('removes the stored email address of a row that has none, and no other', async () => {
     await begin();
     const { email: _email, ...without } = first;
     expect(await load(ndjson([without, second]))).toMatchObject({ updated: 1, unchanged: 1 });

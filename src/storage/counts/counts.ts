@@ -12,7 +12,10 @@ export interface FilterRange {
   readonly total: number;
 }
 
-/** Rank and select among the rows of a filter's product and statuses; dates are not looked at. */
+/**
+ * Rank and select among the rows of a filter's product and statuses. Only `range` and
+ * `selectFromEnd` heed its bounds.
+ */
 export interface Counts {
   /** The rows of the filter, bounds included, if they are known without the store. */
   readonly range?: FilterRange | undefined;

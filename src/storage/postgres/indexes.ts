@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { StorageError } from '../error.ts';
 import { deferredIndexes, recordIndexes } from '../record-indexes.ts';
 import type { DeferredIndexes } from '../store.ts';
 import { begin } from './change-sql.ts';
@@ -11,10 +12,14 @@ import { noTimeLimit } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
 // The indexes of the records on PostgreSQL, which a first load leaves out until it ends. Each such
-// load holds an advisory lock in shared mode; whoever builds indexes takes it in exclusive mode.
+// load holds an advisory lock in shared mode; a process that builds indexes takes it in exclusive
+// mode.
 
-/** Runs work on a connection of its own. */
-type Use = <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>;
+/** The database, and a function that runs work on a connection of its own. */
+interface Database {
+  readonly url: string;
+  readonly connections: { useUnbounded<T>(work: (client: pg.Client) => Promise<T>): Promise<T> };
+}
 
 /** The advisory lock of first loads; nothing else in the database uses this number. */
 const firstLoadLock = 7_236_119_411;
@@ -28,10 +33,24 @@ const attemptsMax = 600;
 /** A sort in memory; an index of a million records takes about 100 MB. */
 const buildSettings = "set local maintenance_work_mem = '256MB'; set local max_parallel_maintenance_workers = 0";
 
+/** Whether a load can go without indexes: there are no records, or an interrupted load has. */
+export const canDefer = async (client: pg.ClientBase): Promise<boolean> =>
+  (await mayChange(client)) && ((await isEmpty(client)) || (await missingIndexes(client)).length > 0);
+
+/** Whether indexes are missing that this role can build. */
+export const canBuild = async (client: pg.ClientBase): Promise<boolean> =>
+  (await missingIndexes(client)).length > 0 && (await mayChange(client));
+
 /** Begins a first load; `undefined` if the role or the database cannot, or if there are records. */
-export async function deferOnPostgres(url: string, use: Use): Promise<DeferredIndexes | undefined> {
+export async function deferOnPostgres(database: Database): Promise<DeferredIndexes | undefined> {
+  const { url, connections } = database;
   const holder = createDedicatedClient(url, { name: 'subreport-first-load', keepAlive: true });
-  await connect(holder, url);
+  try {
+    await connect(holder, url);
+  } catch (error) {
+    if (error instanceof StorageError) return undefined; // perhaps no connection is free
+    throw error;
+  }
   const release = async (): Promise<void> => {
     await holder.query('commit').catch(() => undefined); // closing the connection releases it, too
     await close(holder);
@@ -39,8 +58,8 @@ export async function deferOnPostgres(url: string, use: Use): Promise<DeferredIn
   try {
     await holder.query(`${begin}; ${noTimeLimit}`);
     const { rows } = await holder.query(`select pg_try_advisory_xact_lock_shared(${firstLoadLock}) as taken`);
-    if (rows[0]?.taken === true && (await use(dropOrJoin)))
-      return { build: () => release().then(() => buildOnPostgres(use)) };
+    if (rows[0]?.taken === true && (await connections.useUnbounded(dropOrJoin)))
+      return { build: () => release().then(() => buildOnPostgres(database)) };
   } catch (error) {
     await release();
     if (isBusy(error)) return undefined;
@@ -64,7 +83,7 @@ async function dropOrJoin(client: pg.Client): Promise<boolean> {
 }
 
 /** Whether the role owns the table, and the table is on this server. */
-async function mayChange(client: pg.Client): Promise<boolean> {
+async function mayChange(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(
     `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('subscription')`,
   );
@@ -72,24 +91,33 @@ async function mayChange(client: pg.Client): Promise<boolean> {
 }
 
 /** Row-level security hides rows, but not the size of the table. */
-async function isEmpty(client: pg.Client): Promise<boolean> {
+async function isEmpty(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query(`select pg_relation_size('subscription') = 0 as empty`);
   return rows[0]?.empty === true;
 }
 
 /** Builds the missing indexes, unless a load goes without them now. */
 export async function buildOnPostgres(
-  use: Use,
+  { connections }: Database,
   onStart: (names: readonly string[]) => void = () => undefined,
 ): Promise<void> {
-  await use(async (client) => {
-    const missing = (await mayChange(client)) ? await missingIndexes(client) : [];
-    for (const [number, { sql }] of missing.entries())
-      await buildOne(client, sql, () => number === 0 && onStart(missing.map(({ name }) => name)));
+  await connections.useUnbounded(async (client) => {
+    let hasStarted = false;
+    // again if it built some: another process may have held the lock for a moment
+    for (let built = 1; built > 0; ) {
+      built = 0;
+      const missing = (await mayChange(client)) ? await missingIndexes(client) : [];
+      const start = (): void => {
+        if (!hasStarted) onStart(missing.map(({ name }) => name));
+        hasStarted = true;
+      };
+      for (const { sql } of missing) if (await buildOne(client, sql, start)) built += 1;
+    }
   });
 }
 
-async function buildOne(client: pg.Client, sql: string, onLocked: () => void): Promise<void> {
+/** Builds an index; returns `false` if a load, or another process that builds, has the lock. */
+async function buildOne(client: pg.Client, sql: string, onLocked: () => void): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const opening = [begin, noTimeLimit, `set local lock_timeout = ${lockMs}`, buildSettings];
@@ -98,9 +126,10 @@ async function buildOne(client: pg.Client, sql: string, onLocked: () => void): P
         opening.map((text) => client.query(text)),
         async () => {
           const { rows } = await client.query(`select pg_try_advisory_xact_lock(${firstLoadLock}) as taken`);
-          if (rows[0]?.taken !== true) return;
+          if (rows[0]?.taken !== true) return false;
           onLocked();
           await client.query(sql);
+          return true;
         },
       );
     } catch (error) {

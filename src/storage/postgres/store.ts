@@ -40,7 +40,7 @@ import { createFactsReader } from './database-facts.ts';
 import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
-import { buildOnPostgres, deferOnPostgres } from './indexes.ts';
+import { buildOnPostgres, canBuild, canDefer, deferOnPostgres } from './indexes.ts';
 import { PostgresListener } from './listener.ts';
 import { type Changed, loadRows, type RunStatement } from './load.ts';
 import { migratePostgres } from './migrate.ts';
@@ -337,12 +337,12 @@ class PostgresStore implements Store {
     return this.#shared.connections.useUnbounded(migratePostgres);
   }
 
-  deferIndexes(): Promise<DeferredIndexes | undefined> {
-    return deferOnPostgres(this.#shared.url, (work) => this.#shared.connections.useUnbounded(work));
+  async deferIndexes(): Promise<DeferredIndexes | undefined> {
+    return (await this.#use(canDefer, { reads: true })) ? deferOnPostgres(this.#shared) : undefined;
   }
 
-  buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void> {
-    return buildOnPostgres((work) => this.#shared.connections.useUnbounded(work), onStart);
+  async buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void> {
+    if (await this.#use(canBuild, { reads: true })) await buildOnPostgres(this.#shared, onStart);
   }
 
   async checkReady(): Promise<void> {

@@ -47,8 +47,9 @@ export async function readPage(context: PageContext, tenant: TenantId, query: Pa
 
 /**
  * Reads a page and its total. In the order of `createdDate` and with a filter that the counts know
- * (`isCounted`), every position costs the same. A page takes one statement on PostgreSQL and two on
- * SQLite, and more only where the counts must find its first record.
+ * (`isCounted`), a page costs at most two to three
+ * times as much as page 1. It takes one statement on PostgreSQL and two on SQLite, and more only
+ * where the counts must find its first record.
  */
 async function readUnplacedPage({ store, spans }: PageContext, tenant: TenantId, asked: PageQuery): Promise<Page> {
   const { filter, order, position } = asked;
