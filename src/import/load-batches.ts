@@ -47,15 +47,16 @@ export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: Lo
   let expectsNew = false;
   const loadOne = async (batch: BatchRows, pointAfter: ResumePointAfter): Promise<void> => {
     requireHeld(lock, 'run the import again with --resume');
-    const point = pointAfter(counts);
+    const resumePoint = pointAfter(counts);
     const { changedRows, comparison } = batch;
     const loaded = await inSpan(
       'load batch',
       async () => {
-        const known = comparison && (await retryBusy(() => store.loadChanged(tenant, changedRows, comparison, point)));
+        const changed = comparison && { rows: changedRows, comparison, resumePoint };
+        const known = changed && (await retryBusy(() => store.loadChanged(tenant, changed)));
         if (known !== undefined) return known;
         const rows = batch.allRows();
-        return retryBusy(() => store.loadSubscriptions(tenant, rows, point));
+        return retryBusy(() => store.loadSubscriptions(tenant, rows, resumePoint));
       },
       () => ({ 'subreport.rows': changedRows.length }),
     );

@@ -94,6 +94,13 @@ export interface Comparison {
   readonly unchanged: number;
 }
 
+/** The rows of a batch that differ from the stored records. */
+export interface ChangedRows {
+  readonly rows: readonly SubscriptionRow[];
+  readonly comparison: Comparison;
+  readonly resumePoint: ResumePoint | 'finished' | undefined;
+}
+
 /**
  * Where an unfinished import can be resumed; committed in one transaction with the rows before it.
  */
@@ -219,15 +226,10 @@ export interface Store {
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts>;
   /**
-   * Loads the rows of a batch that differ from the stored records; `comparison` counts the equal
-   * ones. Resolves to `undefined`, and changes nothing, if the tenant has another revision by now.
+   * The same for rows that were compared with the stored records. Resolves to `undefined`, and
+   * changes nothing, if the tenant has another revision by now.
    */
-  loadChanged(
-    tenant: TenantId,
-    rows: readonly SubscriptionRow[],
-    comparison: Comparison,
-    resumePoint?: ResumePoint | 'finished',
-  ): Promise<LoadCounts | undefined>;
+  loadChanged(tenant: TenantId, changed: ChangedRows): Promise<LoadCounts | undefined>;
   /**
    * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
    * must close the replacement.

@@ -156,9 +156,11 @@ describe.each(engines)('an import into $engine of rows that may be stored', ({ o
       updated: 0,
       unchanged: 0,
     };
-    expect(await store.loadChanged(tenant, [], { revision: 0, unchanged: 3 }, point)).toBeUndefined();
+    const loadNone = (revision: number) =>
+      store.loadChanged(tenant, { rows: [], comparison: { revision, unchanged: 3 }, resumePoint: point });
+    expect(await loadNone(0)).toBeUndefined();
     expect(await readResumePoint(store, tenant)).toBeUndefined();
-    expect(await store.loadChanged(tenant, [], { revision: 1, unchanged: 3 }, point)).toEqual({
+    expect(await loadNone(1)).toEqual({
       ...{ inserted: 0, updated: 0, unchanged: 3 },
     });
     expect(await readResumePoint(store, tenant)).toEqual({ ...point, unchanged: 3 });

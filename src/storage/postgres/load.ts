@@ -46,6 +46,14 @@ export async function loadRows(
   return toChanged(changes, all, resumePoint);
 }
 
+/** The same for rows that were compared; changes nothing if the revision is another one by now. */
+export async function loadChangedRows(
+  run: RunStatement,
+  load: Load & { readonly comparison: Comparison },
+): Promise<Changed<LoadCounts | undefined>> {
+  return load.comparison.revision === load.revision - 1 ? loadRows(run, load) : { changes: [], result: undefined };
+}
+
 function toChanged(changes: readonly RowChange[], rows: number, resumePoint: Load['resumePoint']): Changed<LoadCounts> {
   const result = countLoaded(rows, changes);
   return { changes, result, ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }) };

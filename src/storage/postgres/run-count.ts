@@ -33,10 +33,9 @@ async function runRequest(run: RunStatement, tenant: TenantId, request: CountReq
 }
 
 /**
- * Reads a range of spans for each series, from its first key to its last, but at most one
- * span per two keys; the spans of keys beyond that range are looked up one by one. A sorted
- * load finds its spans in the range, an unsorted one by lookups, and neither reads all spans of a
- * large tenant.
+ * Reads a range of spans for each series, from its first key to its last, but at most one span per
+ * two keys; the spans of keys beyond that range are looked up one by one. A sorted load finds its
+ * spans in the range, an unsorted one by lookups, and neither reads all spans of a large tenant.
  */
 async function locateSpans(run: RunStatement, tenant: TenantId, keys: readonly SeriesKey[]): Promise<readonly Row[]> {
   const ranges = [...Map.groupBy(keys, ({ series }) => series).values()];

@@ -7,7 +7,7 @@ import { requireMigrated } from '../migrations.ts';
 import { requireIndexes } from '../record-indexes.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import {
-  type Comparison,
+  type ChangedRows,
   checkThat,
   type DeferredIndexes,
   type DirectorySql,
@@ -42,7 +42,7 @@ import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
 import { buildOnPostgres, canBuild, canDefer, deferOnPostgres } from './indexes.ts';
 import { PostgresListener } from './listener.ts';
-import { type Changed, loadRows, type RunStatement } from './load.ts';
+import { type Changed, loadChangedRows, loadRows, type RunStatement } from './load.ts';
 import { migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
@@ -176,17 +176,8 @@ class PostgresStore implements Store {
     return this.#changeTenant(tenant, (run, revision) => loadRows(run, { tenant, revision, rows, resumePoint }));
   }
 
-  loadChanged(
-    tenant: TenantId,
-    rows: readonly SubscriptionRow[],
-    comparison: Comparison,
-    resumePoint?: ResumePoint | 'finished',
-  ): Promise<LoadCounts | undefined> {
-    return this.#changeTenant<LoadCounts | undefined>(tenant, async (run, revision) =>
-      comparison.revision === revision - 1
-        ? loadRows(run, { tenant, revision, rows, resumePoint, comparison })
-        : { changes: [], result: undefined },
-    );
+  loadChanged(tenant: TenantId, changed: ChangedRows): Promise<LoadCounts | undefined> {
+    return this.#changeTenant(tenant, (run, revision) => loadChangedRows(run, { ...changed, tenant, revision }));
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {

@@ -12,7 +12,7 @@ import {
 } from '../migrations.ts';
 import { requireIndexes } from '../record-indexes.ts';
 import {
-  type Comparison,
+  type ChangedRows,
   checkThat,
   type DeferredIndexes,
   type DirectorySql,
@@ -146,13 +146,8 @@ class SqliteStore implements Store {
     return this.#change({ kind: 'load', tenant, rows, resumePoint, comparison: undefined });
   }
 
-  loadChanged(
-    tenant: TenantId,
-    rows: readonly SubscriptionRow[],
-    comparison: Comparison,
-    resumePoint?: ResumePoint | 'finished',
-  ): Promise<LoadCounts | undefined> {
-    return this.#change({ kind: 'load', tenant, rows, resumePoint, comparison });
+  loadChanged(tenant: TenantId, changed: ChangedRows): Promise<LoadCounts | undefined> {
+    return this.#change({ kind: 'load', tenant, ...changed });
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {
