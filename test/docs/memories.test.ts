@@ -37,6 +37,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
   const bounded: Readonly<Record<string, string>> = {
     'src/storage/bounded-map.ts': 'the primitive itself',
     'src/storage/counts/span-memory.ts': 'readings under way',
+    'src/storage/postgres/shared-connection.ts': 'at most eight reads under way',
     'src/storage/postgres/tenant-lanes.ts': 'requests under way',
     'src/storage/sqlite/damage.ts': 'database files of the process',
     'src/cli/worker-messages.ts': 'requests under way',

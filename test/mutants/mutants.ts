@@ -155,6 +155,14 @@ export const mutants: readonly Mutant[] = [
     on: ['postgres'],
   },
   {
+    id: 'shared-read-not-repeated',
+    breaks: 'A read on PostgreSQL fails because another one on its connection failed.',
+    search: 'isOwnFailure ? translate(error) : closedByOther(error)',
+    replace: 'isOwnFailure ? translate(error) : translate(error)',
+    file: 'postgres-shared.test.ts',
+    test: 'return their rows although the statement that another one prepares for all is cancelled',
+  },
+  {
     id: 'cache-key-without-tenant',
     breaks: 'A cached response of one tenant is sent to another one.',
     search: 'JSON.stringify([tenant, ...response.key])',

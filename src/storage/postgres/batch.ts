@@ -20,8 +20,8 @@ export interface BatchStatement {
  * Sync after each statement.
  *
  * After an error the server skips the remaining statements, and a transaction opened by the batch
- * stays open: close the connection. Run one batch at a time per connection: if this batch fails
- * before a statement is prepared, a following one would wrongly assume that it is.
+ * stays open: close the connection. A batch that has been sent after it may fail too, because it
+ * assumed that this one would prepare a statement.
  */
 export function runBatch(
   client: pg.ClientBase,

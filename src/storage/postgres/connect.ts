@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { before } from '../deadline.ts';
 import { toStorageError, withAddress } from './error.ts';
@@ -42,10 +43,13 @@ export async function connect(client: pg.Client, url: string): Promise<void> {
   });
 }
 
+/** The socket of a client; the driver's types do not declare `connection`. */
+export const socketOf = (client: pg.ClientBase): Writable =>
+  (client as unknown as { readonly connection: { readonly stream: Writable } }).connection.stream;
+
 /** Closes a connection without notifying the server, which may hang. */
 export function closeAtOnce(client: pg.ClientBase): void {
-  // the driver's types do not declare `connection`
-  (client as unknown as { readonly connection: pg.Connection }).connection.stream.destroy();
+  socketOf(client).destroy();
 }
 
 /** Closes a connection as the protocol requires, or by force if the server takes over a second. */

@@ -1,12 +1,21 @@
 import pg from 'pg';
+import { BoundedMap } from '../bounded-map.ts';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import type { PoolUse, TenantId } from '../store.ts';
 import { parserOf } from './batch.ts';
-import { close, closeAtOnce, connect, connectMsMax, createDedicatedClient } from './connect.ts';
-import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
+import { close, connect, connectMsMax, createDedicatedClient } from './connect.ts';
+import {
+  closedByOther,
+  isClosedByOther,
+  isConnectionLost,
+  isFromDriver,
+  toStorageError,
+  withAddress,
+} from './error.ts';
 import { readMessages } from './message-reader.ts';
 import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
+import { type Connection, destroy, SharedConnection } from './shared-connection.ts';
 import { type LeaveLane, TenantLanes } from './tenant-lanes.ts';
 
 /** How to connect to PostgreSQL, and callbacks for connection problems. */
@@ -27,6 +36,13 @@ export interface PostgresOptions {
   readonly onPooler?: () => void;
 }
 
+/**
+ * A read that takes longer than this is not short, whatever its statement promises: the indexes
+ * may be missing during a first load, or its rows may not be in memory.
+ */
+const shortReadMs = 50;
+const slowTenantMs = 10_000;
+
 /** How a connection is used. */
 export interface Use {
   /** A time of `performance.now()`; without it, `longestMs` applies. */
@@ -40,6 +56,11 @@ export interface Use {
    * turns out to be dead.
    */
   readonly reads?: boolean;
+  /**
+   * Whether the work is one short read, which may share its connection with those that start in
+   * the same turn of the event loop.
+   */
+  readonly shares?: boolean;
 }
 
 /**
@@ -54,6 +75,10 @@ export class PostgresConnections {
   #observeWait: ((seconds: number) => void) | undefined;
   /** Connections that have completed a use: the server may have closed them since. */
   readonly #used = new WeakSet<pg.PoolClient>();
+  /** The connection that the short reads of this turn share. */
+  #shared: SharedConnection | undefined;
+  /** Tenants with a read that was not short, in milliseconds: they share no connection for now. */
+  readonly #slowTenants = new BoundedMap<number>({ name: 'slow_tenants', entriesMax: 1_000, bytesMax: 1_048_576 });
 
   constructor({ url, poolSize, operationMs = operationMsDefault, onConnectionError }: PostgresOptions) {
     this.#url = url;
@@ -88,18 +113,26 @@ export class PostgresConnections {
    */
   async use<T>(
     work: (client: pg.ClientBase) => Promise<T>,
-    { deadline, longestMs = this.#operationMs, tenant, reads = false }: Use,
+    { deadline, longestMs = this.#operationMs, tenant, reads = false, shares = false }: Use,
   ): Promise<T> {
     const end = deadline ?? performance.now() + longestMs;
-    const { client, leave } = await this.#acquire(tenant, end);
+    const { connection, leave } = await this.#acquire(tenant, end, shares);
+    let isLate = false;
     let hung = false;
-    const giveUp = (): void => {
-      hung = true;
+    const once = (used: Connection): Promise<T> =>
+      this.#useOnce(used, work, end, () => {
+        isLate = true;
+        hung = !used.isWaiting();
+      });
+    const onNewConnection = async (error: unknown): Promise<T> => {
+      if (!reads || isLate || !isConnectionLost(error)) throw error;
+      return once(await this.#connectAnew(end));
     };
     try {
-      return await this.#useOnce(client, work, end, giveUp).catch(async (error: unknown) => {
-        if (!reads || hung || !isConnectionLost(error)) throw error;
-        return this.#useOnce(await this.#connectAnew(end), work, end, giveUp);
+      return await once(connection).catch(async (error: unknown) => {
+        if (isLate || !isClosedByOther(error)) return onNewConnection(error);
+        // the other connections are probably intact
+        return once(await this.#connect(end)).catch(onNewConnection);
       });
     } finally {
       leave?.(hung);
@@ -144,19 +177,19 @@ export class PostgresConnections {
   }
 
   async #useOnce<T>(
-    client: pg.PoolClient,
+    connection: Connection,
     work: (client: pg.ClientBase) => Promise<T>,
     deadline: number,
     giveUp: () => void,
   ): Promise<T> {
     try {
-      const result = await before(deadline, work(client), giveUp);
-      this.#used.add(client);
-      client.release();
+      const result = await before(deadline, work(connection.client), giveUp);
+      this.#used.add(connection.client);
+      connection.release();
       return result;
     } catch (error) {
-      destroy(client);
-      throw translate(error);
+      const isOwnFailure = connection.close();
+      throw isOwnFailure ? translate(error) : closedByOther(error);
     }
   }
 
@@ -164,12 +197,14 @@ export class PostgresConnections {
   async #acquire(
     tenant: TenantId | undefined,
     deadline: number,
-  ): Promise<{ readonly client: pg.PoolClient; readonly leave: LeaveLane | undefined }> {
+    shares: boolean,
+  ): Promise<{ readonly connection: Connection; readonly leave: LeaveLane | undefined }> {
     const began = performance.now();
     let leave: LeaveLane | undefined;
     try {
       leave = tenant === undefined ? undefined : await this.#lanes.enter(tenant, deadline);
-      return { client: await this.#connect(deadline), leave };
+      const isShared = shares && tenant !== undefined && this.#slowTenants.get(tenant) === undefined;
+      return { connection: await (isShared ? this.#share(tenant, deadline) : this.#connect(deadline)), leave };
     } catch (error) {
       leave?.(false);
       throw error;
@@ -178,10 +213,20 @@ export class PostgresConnections {
     }
   }
 
+  /** Takes the connection of this turn, or begins to share another one. */
+  async #share(tenant: TenantId, deadline: number): Promise<Connection> {
+    if (performance.now() >= deadline) throw overdue();
+    if (this.#shared?.isOpen !== true) this.#shared = new SharedConnection(this.#pool.connect());
+    return this.#shared.join(
+      (connecting) => this.#waitFor(connecting, deadline),
+      (ms) => ms > shortReadMs && this.#slowTenants.set(tenant, ms, slowTenantMs),
+    );
+  }
+
   /**
    * Takes a connection from the pool; one that arrives after the deadline is returned to the pool.
    */
-  async #connect(deadline: number): Promise<pg.PoolClient> {
+  async #connect(deadline: number): Promise<Connection> {
     if (performance.now() >= deadline) throw overdue();
     const connecting = this.#pool.connect();
     let isLate = false;
@@ -189,9 +234,14 @@ export class PostgresConnections {
       (client) => isLate && client.release(),
       () => undefined,
     );
-    return before(deadline, connecting, () => {
+    const client = await this.#waitFor(connecting, deadline, () => {
       isLate = true;
-    }).catch((error: unknown) => {
+    });
+    return { client, release: () => client.release(), close: () => destroy(client), isWaiting: () => false };
+  }
+
+  #waitFor(connecting: Promise<pg.PoolClient>, deadline: number, giveUp?: () => void): Promise<pg.PoolClient> {
+    return before(deadline, connecting, giveUp).catch((error: unknown) => {
       throw withAddress(toStorageError(error), this.#url);
     });
   }
@@ -200,19 +250,13 @@ export class PostgresConnections {
    * Takes a connection that has not been used yet: after a server restart, all pooled connections
    * are as dead as the one that failed.
    */
-  async #connectAnew(deadline: number): Promise<pg.PoolClient> {
+  async #connectAnew(deadline: number): Promise<Connection> {
     for (;;) {
-      const client = await this.#connect(deadline);
-      if (!this.#used.has(client)) return client;
-      destroy(client);
+      const connection = await this.#connect(deadline);
+      if (!this.#used.has(connection.client)) return connection;
+      connection.close();
     }
   }
-}
-
-/** Closes a connection of the pool, which makes room for another one. */
-function destroy(client: pg.PoolClient): void {
-  closeAtOnce(client);
-  client.release(true);
 }
 
 function translate(error: unknown): unknown {

@@ -10,16 +10,30 @@ interface DatabaseFacts {
   readonly isDistributed: boolean;
 }
 
-/** Makes a function that queries the facts once, and again after a failure. */
-export function createFactsReader(): (client: pg.ClientBase) => Promise<DatabaseFacts> {
-  let known: Promise<DatabaseFacts> | undefined;
-  return (client) => {
-    known ??= readFacts(client).catch((error: unknown) => {
-      known = undefined;
-      throw error;
-    });
-    return known;
-  };
+/** The facts of a store's database. */
+export class DatabaseFactsReader {
+  #reading: Promise<DatabaseFacts> | undefined;
+  #known: DatabaseFacts | undefined;
+
+  /** The facts, once they have been queried. */
+  get known(): DatabaseFacts | undefined {
+    return this.#known;
+  }
+
+  /** Queries the facts once, and again after a failure. */
+  read(client: pg.ClientBase): Promise<DatabaseFacts> {
+    this.#reading ??= readFacts(client).then(
+      (facts) => {
+        this.#known = facts;
+        return facts;
+      },
+      (error: unknown) => {
+        this.#reading = undefined;
+        throw error;
+      },
+    );
+    return this.#reading;
+  }
 }
 
 async function readFacts(client: pg.ClientBase): Promise<DatabaseFacts> {

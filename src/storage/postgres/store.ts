@@ -34,9 +34,9 @@ import { eraseStatements } from '../tables/erase-rows.ts';
 import { resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { type BatchStatement, runBatch } from './batch.ts';
-import { announceChange, begin, deleteRows, lockTenant, removeTombstones } from './change-sql.ts';
+import { announceChange, begin, deleteRows, lockTenant, nextRevision, removeTombstones } from './change-sql.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
-import { createFactsReader } from './database-facts.ts';
+import { DatabaseFactsReader } from './database-facts.ts';
 import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
@@ -44,10 +44,11 @@ import { buildOnPostgres, canBuild, canDefer, deferOnPostgres } from './indexes.
 import { PostgresListener } from './listener.ts';
 import { type Changed, loadChangedRows, loadRows, type RunStatement } from './load.ts';
 import { migratePostgres } from './migrate.ts';
+import { isShareable, readOnce } from './read-once.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
 import { appliedMigrations, missingIndexes } from './schema.ts';
-import { beginReading, limitTime, noTimeLimit, tenantOpening, tenantSettings } from './session.ts';
+import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { createStatementNames } from './statement-names.ts';
 import { describeDatabase } from './traced-database.ts';
@@ -62,7 +63,7 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
   const parts = { connections, traced: describeDatabase(url), nameOf: createStatementNames() };
-  const shared = { ...parts, url, listener, groups: createDirectoryGroups(parts), factsOf: createFactsReader() };
+  const shared = { ...parts, url, listener, groups: createDirectoryGroups(parts), facts: new DatabaseFactsReader() };
   return new PostgresStore(shared);
 }
 
@@ -75,7 +76,7 @@ interface SharedParts {
   readonly connections: PostgresConnections;
   readonly listener: PostgresListener;
   readonly nameOf: (text: string) => string;
-  readonly factsOf: ReturnType<typeof createFactsReader>;
+  readonly facts: DatabaseFactsReader;
   readonly groups: DirectoryGroups;
 }
 
@@ -130,20 +131,9 @@ class PostgresStore implements Store {
     statements: readonly TenantStatement[],
     options?: ReadOptions,
   ): Promise<readonly (readonly Row[])[]> {
-    const read = async (client: Client): Promise<readonly (readonly Row[])[]> => {
-      const { stepDown, isDistributed } = await this.#shared.factsOf(client);
-      const plansOnce = options?.isBounded === true && !isDistributed; // Citus cannot
-      const isSingle = statements.length === 1 && !isDistributed; // one statement has one snapshot
-      const opening = isSingle
-        ? [tenantSettings(tenant, stepDown, plansOnce)]
-        : tenantOpening(beginReading, tenant, stepDown, plansOnce);
-      const bound = statements.map(({ sql, values }) => [sql, [tenant, ...values]] as const);
-      const ending = isSingle ? [] : [['commit', []] as const];
-      const batch = [...opening, ...bound, ...ending].map(([text, values]) => this.#prepared(text, values));
-      const results = await this.#runBatch(client, batch);
-      return results.slice(opening.length, opening.length + statements.length);
-    };
-    return this.#use(read, { tenant, reads: true });
+    const read = { tenant, statements, isBounded: options?.isBounded === true };
+    const shares = isShareable(read, this.#shared.facts);
+    return this.#use((client) => readOnce(client, read, this.#shared), { tenant, reads: true, shares });
   }
 
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
@@ -199,10 +189,10 @@ class PostgresStore implements Store {
 
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number> {
     return this.#change(tenant, async (client) => {
-      const [locked] = await this.#query(client, lockTenant, [tenant]);
+      const locked = await this.#query(client, lockTenant, [tenant]);
       const rows = await this.#query(client, removeOldTombstones, [tenant, revision, limit]);
       if (rows.length === 0) return 0;
-      await this.#query(client, setSweptRevision, [tenant, Number(locked?.revision ?? 0) + 1, revision]);
+      await this.#query(client, setSweptRevision, [tenant, nextRevision(locked), revision]);
       await client.query(announceChange);
       return rows.length;
     });
@@ -212,9 +202,9 @@ class PostgresStore implements Store {
     return this.#shared.connections.useUnbounded((client) =>
       this.#inTenant(client, begin, tenant, async () => {
         await client.query(noTimeLimit);
-        const [locked] = await this.#query(client, lockTenant, [tenant]);
+        const revision = nextRevision(await this.#query(client, lockTenant, [tenant]));
         await countOnPostgres((text, values) => this.#query(client, text, values), tenant, repairSubscriptions());
-        await this.#query(client, setRevision, [tenant, Number(locked?.revision ?? 0) + 1]);
+        await this.#query(client, setRevision, [tenant, revision]);
         await client.query(announceChange);
       }),
     );
@@ -230,12 +220,12 @@ class PostgresStore implements Store {
   ): Promise<T> {
     return this.#change(tenant, async (client) => {
       const run: RunStatement = (text, values) => this.#query(client, text, values);
-      const [[locked], tombstones, [last]] = await Promise.all([
+      const [locked, tombstones, [last]] = await Promise.all([
         run(lockTenant, [tenant]),
         run(selectAnyTombstone, [tenant]),
         run(selectLastKey, [tenant]),
       ]);
-      const revision = Number(locked?.revision ?? 0) + 1;
+      const revision = nextRevision(locked);
       const { changes, result, resumePoint } = await change(run, revision);
       const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
       await Promise.all([
@@ -374,7 +364,7 @@ class PostgresStore implements Store {
     work: () => Promise<T>,
     committing?: () => Promise<unknown> | undefined,
   ): Promise<T> {
-    const { stepDown } = await this.#shared.factsOf(client);
+    const { stepDown } = await this.#shared.facts.read(client);
     return inOneWrite(client, () => {
       const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.#query(client, text, values));
       return inTransaction(client, opening, work, committing);

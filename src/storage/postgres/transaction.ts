@@ -1,18 +1,17 @@
-import type { Writable } from 'node:stream';
 import type pg from 'pg';
+import { socketOf } from './connect.ts';
 
 /**
  * Sends all statements of `send` in one write. Otherwise each would be a separate write that wakes
  * the server, and writing to the socket is the largest part of this process's cost of a page.
  */
 export function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
-  // the driver's types do not declare `connection`
-  const { stream } = (client as unknown as { readonly connection: { readonly stream: Writable } }).connection;
-  stream.cork();
+  const socket = socketOf(client);
+  socket.cork();
   try {
     return send();
   } finally {
-    stream.uncork();
+    socket.uncork();
   }
 }
 
