@@ -26,14 +26,17 @@ export function createProtection(
 }
 
 /**
- * Requests that run at once, with SQLite: short reads run one after another on the main thread, and
- * longer ones wait for a reader thread, so more would only use memory.
+ * Short reads run one after another on the main thread, and longer ones wait for a reader thread,
+ * so more requests at once would only use memory. A turn of the event loop also runs the statements
+ * of the requests that start in it, and may take 20 ms.
  */
-const runningOnSqliteMax = 16;
+const onSqlite = { runningMax: 16, startsPerTurn: 4 };
 
-/** With PostgreSQL, each request that runs has a connection. */
+/** Each request that runs may have a connection; those that start in one turn share one. */
+const onPostgres = ({ DATABASE_POOL_SIZE }: Config) => ({ runningMax: DATABASE_POOL_SIZE, startsPerTurn: 8 });
+
 const queueLimits = (config: Config): FairQueueLimits => ({
-  runningMax: config.DATABASE_URL === undefined ? runningOnSqliteMax : config.DATABASE_POOL_SIZE,
+  ...(config.DATABASE_URL === undefined ? onSqlite : onPostgres(config)),
   waitingMax: config.REQUESTS_WAITING_MAX,
   // a request that starts still has half of its time
   waitMsMax: (config.REQUEST_SECONDS_MAX * 1000) / 2,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { RequestError } from './error.ts';
 import { FairQueue, type FairQueueLimits, type Leave } from './fair-queue.ts';
 
-const limits: FairQueueLimits = { runningMax: 4, waitingMax: 10, waitMsMax: 3_600_000 };
+const limits: FairQueueLimits = { runningMax: 4, waitingMax: 10, waitMsMax: 3_600_000, startsPerTurn: 1 };
 
 /** A queue whose turns the test starts, with the order in which its requests start. */
 function openQueue(more: Partial<FairQueueLimits> = {}) {
@@ -66,6 +66,31 @@ describe('a queue of requests by tenant', () => {
     enter('beta 1');
     await turn();
     expect(started).toEqual(['acme 1', 'acme 2', 'acme 3', 'beta 1']);
+  });
+
+  test('one request of each tenant starts in a turn, as many as the limit allows', async () => {
+    const { enter, turn, started } = openQueue({ startsPerTurn: 2, runningMax: 20 });
+    for (const name of ['acme 1', 'acme 2', 'acme 3', 'beta 1', 'beta 2', 'gamma 1']) enter(name);
+    await turn();
+    expect(started).toEqual(['acme 1', 'beta 1', 'gamma 1']);
+    await turn();
+    expect(started.slice(3)).toEqual(['acme 2', 'beta 2']);
+    await turn();
+    expect(started.slice(5)).toEqual(['acme 3']); // another tenant was here a moment ago
+  });
+
+  test('a tenant beside another one starts one request in a turn, although more are allowed', async () => {
+    const { enter, turn, started } = openQueue({ startsPerTurn: 3, runningMax: 20 });
+    for (const name of ['acme 1', 'acme 2', 'acme 3', 'beta 1']) enter(name);
+    await turn();
+    expect(started).toEqual(['acme 1', 'beta 1', 'acme 2']);
+  });
+
+  test('several requests of a tenant that is alone start in a turn', async () => {
+    const { enter, turn, started } = openQueue({ startsPerTurn: 2, runningMax: 20 });
+    for (let n = 1; n <= 4; n += 1) enter(`acme ${n}`);
+    await turn();
+    expect(started).toEqual(['acme 1', 'acme 2', 'acme 3']);
   });
 
   test('a request of a quiet tenant is next, however many of a greedy one wait', async () => {
@@ -147,8 +172,8 @@ describe('a queue of requests by tenant', () => {
   test('every request starts or is rejected, and never do more run than the limits allow', async () => {
     const arrivals = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(2)), { maxLength: 60 });
     await fc.assert(
-      fc.asyncProperty(arrivals, async (steps) => {
-        const opened = openQueue();
+      fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 8 }), async (steps, startsPerTurn) => {
+        const opened = openQueue({ startsPerTurn });
         const running = (): string[] => opened.started.slice(left);
         let left = 0;
         for (const [index, [tenant, turns]] of steps.entries()) {

@@ -14,6 +14,11 @@ export interface FairQueueLimits {
   readonly waitingMax: number;
   /** Longest wait of a request, in milliseconds. */
   readonly waitMsMax: number;
+  /**
+   * Maximum waiting requests that start in one turn of the event loop, at least 1. They are of as
+   * many tenants, unless one tenant is alone.
+   */
+  readonly startsPerTurn: number;
 }
 
 /** What happens outside of the queue; tests replace it. */
@@ -45,6 +50,8 @@ interface Flow {
   running: number;
   /** The start tag of the tenant's next request. */
   tag: number;
+  /** The turn in which its last request started. */
+  turn: number;
   readonly waiting: Waiter[];
 }
 
@@ -70,9 +77,10 @@ const flowsMax = 1_000;
  * tenant that sends more than its share wait for each other, and a request of any other tenant is
  * next.
  *
- * While requests wait, one starts in each turn of the event loop: a turn reads all requests that
- * have arrived, so a request never waits behind the others of one tenant just because they arrived
- * together. If too many wait, the last one of the tenant with the most is rejected.
+ * While requests wait, one of each tenant may start in a turn of the event loop, up to a limit. A
+ * turn reads all requests that have arrived, so a request never waits behind the others of one
+ * tenant just because they arrived together. If too many wait, the last one of the tenant with the
+ * most is rejected.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
@@ -80,12 +88,16 @@ export class FairQueue {
   readonly #nowMs: () => number;
   readonly #onRefused: () => void;
   readonly #flows = new Map<string, Flow>();
+  /** Those with requests that wait. */
+  readonly #queued = new Set<Flow>();
   #running = 0;
   #waiting = 0;
   /** The start tag of the request that started last. */
   #virtualTime = 0;
   /** Whether a turn is scheduled; until then, no other request starts. */
   #isTurnTaken = false;
+  /** Turns so far. */
+  #turn = 0;
 
   /** The tenant whose request started last, and when one of another tenant last did before. */
   #lastTenant = '';
@@ -120,6 +132,7 @@ export class FairQueue {
     const end = (): void => {
       clearTimeout(timer);
       flow.waiting.splice(flow.waiting.indexOf(waiter), 1);
+      if (flow.waiting.length === 0) this.#queued.delete(flow);
       this.#waiting -= 1;
     };
     const waiter: Waiter = {
@@ -135,6 +148,7 @@ export class FairQueue {
     };
     const timer = setTimeout(waiter.refuse, this.#limits.waitMsMax);
     flow.waiting.push(waiter);
+    this.#queued.add(flow);
     this.#waiting += 1;
     if (this.#waiting > this.#limits.waitingMax) this.#longest(flow).waiting.at(-1)?.refuse();
     this.#schedule();
@@ -150,7 +164,7 @@ export class FairQueue {
     let flow = this.#flows.get(tenant);
     if (flow === undefined) {
       if (this.#flows.size >= flowsMax) this.#forgetIdle();
-      flow = { running: 0, tag: 0, waiting: [] };
+      flow = { running: 0, tag: 0, turn: 0, waiting: [] };
       this.#flows.set(tenant, flow);
     }
     // an idle tenant accumulates no credit
@@ -161,8 +175,12 @@ export class FairQueue {
   #hasRoom({ running }: Flow): boolean {
     const { runningMax } = this.#limits;
     if (running === 0) return this.#running < runningMax;
-    const part = this.#nowMs() - this.#changedAtMs < sharedMs ? parts.shared : parts.alone;
+    const part = this.#isShared ? parts.shared : parts.alone;
     return this.#running < runningMax && running < Math.floor(runningMax * part);
+  }
+
+  get #isShared(): boolean {
+    return this.#nowMs() - this.#changedAtMs < sharedMs;
   }
 
   #start(tenant: string, flow: Flow): Leave {
@@ -174,7 +192,8 @@ export class FairQueue {
     }
     this.#running += 1;
     flow.running += 1;
-    this.#takeTurn();
+    flow.turn = this.#turn;
+    this.#schedule();
     let isRunning = true;
     return () => {
       if (!isRunning) return;
@@ -187,23 +206,29 @@ export class FairQueue {
   }
 
   #schedule(): void {
-    if (!this.#isTurnTaken) this.#takeTurn();
-  }
-
-  #takeTurn(): void {
+    if (this.#isTurnTaken) return;
     this.#isTurnTaken = true;
     this.#nextTurn(() => {
       this.#isTurnTaken = false;
-      if (this.#waiting > 0) this.#next()?.start();
-      else if (this.#running === 0) this.#forgetIdle();
+      this.#turn += 1;
+      for (let starts = 0; starts < this.#limits.startsPerTurn; starts += 1) {
+        const next = this.#next();
+        if (next === undefined) break;
+        next.start();
+      }
+      if (this.#waiting === 0 && this.#running === 0) this.#forgetIdle();
     });
   }
 
-  /** The waiting request with the lowest start tag whose tenant has room. */
+  /**
+   * The waiting request with the lowest start tag whose tenant has room, and has not started
+   * another one in this turn unless it is alone.
+   */
   #next(): Waiter | undefined {
     let next: Flow | undefined;
-    for (const flow of this.#flows.values()) {
-      if (flow.waiting.length === 0 || (next !== undefined && flow.tag >= next.tag)) continue;
+    for (const flow of this.#queued) {
+      if (next !== undefined && flow.tag >= next.tag) continue;
+      if (flow.turn === this.#turn && this.#isShared) continue;
       if (this.#hasRoom(flow)) next = flow;
     }
     return next?.waiting[0];
@@ -212,7 +237,7 @@ export class FairQueue {
   /** The flow with the most waiting requests; `own` if none has more. */
   #longest(own: Flow): Flow {
     let longest = own;
-    for (const flow of this.#flows.values()) if (flow.waiting.length > longest.waiting.length) longest = flow;
+    for (const flow of this.#queued) if (flow.waiting.length > longest.waiting.length) longest = flow;
     return longest;
   }
 

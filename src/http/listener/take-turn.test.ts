@@ -8,7 +8,7 @@ import { FairQueue } from './fair-queue.ts';
 import { addTurns, takeTurn } from './take-turn.ts';
 
 test.each(['waits', 'is authorized'])('a client that disconnects while its request %s takes no turn', async (when) => {
-  const queue = new FairQueue({ runningMax: 1, waitingMax: 10, waitMsMax: 60_000 });
+  const queue = new FairQueue({ runningMax: 1, waitingMax: 10, waitMsMax: 60_000, startsPerTurn: 1 });
   const leave = when === 'waits' ? queue.tryEnter('other') : undefined;
   const [arrived, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<unknown>()];
   const app = fastify();
