@@ -46,7 +46,8 @@ export const compareSpans = (a: Span, b: Span): number => compareOrderKeys(a.fro
 /** The span of a sorted level that holds a key: the last one that begins at or before it. */
 export function spanHolding<T extends Span>(spans: readonly T[], key: OrderKey): T {
   const startsUpTo = (span: T | undefined): boolean => span !== undefined && compareOrderKeys(span.from, key) <= 0;
-  const found = spans[lowerBound(spans.length, (index) => startsUpTo(spans[index])) - 1];
+  const last = spans.at(-1);
+  const found = startsUpTo(last) ? last : spans[lowerBound(spans.length, (index) => startsUpTo(spans[index])) - 1];
   if (found === undefined)
     throw new RangeError(
       `Cannot count a row: a span must begin at or before its key: current value is '${key.date} ${key.id}'`,

@@ -89,10 +89,7 @@ export function startAt(position: PagePosition): PageStart {
   return position.skip === 0 ? { kind: 'first' } : { kind: 'step', steps: position.skip };
 }
 
-/**
- * Reads a page in one round trip; `findStart` returns `undefined` if there are no records. One
- * statement is cheapest on PostgreSQL, and takes SQLite twice as long as two.
- */
+/** Reads a page in one statement; `findStart` returns `undefined` if there are no records. */
 async function readAtOnce(
   store: PageStore,
   tenant: TenantId,
@@ -101,16 +98,10 @@ async function readAtOnce(
   findStart: () => PageStart | undefined,
 ): Promise<Page> {
   const start = findStart();
-  if (store.engine === 'postgres' && start !== undefined) {
-    const body = bodyQuery(store, query, start, (bind) => `${headColumns(query, counts, bind)}, ${revisionColumn}`);
-    const [[row] = []] = await store.readTenantOnce(tenant, [body], query);
-    return toPage(query, toHead(row), body.toRecords(row));
-  }
-  const head = headQuery(query, counts);
-  const body = start && bodyQuery(store, query, start);
-  const statements = body === undefined ? [head] : [head, body];
-  const [[headRow] = [], [bodyRow] = []] = await store.readTenantOnce(tenant, statements, query);
-  return toPage(query, toHead(headRow), body?.toRecords(bodyRow) ?? noRecords);
+  const body =
+    start && bodyQuery(store, query, start, (bind) => `${headColumns(query, counts, bind)}, ${revisionColumn}`);
+  const [[row] = []] = await store.readTenantOnce(tenant, [body ?? headQuery(query, counts)], query);
+  return toPage(query, toHead(row), body?.toRecords(row) ?? noRecords);
 }
 
 /** Reads a page whose first record the stored or cached tree finds by its rank. */

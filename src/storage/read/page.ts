@@ -24,8 +24,8 @@ export interface PageContext {
 
 /**
  * Reads up to `size` records from a position, in the requested order (for a `before` position, the
- * nearest ones before it), and the total. A page costs more for its statements than for its
- * records: the following page of a walk takes one, if its place is known.
+ * nearest ones before it), and the total. The following page of a walk needs no counts, if its
+ * place is known.
  */
 export async function readPage(context: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
   const { store } = context;
@@ -47,9 +47,8 @@ export async function readPage(context: PageContext, tenant: TenantId, query: Pa
 
 /**
  * Reads a page and its total. In the order of `createdDate` and with a filter that the counts know
- * (`isCounted`), a page costs at most two to three
- * times as much as page 1. It takes one statement on PostgreSQL and two on SQLite, and more only
- * where the counts must find its first record.
+ * (`isCounted`), a page costs at most two to three times as much as page 1. It takes one statement,
+ * and more only where the counts must find its first record.
  */
 async function readUnplacedPage({ store, spans }: PageContext, tenant: TenantId, asked: PageQuery): Promise<Page> {
   const { filter, order, position } = asked;
