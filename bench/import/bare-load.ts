@@ -6,6 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { checkRow } from '../../src/import/check-row.ts';
 import { readNdjson } from '../../src/import/read-ndjson.ts';
+import { columnArrays, insertRows } from '../../src/storage/postgres/change-sql.ts';
+import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 
 /** The column values of a record, ready for insertion. */
@@ -26,6 +28,8 @@ const columns = [
   ...['record', 'plan_id', 'device_id', 'auto_renew', 'revision'],
 ];
 const batchRows = 10_000;
+/** Rows of a transaction of an import. */
+const importBatchRows = 3_000;
 
 /** The CPU time and the elapsed time of a load. */
 interface BareCost {
@@ -58,12 +62,14 @@ export async function loadBareSqlite(file: string, folder: string): Promise<Bare
     cost.cpuSeconds += (user + system) / 1e6;
     cost.seconds += (performance.now() - started) / 1000;
   };
-  for await (const rows of batchesOf(file))
+  for await (const checked of batchesOf(file)) {
+    const rows = checked.map(toReadyRow);
     measure(() => {
       database.exec('begin immediate');
       for (const row of rows) insert.run(...row);
       database.exec('commit');
     });
+  }
   measure(() => database.exec('pragma wal_checkpoint(truncate)'));
   database.close();
   return cost;
@@ -96,22 +102,60 @@ export async function loadBarePostgres(file: string, url: string, serverPid: num
 async function* copyLines(file: string): AsyncGenerator<string> {
   const escaped = (value: string | number | null): string =>
     value === null ? '\\N' : String(value).replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n');
-  for await (const rows of batchesOf(file)) yield rows.map((row) => `${row.map(escaped).join('\t')}\n`).join('');
+  for await (const rows of batchesOf(file))
+    yield rows.map((row) => `${toReadyRow(row).map(escaped).join('\t')}\n`).join('');
 }
 
-async function* batchesOf(file: string): AsyncGenerator<readonly ReadyRow[]> {
-  let rows: ReadyRow[] = [];
+async function* batchesOf(file: string, rowsMax = batchRows): AsyncGenerator<readonly SubscriptionRow[]> {
+  let rows: SubscriptionRow[] = [];
   for await (const { content } of readNdjson(createReadStream(file))) {
     const checked = 'value' in content ? checkRow(content.value) : content;
     if (!('row' in checked)) throw new Error('Cannot measure: every record must be right');
-    const { row } = checked;
-    rows.push([
-      ...['bench', row.id, row.createdDate, row.activationDate, row.expirationDate, row.status, row.productId],
-      ...[row.iccid, row.email, row.record, row.planId, row.deviceId, row.autoRenew, 1],
-    ]);
-    if (rows.length < batchRows) continue;
+    rows.push(checked.row);
+    if (rows.length < rowsMax) continue;
     yield rows;
     rows = [];
   }
   yield rows;
+}
+
+const toReadyRow = (row: SubscriptionRow): ReadyRow => [
+  ...['bench', row.id, row.createdDate, row.activationDate, row.expirationDate, row.status, row.productId],
+  ...[row.iccid, row.email, row.record, row.planId, row.deviceId, row.autoRenew, 1],
+];
+
+/**
+ * Measures what a first import cannot do without on PostgreSQL: the inserts of checked rows, in
+ * batches of the same size, into a table with the primary key, and the other indexes at the end.
+ */
+export async function loadLeastPostgres(file: string, url: string, serverPid: number): Promise<BareCost> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows: indexes } = await client.query("select indexdef from pg_indexes where tablename = 'subscription'");
+  await client.query('create table least (like subscription including defaults); checkpoint');
+  const definitions = indexes.map(({ indexdef }) =>
+    String(indexdef)
+      .replaceAll(/\bsubscription_(?=\w+ ON)/g, 'least_')
+      .replace('public.subscription', 'least'),
+  );
+  const isKey = (sql: string): boolean => sql.includes('UNIQUE');
+  for (const sql of definitions.filter(isKey)) await client.query(sql);
+  const cost = { cpuSeconds: 0, seconds: 0 };
+  const measure = async (work: () => Promise<unknown>): Promise<void> => {
+    const [started, own, server] = [performance.now(), process.cpuUsage(), treeCpuSeconds(serverPid)];
+    await work();
+    const { user, system } = process.cpuUsage(own);
+    cost.cpuSeconds += (user + system) / 1e6 + treeCpuSeconds(serverPid) - server;
+    cost.seconds += (performance.now() - started) / 1000;
+  };
+  const text = insertRows.replace('into subscription', 'into least');
+  for await (const rows of batchesOf(file, importBatchRows))
+    await measure(() => client.query({ name: 'insert', text, values: ['bench', 1, ...columnArrays(rows)] }));
+  await measure(async () => {
+    await client.query("set maintenance_work_mem = '256MB'; set max_parallel_maintenance_workers = 0");
+    for (const sql of definitions.filter((each) => !isKey(each))) await client.query(sql);
+    await client.query('checkpoint');
+  });
+  await client.end();
+  return cost;
 }

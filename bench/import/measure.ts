@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { insertTenant } from '../../src/storage/tables/tenant.ts';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
-import { loadBarePostgres, loadBareSqlite } from './bare-load.ts';
+import { loadBarePostgres, loadBareSqlite, loadLeastPostgres } from './bare-load.ts';
 
 /** What a side costs: CPU time of all processes, elapsed time, and memory of its own process. */
 export interface Cost {
@@ -17,12 +17,26 @@ export async function measureBare(engine: string, file: string): Promise<Cost> {
   const opened = await openEmpty(engine);
   try {
     if (engine === 'sqlite') return { ...(await loadBareSqlite(file, opened.folder)), grownMb: 0 };
-    const url = new URL(opened.environment.DATABASE_URL ?? '');
-    url.username = 'postgres';
-    return { ...(await loadBarePostgres(file, url.href, opened.serverPid ?? 0)), grownMb: 0 };
+    return { ...(await loadBarePostgres(file, superuserUrl(opened), opened.serverPid ?? 0)), grownMb: 0 };
   } finally {
     await opened.close();
   }
+}
+
+/** The least that a first import into PostgreSQL must do after checking the rows. */
+export async function measureLeast(file: string): Promise<Cost> {
+  const opened = await openEmpty('postgres');
+  try {
+    return { ...(await loadLeastPostgres(file, superuserUrl(opened), opened.serverPid ?? 0)), grownMb: 0 };
+  } finally {
+    await opened.close();
+  }
+}
+
+function superuserUrl({ environment }: BenchStore): string {
+  const url = new URL(environment.DATABASE_URL ?? '');
+  url.username = 'postgres';
+  return url.href;
 }
 
 /** Imports two files one after the other, and only checks the second one in between. */

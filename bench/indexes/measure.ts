@@ -11,6 +11,7 @@ import { loadDataSet, until } from '../support/data-set.ts';
 import { exactFamilyCpuSeconds } from '../support/exact-cpu.ts';
 import { machineFacts, writeSection } from '../support/results.ts';
 import { dropped, type IndexCase, kept } from './cases.ts';
+import { measureFirstImport } from './first-import.ts';
 import { openRaw, type RawDatabase } from './sizes.ts';
 
 // What each index of the records costs and saves: bytes of disk per record, CPU time of a request
@@ -38,7 +39,7 @@ const results = {
 
 Written by \`npm run bench:indexes\` (\`bench/indexes/\`): ${records} records of ${tenantCount} tenants (Zipf), loaded tenant by tenant in the order of their
 creation. Requests are of the largest tenant, with 20 records and the total, without a cache; "without" is the same request after the index was dropped. CPU time is that of the
-process with its threads, and of PostgreSQL.
+process with its threads, and of PostgreSQL. "After a first import" is another store, with the same number of records of one tenant, imported in the order of their creation.
 `,
 };
 
@@ -51,8 +52,12 @@ interface Side {
   readonly tenant: TenantId;
 }
 
-/** Bytes per record by table and index, after the load and after the indexes were built anew. */
+/**
+ * Bytes per record by table and index: after a first import, after ordinary loads, and after the
+ * indexes were built anew.
+ */
 async function readSizes(raw: RawDatabase, engine: string): Promise<string> {
+  const imported = await measureFirstImport(engine, records);
   const loaded = await raw.readSizes();
   const isPostgres = engine === 'PostgreSQL';
   await raw.run(isPostgres ? 'vacuum analyze subscription' : 'pragma wal_checkpoint(truncate)');
@@ -62,12 +67,12 @@ async function readSizes(raw: RawDatabase, engine: string): Promise<string> {
   const row = (name: string, ...bytes: number[]) =>
     `| ${[name, ...bytes.map((each) => (each / records).toFixed(0))].join(' | ')} |`;
   return [
-    '| bytes per record | after the load | indexes built anew |',
-    '|---|---|---|',
+    '| bytes per record | after a first import | after the loads | indexes built anew |',
+    '|---|---|---|---|',
     ...[...loaded]
       .filter(([, bytes]) => bytes >= records)
-      .map(([name, bytes]) => row(name, bytes, rebuilt.get(name) ?? 0)),
-    row('**sum**', sum(loaded), sum(rebuilt)),
+      .map(([name, bytes]) => row(name, imported.get(name) ?? 0, bytes, rebuilt.get(name) ?? 0)),
+    row('**sum**', sum(imported), sum(loaded), sum(rebuilt)),
     '',
   ].join('\n');
 }

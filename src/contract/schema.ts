@@ -26,15 +26,19 @@ export const printableAscii = '^[\\x20-\\x7e]*$';
 /** Whether a string matches the `pattern`, `minLength` and `maxLength` of a string schema. */
 export function fitsText(schema: TSchema, text: string): boolean {
   const { pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema as TextLimits;
-  const length = codePoints(text, maxLength);
-  if (length < minLength || length > maxLength) return false;
+  if (!hasLength(text, minLength, maxLength)) return false;
   return pattern === undefined || expressionOf(pattern).test(text);
 }
 
-/**
- * Length in code points, as in JSON Schema. A string that is too long in any case is not counted.
- */
-const codePoints = (text: string, max: number): number => (text.length > 2 * max ? text.length : [...text].length);
+/** Whether the length in code points, as in JSON Schema, is within bounds. */
+function hasLength(text: string, min: number, max: number): boolean {
+  // a code point has one or two UTF-16 units: most strings need not be counted
+  const { length } = text;
+  if (length < min || length > 2 * max) return false;
+  if (length >= 2 * min && length <= max) return true;
+  const points = [...text].length;
+  return points >= min && points <= max;
+}
 
 const expressions = new Map<string, RegExp>();
 

@@ -15,8 +15,12 @@ import { type RowFault, shownMax, shownValue } from './source-row.ts';
 /** A row that can be loaded, or all its faults. */
 export type CheckedRow = { readonly row: SubscriptionRow } | { readonly faults: readonly RowFault[] };
 
-const validator = Compile(Subscription);
 const dateNames = Object.values(dateFields);
+/** Without the formats of the dates, which are parsed once, by `readDate`. */
+const validator = Compile({
+  ...Subscription,
+  properties: { ...Subscription.properties, ...Object.fromEntries(dateNames.map((name) => [name, unformatted(name)])) },
+});
 
 /**
  * Checks a row against the contract and normalises it: dates in one format, `auto_renew` as a
@@ -29,9 +33,10 @@ export function checkRow(value: unknown): CheckedRow {
       faults: [{ field: '', value: shownValue(value), rule: 'a JSON object with the fields of a subscription' }],
     };
   }
-  const { email, ...fields } = value as Record<string, unknown>;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const { email, ...candidate } = fields;
   const seconds = dateNames.map((name) => readDate(fields[name]));
-  const candidate = normalise(fields, seconds);
+  normalise(candidate, seconds);
   const address = email === undefined || email === null ? null : normalisedEmail(email);
   const [createdDate, activationDate, expirationDate] = seconds;
   if (
@@ -45,6 +50,12 @@ export function checkRow(value: unknown): CheckedRow {
     return { row: toRow(candidate, { createdDate, activationDate, expirationDate }, address) };
   }
   return { faults: findFaults(candidate, fields, seconds, address === undefined ? email : undefined) };
+}
+
+/** The schema of a date without its format. */
+function unformatted(name: (typeof dateNames)[number]): TSchema {
+  const { format: _, ...schema } = Subscription.properties[name] as TSchema & { readonly format?: string };
+  return schema;
 }
 
 /** Whole UTC epoch seconds of a date, without its fraction. */
@@ -61,20 +72,18 @@ function normalisedEmail(value: unknown): string | undefined {
  * Whether no string of a record contains half of a surrogate pair: UTF-8 cannot represent one, so
  * the stores would save another string.
  */
-const isWellFormed = ({ product, ...fields }: Subscription): boolean =>
-  [...Object.values(fields), ...Object.values(product)].every(isWellFormedValue);
+const isWellFormed = (subscription: Subscription): boolean =>
+  Object.values(subscription).every(isWellFormedValue) && Object.values(subscription.product).every(isWellFormedValue);
 
 const isWellFormedValue = (value: unknown): boolean => typeof value !== 'string' || value.isWellFormed();
 
-function normalise(fields: Record<string, unknown>, seconds: readonly (number | undefined)[]): Record<string, unknown> {
-  const candidate = { ...fields };
+function normalise(candidate: Record<string, unknown>, seconds: readonly (number | undefined)[]): void {
   for (const [index, name] of dateNames.entries()) {
     const date = seconds[index];
-    if (date !== undefined && !isWritten(fields[name])) candidate[name] = formatInstant(date);
+    if (date !== undefined && !isWritten(candidate[name])) candidate[name] = formatInstant(date);
   }
   if (candidate.status === null) delete candidate.status;
   for (const [name, rewrite] of rewritten) if (name in candidate) candidate[name] = rewrite(candidate[name]);
-  return candidate;
 }
 
 /**
@@ -153,7 +162,7 @@ function writeRecord(subscription: Subscription): string {
 
 function findFaults(
   candidate: Record<string, unknown>,
-  fields: Record<string, unknown>,
+  fields: Readonly<Record<string, unknown>>,
   seconds: readonly (number | undefined)[],
   invalidEmail: unknown,
 ): RowFault[] {

@@ -92,11 +92,12 @@ async function loadRecords(
     await options.onRejected(row);
   };
   const reading = { ...options, onRejected, tally };
+  const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
   const windows = readWindows(digest.follow(decompressed(source, options)), {
     ...{ format, tally, resumption, rowsMax: options.batchRowsMax },
     onRow: (bytes) => digest.markRowEnd(bytes),
+    isCompared: () => !loader.expectsNew,
   });
-  const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
   const deferral =
     options.defersIndexes === true ? createIndexDeferral(target.store, options.resume === true) : noDeferral;
   const finish = (): Promise<void> =>

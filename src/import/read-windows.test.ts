@@ -4,7 +4,7 @@ import { createResumption } from './resume-import.ts';
 import { SourceDigest } from './source-digest.ts';
 
 /** Reads lines of NDJSON in batches of two rows; returns the rows and the end of each window. */
-async function read(lines: readonly string[]): Promise<unknown[]> {
+async function read(lines: readonly string[], { rowsMax = 2, isCompared = true } = {}): Promise<unknown[]> {
   const source = (async function* () {
     yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
     if (lines.at(-1) === 'break') throw new Error('the disk went away');
@@ -14,7 +14,8 @@ async function read(lines: readonly string[]): Promise<unknown[]> {
     tally: { read: 0, rejected: 0 },
     resumption: createResumption(undefined, 'ndjson', new SourceDigest()),
     onRow: () => undefined,
-    rowsMax: 2,
+    rowsMax,
+    isCompared: () => isCompared,
   });
   const found: unknown[] = [];
   try {
@@ -34,6 +35,16 @@ describe('the windows of a source', () => {
     ]);
     expect(await read(['1', '2'])).toEqual([[[1, 2], 'finished']]);
     expect(await read([])).toEqual([[[], 'finished']]);
+  });
+
+  test('end after 64 rows if they are not compared', async () => {
+    const lines = Array.from({ length: 70 }, (_, index) => String(index));
+    const numbers = lines.map((_, index) => index + 1);
+    expect(await read(lines, { rowsMax: 100, isCompared: false })).toEqual([
+      [numbers.slice(0, 64), undefined],
+      [numbers.slice(64), 'finished'],
+    ]);
+    expect(await read(lines, { rowsMax: 100 })).toEqual([[numbers, 'finished']]);
   });
 
   test('end within a batch after 4 MiB', async () => {

@@ -16,6 +16,9 @@ const batchRowsMax = 3_000;
  */
 const windowBytesMax = 4 * 1_048_576;
 
+/** Maximum rows of a window that is not compared: they become garbage while they are young. */
+const uncomparedRowsMax = 64;
+
 /** Consecutive rows of a source that have not been checked, all of one batch. */
 interface Window {
   readonly rows: readonly SourceRow[];
@@ -32,6 +35,8 @@ interface WindowReading {
   readonly onRow: (bytesBefore: number) => void;
   /** Maximum rows of a batch. */
   readonly rowsMax: number | undefined;
+  /** Whether a window will be compared with the stored records. */
+  readonly isCompared: () => boolean;
 }
 
 /**
@@ -50,13 +55,14 @@ function batchEndAfter(read: number, rowsMax = batchRowsMax): number {
  */
 export async function* readWindows(
   source: AsyncIterable<Buffer>,
-  { format, tally, resumption, onRow, rowsMax }: WindowReading,
+  { format, tally, resumption, onRow, rowsMax, isCompared }: WindowReading,
 ): AsyncGenerator<Window> {
   const endTurn = createTurns();
   let [read, bytes] = [0, 0];
   let end = batchEndAfter(0, rowsMax);
   let rows: SourceRow[] = [];
   let windowBytes = 0;
+  const isFull = (): boolean => windowBytes > windowBytesMax || (rows.length >= uncomparedRowsMax && !isCompared());
   const finish = (batchEnd: Window['batchEnd']): Window => {
     const window = { rows, batchEnd };
     rows = [];
@@ -71,7 +77,7 @@ export async function* readWindows(
         if (read >= end) {
           yield finish({ read, bytes });
           end = batchEndAfter(read, rowsMax);
-        } else if (windowBytes > windowBytesMax) yield finish(undefined);
+        } else if (isFull()) yield finish(undefined);
         rows.push(row);
         windowBytes += row.end - bytes;
         onRow(bytes);

@@ -242,15 +242,11 @@ alter table schema_migration add constraint schema_migration_pkey PRIMARY KEY (n
 
 alter table subscription add constraint subscription_pkey PRIMARY KEY (tenant_id, id);
 
-alter table subscription add constraint subscription_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
-
 alter table subscription_import add constraint subscription_import_pkey PRIMARY KEY (tenant_id);
 
 alter table subscription_import add constraint subscription_import_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 
 alter table subscription_span add constraint subscription_span_pkey PRIMARY KEY (tenant_id, series, level, from_date, from_id);
-
-alter table subscription_span add constraint subscription_span_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenant(id);
 
 alter table subscription_tombstone add constraint subscription_tombstone_pkey PRIMARY KEY (tenant_id, id);
 

@@ -54,6 +54,22 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       });
     });
 
+    test('a load into a tenant that does not exist is an error, and stores nothing', async () => {
+      const missing = 'missing' as TenantId;
+      await expect(store.loadSubscriptions(missing, rowsOf([1]))).rejects.toThrow();
+      expect(await outline(missing)).toEqual([]);
+    });
+
+    test('a load stores quotes, backslashes, commas and braces as they are', async () => {
+      const tenant = await newTenant();
+      const texts = ['"', '\\', '","', '\\"', '{a,b}', 'NULL', ''];
+      const rows = texts.map((deviceId, index) => ({ ...rowOf(index, 0), deviceId, status: null }));
+      await store.loadSubscriptions(tenant, rows);
+      const sql = 'select device_id, status from subscription where tenant_id = $1 order by id';
+      const stored = await store.readTenant(tenant, (reader) => reader.all(sql));
+      expect(stored).toEqual(texts.map((text) => ({ device_id: text, status: null })));
+    });
+
     test('a new e-mail alone is a change', async () => {
       const tenant = await newTenant();
       await store.loadSubscriptions(tenant, rowsOf([1, 2]));

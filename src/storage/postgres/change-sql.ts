@@ -1,5 +1,6 @@
 import { countedColumns } from '../counts/span.ts';
-import type { SqlValue } from '../store.ts';
+import { StorageError } from '../error.ts';
+import type { Row } from '../store.ts';
 import { assignRowColumns, rowColumns, type SubscriptionRow, selectRevision } from '../subscription-row.ts';
 import { changeChannel } from './listener.ts';
 
@@ -7,6 +8,16 @@ import { changeChannel } from './listener.ts';
 
 /** Serializes the changes of one tenant, so that its revision and its rows agree. */
 export const lockTenant = `${selectRevision} for update`;
+
+/**
+ * The revision of the next change of a tenant that `lockTenant` locked. Throws `StorageError`
+ * `UNUSABLE` without such a tenant: no foreign key requires it.
+ */
+export function nextRevision([locked]: readonly Row[]): number {
+  if (locked === undefined)
+    throw new StorageError('UNUSABLE', 'Cannot change records: their tenant must exist in the table of tenants');
+  return Number(locked.revision) + 1;
+}
 
 /**
  * Each statement must see the last committed change of the tenant, whatever the database's default
@@ -78,9 +89,8 @@ const joinedRecords = (rows: readonly SubscriptionRow[]): string => rows.map(({ 
  * The columns of rows as arrays, except that the records are one string, in the order in which
  * `upsertRows` reads them.
  */
-export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {
-  const column = (read: (row: SubscriptionRow) => SqlValue): SqlValue[] => rows.map(read);
-  // as one array literal: the driver would escape each element
+export function columnArrays(rows: readonly SubscriptionRow[]): string[] {
+  const column = (read: (row: SubscriptionRow) => string | null): string => toArrayLiteral(rows.map(read));
   const numbers = (read: (row: SubscriptionRow) => number): string => `{${rows.map(read).join(',')}}`;
   return [
     column((row) => row.id),
@@ -97,3 +107,13 @@ export function columnArrays(rows: readonly SubscriptionRow[]): unknown[] {
     column((row) => row.autoRenew),
   ];
 }
+
+/** An array of PostgreSQL as text; the driver takes 2 µs a record longer. */
+function toArrayLiteral(texts: readonly (string | null)[]): string {
+  if (texts.length > 0 && texts.every(isPlain)) return `{"${texts.join('","')}"}`;
+  return `{${texts.map((text) => (text === null ? 'NULL' : `"${escaped(text)}"`)).join(',')}}`;
+}
+
+const special = /["\\]/;
+const isPlain = (text: string | null): boolean => text !== null && !special.test(text);
+const escaped = (text: string): string => (special.test(text) ? text.replaceAll(/["\\]/g, String.raw`\$&`) : text);

@@ -2,7 +2,7 @@ import { countChanges, countedChangesMax, recount, toRowChange } from '../counts
 import type { ReplaceCounts, Replacement, Row, TenantId } from '../store.ts';
 import { setRevision } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
-import { announceChange, begin, columnArrays, lockTenant } from './change-sql.ts';
+import { announceChange, begin, columnArrays, lockTenant, nextRevision } from './change-sql.ts';
 import { close, connect, createDedicatedClient } from './connect.ts';
 import { toStorageError } from './error.ts';
 import {
@@ -76,8 +76,7 @@ export async function openPostgresReplacement(url: string, tenant: TenantId): Pr
 type Run = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
 async function apply(run: Run, tenant: TenantId, dryRun: boolean): Promise<ReplaceCounts> {
-  const [locked] = await run(lockTenant, [tenant]);
-  const revision = Number(locked?.revision ?? 0) + 1;
+  const revision = nextRevision(await run(lockTenant, [tenant]));
   // the temporary tables are joined completely, and the planner has no statistics of them
   await run('set local enable_nestloop = off');
   await run(keepKeys, [tenant]);
