@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { guardText, recordColumns, writeCsvLine } from '../contract/csv.ts';
-import { writeCsvLines } from './csv-lines.ts';
+import { splitLines, writeCsvLines } from './csv-lines.ts';
 
 /** The CSV lines of records by the functions of the contract, cell by cell. */
 const expectedLines = (records: readonly Tree[]): string =>
@@ -45,6 +45,21 @@ test('a record with its members in another order, or with blanks between them, h
       const reversed = Object.fromEntries(Object.entries(each).reverse());
       const blanks = JSON.stringify(each, null, '\t').replaceAll('\n', '');
       expect(csvOf([JSON.stringify(reversed), blanks])).toBe(expectedLines([each, each]));
+    }),
+  );
+});
+
+test('parts of lines are as long as the limit allows, and only a longer line exceeds it (property)', () => {
+  const lines = fc.array(fc.string({ unit: fc.constantFrom('a', 'é'), maxLength: 12 }).map((line) => `${line}\n`));
+  fc.assert(
+    fc.property(lines, fc.integer({ min: 1, max: 30 }), (all, bytesMax) => {
+      const expected: string[] = [];
+      for (const line of all) {
+        const longer = (expected.at(-1) ?? '') + line;
+        if (expected.length > 0 && Buffer.byteLength(longer) <= bytesMax) expected[expected.length - 1] = longer;
+        else expected.push(line);
+      }
+      expect([...splitLines(Buffer.from(all.join('')), bytesMax)].map(String)).toEqual(expected);
     }),
   );
 });

@@ -16,6 +16,17 @@ export function writeCsvLines(records: Buffer): string {
   return records.toString('latin1').replace(simpleRecord, simpleLine).replace(otherRecord, writeOtherRecord);
 }
 
+/** Splits lines into parts of at most `bytesMax`, or of one line that is longer. */
+export function* splitLines(lines: Buffer, bytesMax: number): Generator<Buffer> {
+  for (let start = 0; start < lines.length; ) {
+    const end = Math.max(lines.lastIndexOf(lineFeed, start + bytesMax - 1), lines.indexOf(lineFeed, start)) + 1;
+    yield lines.subarray(start, end);
+    start = end;
+  }
+}
+
+const lineFeed = 10;
+
 /** The JSON of a value as a regular expression, and its cells in terms of its groups. */
 interface Conversion {
   readonly pattern: string;

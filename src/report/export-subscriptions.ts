@@ -3,7 +3,7 @@ import { countMatching, streamRecords } from '../storage/read/records.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
 import { describeFilters } from './applied-filters.ts';
-import { csvHeader, writeCsvLines } from './csv-lines.ts';
+import { csvHeader, splitLines, writeCsvLines } from './csv-lines.ts';
 import { planReport } from './plan.ts';
 import type { ReportContext } from './report-context.ts';
 import type { ReportQuery } from './report-query.ts';
@@ -33,6 +33,12 @@ interface ExportPiece {
  * a piece blocks other requests for about a millisecond.
  */
 const pieceRows = 500;
+
+/**
+ * JSON that is converted to CSV at once: V8 keeps longer strings apart from short-lived ones. With
+ * strings of a whole piece, the memory of the service grew by 27 to 34 MiB, with these by 2 MiB.
+ */
+const partBytes = 64 * 1024;
 
 /** So that the memory of one piece usually suffices for the next one. */
 const spareBytes = 64 * 1024;
@@ -77,11 +83,21 @@ async function* writePieces(
   if (format === 'ndjson') for await (const { rows, lines } of batches) yield { rows, bytes: lines };
   else {
     yield { rows: 0, bytes: Buffer.from(csvHeader) };
-    let memory = Buffer.alloc(0);
+    let memory: Buffer = Buffer.alloc(0);
     for await (const { rows, lines } of batches) {
-      const csv = writeCsvLines(lines);
-      if (memory.length < csv.length) memory = Buffer.allocUnsafeSlow(csv.length + spareBytes);
-      yield { rows, bytes: memory.subarray(0, memory.write(csv, 'latin1')) };
+      let bytes = 0;
+      for (const part of splitLines(lines, partBytes)) {
+        const csv = writeCsvLines(part);
+        if (memory.length < bytes + csv.length) memory = enlarge(memory, Math.max(lines.length, bytes + csv.length));
+        bytes += memory.write(csv, bytes, 'latin1');
+      }
+      yield { rows, bytes: memory.subarray(0, bytes) };
     }
   }
+}
+
+function enlarge(memory: Buffer, bytes: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(bytes + spareBytes);
+  memory.copy(larger);
+  return larger;
 }
