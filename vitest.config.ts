@@ -35,8 +35,8 @@ export default defineConfig({
     pool: 'forks',
     // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,
-    // Tests wait a quarter of their time for processes and disks: three workers on two cores.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // Tests wait a quarter of their time for processes and disks.
+    maxWorkers: 2 * availableParallelism(),
     typecheck: { enabled: false },
   },
 });

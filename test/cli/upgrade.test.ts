@@ -225,7 +225,7 @@ async function startLoad(store: Store, url: string): Promise<Load> {
   const repeat = async (work: () => Promise<void>): Promise<void> => {
     while (!isOver) {
       await work().catch((error: unknown) => failures.push(`${error} ${(error as Error).cause ?? ''}`));
-      await sleep(10);
+      await sleep(50);
     }
   };
   await write();

@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
@@ -8,6 +7,7 @@ import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
@@ -67,16 +67,11 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     mkdirSync(folder, { recursive: true });
     await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
   };
-  /** The rules of axe that the page breaks; what passes is not collected, which takes longer. */
-  async function accessibilityFaults(): Promise<string[]> {
-    const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
-    return (await axe.analyze()).violations.map(({ id }) => id);
-  }
 
   test('/: the page leads to the console, and has no accessibility problem', async () => {
     await page.goto(service.url);
     await picture('home');
-    expect(await accessibilityFaults()).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
     // the policy allows its style
     expect(await page.evaluate(() => getComputedStyle(document.body).maxWidth)).not.toBe('none');
     await page.getByRole('link', { name: '/console' }).click();
@@ -105,7 +100,7 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     const row = { id: 'op-1', name: 'test', scopes: ['operator:write'], createdAt: 0, expiresAt: null };
     await insertOperatorToken(service.store, row, hashOperatorToken(token));
     await page.goto(`${management}/docs`);
-    expect(await accessibilityFaults()).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
     const operation = page.locator('#createTenant');
     await operation.getByText('Try it').click();
     await operation.locator('textarea').fill('{"tenant":"from-docs"}');
@@ -143,7 +138,7 @@ describe.skipIf(!hasChromium)('the first page and the API reference in a browser
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
     await page.goto(`${service.url}/docs`);
-    expect(await accessibilityFaults()).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
   });
 });

@@ -4,10 +4,11 @@ import type { Download, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { workbookColumns } from '../../console/report/export/workbook.ts';
 import type { Subscription } from '../../src/client/index.ts';
+import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { type ExportGate, startExportGate } from '../support/export-gate.ts';
 import { instantOf, readWorkbook } from '../support/read-workbook.ts';
-import { accessibilityFaults, type ReportConsole, rowsOf, startReportConsole } from '../support/report-console.ts';
+import { type ReportConsole, rowsOf, startReportConsole } from '../support/report-console.ts';
 
 const rows = rowsOf(4000);
 

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
@@ -7,6 +6,7 @@ import type { OperatorScope } from '../../src/contract/scope.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { csvText } from '../support/csv-text.ts';
 import { engines } from '../support/engines.ts';
@@ -327,15 +327,14 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
 
   test('axe finds no fault on any page in both themes, and none is wider than 360 px', async () => {
     const paths = ['', 'tenants', 'tenants/acme', 'clients', `clients/${encodeURIComponent(hostileId)}`, 'imports'];
-    const axe = () => new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
     for (const path of [...paths, 'keys', 'audit', 'operators', 'settings']) {
       await open(path);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
-      const { violations } = await axe().analyze();
+      const faults = await accessibilityFaults(page);
       await page.emulateMedia({ colorScheme: 'dark' });
-      const dark = await axe().withRules('color-contrast').analyze(); // only colours differ
-      const faults = [...violations, ...dark.violations].map(({ id, nodes }) => [id, nodes[0]?.html]);
+      // only colours differ
+      faults.push(...(await accessibilityFaults(page, { rules: ['color-contrast'] })));
       await page.setViewportSize({ width: 360, height: 740 });
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       expect({ path, faults, width }).toEqual({ path, faults: [], width: 360 });

@@ -1,8 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
+import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { accessibilityFaults, type ReportConsole, startReportConsole } from '../support/report-console.ts';
+import { type ReportConsole, startReportConsole } from '../support/report-console.ts';
 
 const charts = ['Created per month', 'Ending per day, next 60 days', 'Products', 'Status'] as const;
 const visitGapMs = 31 * 60_000;

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium } from '../support/chromium.ts';
-import { accessibilityFaults, type ReportConsole, rowsOf, startReportConsole } from '../support/report-console.ts';
+import { type ReportConsole, rowsOf, startReportConsole } from '../support/report-console.ts';
 
 const markup = '<img src=x onerror="window.wasRun = true"><script>window.wasRun = true</script>';
 const rows = rowsOf(30);
@@ -58,7 +59,7 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     await openRecord(id);
     await panel().getByText('JSON', { exact: true }).click();
     expect(await panel().getByRole('region', { name: 'JSON' }).textContent()).toBe(sent);
-    expect(await accessibilityFaults(page, 'aside')).toEqual([]);
+    expect(await accessibilityFaults(page, { part: 'aside' })).toEqual([]);
   });
 
   test('the command for curl, run in a shell, returns the record', async () => {

@@ -1,6 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium, launchChromium } from '../support/chromium.ts';
 import { createFilledTenant } from '../support/console-tenant.ts';
 import { engines } from '../support/engines.ts';
@@ -335,15 +335,15 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     for (const width of [390, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
-      expect([width, await faultsOf(page, rules)]).toEqual([width, []]);
+      expect([width, await accessibilityFaults(page, { rules })]).toEqual([width, []]);
     }
     await page.keyboard.press('/');
     await page.getByRole('listbox').waitFor();
-    expect(['list of filters', await faultsOf(page, rules)]).toEqual(['list of filters', []]);
+    expect(['list of filters', await accessibilityFaults(page, { rules })]).toEqual(['list of filters', []]);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Status: Active', exact: true }).click();
     await page.getByRole('checkbox').first().waitFor();
-    expect(['editor', await faultsOf(page, rules)]).toEqual(['editor', []]);
+    expect(['editor', await accessibilityFaults(page, { rules })]).toEqual(['editor', []]);
   });
 
   test('turning pages of 20,000 records causes no more long tasks than turning pages of 300', async () => {
@@ -375,10 +375,3 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     return page.evaluate(() => (window as unknown as { longTasks: number }).longTasks);
   }
 });
-
-/** The rules of axe that the page breaks, with the elements; checks all rules if none are given. */
-async function faultsOf(page: Page, rules: readonly string[]): Promise<string[]> {
-  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
-  const { violations } = await (rules.length === 0 ? axe : axe.withRules([...rules])).analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}

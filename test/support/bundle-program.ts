@@ -74,5 +74,10 @@ function write(files: readonly OutputChunk[], target: string): void {
   const unfinished = mkdtempSync(join(folder, 'unfinished-'));
   for (const { fileName, code } of files) writeFileSync(join(unfinished, fileName), code);
   chmodSync(unfinished, 0o755); // a test runs it as another user
-  renameSync(unfinished, target);
+  try {
+    renameSync(unfinished, target);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true });
+    if (!existsSync(target)) throw error; // otherwise another run was faster
+  }
 }

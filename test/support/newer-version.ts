@@ -1,12 +1,13 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { listMigrations } from '../../src/storage/migrations.ts';
+import { mainProgram } from './run-command.ts';
 
-/** A later version of this program: the same sources with one more migration. */
+/** A later version of this program: the same bundle with one more migration. */
 export interface NewerVersion {
-  /** Path of its `main.ts`. */
+  /** Path of its main module, in `src/cli/`. */
   readonly main: string;
   /** Name of its last migration. */
   readonly schema: string;
@@ -18,25 +19,44 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const currentSchema = listMigrations('sqlite').at(-1)?.name ?? '';
 
 /**
- * Copies the sources and adds a migration whose oldest schema is this version's (`compatible`) or
- * its own. If `NEWER_VERSION` names the folder of a real later version, that is used instead of a
- * compatible copy.
+ * Copies the bundle of a run of tests and the migrations, and adds a migration whose oldest schema
+ * is this version's (`compatible`) or its own. If `NEWER_VERSION` names the folder of a real later
+ * version, that is used instead of a compatible copy.
  */
 export function makeNewerVersion({ compatible }: { readonly compatible: boolean }): NewerVersion {
   const given = process.env.NEWER_VERSION;
   if (compatible && given !== undefined) return realVersion(given);
   const folder = mkdtempSync(join(tmpdir(), 'subreport-newer-'));
-  for (const entry of readdirSync(root)) if (entry !== 'src') symlinkSync(join(root, entry), join(folder, entry));
-  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
+  linkEntries('', folder, 'src');
+  linkEntries('src', folder, 'cli', 'storage');
+  linkEntries('src/storage', folder, 'migrations');
+  cpSync(join(root, 'src/storage/migrations'), join(folder, 'src/storage/migrations'), { recursive: true });
+  copyBundle(folder);
   const schema = `${String(listMigrations('sqlite').length + 1).padStart(4, '0')}-newer`;
   const header = `-- Oldest schema a program must know: ${compatible ? currentSchema : schema}\n`;
   for (const engine of ['sqlite', 'postgres'])
     writeFileSync(join(folder, `src/storage/migrations/${engine}/${schema}.sql`), header + additions(engine));
   return {
-    main: join(folder, 'src/cli/main.ts'),
+    main: join(folder, 'src/cli', basename(mainProgram)),
     schema,
     remove: () => rmSync(folder, { recursive: true }),
   };
+}
+
+/** Links the entries of a folder of the repository, except some. */
+function linkEntries(path: string, folder: string, ...except: readonly string[]): void {
+  mkdirSync(join(folder, path), { recursive: true });
+  for (const entry of readdirSync(join(root, path)))
+    if (!except.includes(entry)) symlinkSync(join(root, path, entry), join(folder, path, entry));
+}
+
+/** The modules of the bundle find other files by the paths of their sources. */
+function copyBundle(folder: string): void {
+  const [from, to] = [dirname(mainProgram), join(folder, 'src/cli')];
+  const [sources, copied] = [pathToFileURL(join(root, 'src')).href, pathToFileURL(join(folder, 'src')).href];
+  mkdirSync(to);
+  for (const name of readdirSync(from))
+    writeFileSync(join(to, name), readFileSync(join(from, name), 'utf8').replaceAll(sources, copied));
 }
 
 function realVersion(folder: string): NewerVersion {

@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, Page } from 'playwright-core';
 import { importRecords } from '../../src/import/import-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
@@ -67,13 +66,4 @@ async function loadRecords({ store }: TestService, tenant: TenantId, rows: Itera
     for (const row of rows) yield Buffer.from(`${JSON.stringify(row)}\n`);
   }
   await importRecords(store, tenant, source(), { format: 'ndjson', dryRun: false, onRejected: () => undefined });
-}
-
-/** The rules of axe that a part of a page breaks; what passes is not collected: it takes longer. */
-export async function accessibilityFaults(page: Page, part = 'body'): Promise<string[]> {
-  const axe = new AxeBuilder({ page })
-    .include(part)
-    .options({ resultTypes: ['violations'] })
-    .setLegacyMode();
-  return (await axe.analyze()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
 }

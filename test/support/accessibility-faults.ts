@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type Axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What to check; by default the whole page with all rules. */
+interface CheckOptions {
+  /** Selector of a part of the page. */
+  readonly part?: string;
+  readonly rules?: readonly string[];
+}
+
+/** The rules of axe that a page breaks, each with the first element. */
+export async function accessibilityFaults(page: Page, { part, rules = [] }: CheckOptions = {}): Promise<string[]> {
+  // once per document: on a small page, compiling it takes longer than the check
+  if (await page.evaluate(() => !('axe' in window))) await page.evaluate(`${source};0`);
+  return page.evaluate(
+    async ([selector, values]) => {
+      const { axe } = window as unknown as { axe: typeof Axe };
+      // while a colour changes, its contrast may be too low
+      const changes = document.getAnimations().filter((each) => each.effect?.getComputedTiming().endTime !== Infinity);
+      await Promise.allSettled(changes.map(({ finished }) => finished));
+      const runOnly = values.length > 0 && { runOnly: { type: 'rule' as const, values } };
+      // what passes is not collected, which takes longer
+      const { violations } = await axe.run(selector ?? document, { resultTypes: ['violations'], ...runOnly });
+      return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+    },
+    [part, [...rules]] as [string | undefined, string[]],
+  );
+}
