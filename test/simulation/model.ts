@@ -181,21 +181,61 @@ export const reportOf = (state: State, filters: Filters): Version[] =>
     .sort((a, b) => compareVersions(a, b, filters.sort));
 
 /** Counts by a dimension of the summary; records without a status are counted under `null`. */
-export function summaryOf(state: State, filters: Filters, dimension: string): Map<string | null, number> {
+export type Counts = ReadonlyMap<string | null, number>;
+
+/** The summary of a report by one dimension. */
+export function summaryOf(state: State, filters: Filters, dimension: string): Counts {
   const counts = new Map<string | null, number>();
-  for (const { record } of reportOf(state, filters)) {
-    const value =
-      dimension === 'status'
-        ? (record.status ?? null)
-        : dimension === 'product-id'
-          ? record.product.id
-          : dimension === 'auto-renew'
-            ? record.auto_renew
-            : record.createdDate.slice(0, 7);
-    counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
+  for (const version of state.values()) count(counts, version, filters, dimension, 1);
   return counts;
 }
+
+/** Whether a summary is that of a report after some number of rows of a change. */
+export function isSummaryDuring(
+  before: State,
+  change: Change,
+  filters: Filters,
+  dimension: string,
+  found: Counts,
+): boolean {
+  if (change.kind === 'replace')
+    return [0, 1].some((rows) => areEqual(summaryOf(applyChange(before, change, rows), filters, dimension), found));
+  const state = new Map(before);
+  const counts = new Map(summaryOf(before, filters, dimension));
+  for (let rows = 0; !areEqual(counts, found); rows += 1) {
+    if (rows === lengthOf(change)) return false;
+    const version = change.versions[rows];
+    const id = version?.record.id ?? change.ids[rows] ?? '';
+    count(counts, state.get(id), filters, dimension, -1);
+    count(counts, version, filters, dimension, 1);
+    if (version === undefined) state.delete(id);
+    else state.set(id, version);
+  }
+  return true;
+}
+
+function count(
+  counts: Map<string | null, number>,
+  version: Version | undefined,
+  filters: Filters,
+  dimension: string,
+  by: 1 | -1,
+): void {
+  if (version === undefined || !matches(version, filters)) return;
+  const value = keyOf(version, dimension);
+  const next = (counts.get(value) ?? 0) + by;
+  if (next === 0) counts.delete(value);
+  else counts.set(value, next);
+}
+
+function keyOf({ record }: Version, dimension: string): string | null {
+  if (dimension === 'status') return record.status ?? null;
+  if (dimension === 'product-id') return record.product.id;
+  return dimension === 'auto-renew' ? record.auto_renew : record.createdDate.slice(0, 7);
+}
+
+const areEqual = (a: Counts, b: Counts): boolean =>
+  a.size === b.size && [...a].every(([value, number]) => b.get(value) === number);
 
 /** Random filters, most of which match some record. */
 export function makeFilters(random: Random): Filters {

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { makeHistory } from './history.ts';
-import { applyChange, type Change, makeVersions, rowsApplied, type State } from './model.ts';
+import {
+  applyChange,
+  type Change,
+  isSummaryDuring,
+  lengthOf,
+  makeVersions,
+  rowsApplied,
+  type State,
+  summaryOf,
+} from './model.ts';
 import { shrink } from './shrink.ts';
 
 const versions = makeVersions(3, 300);
@@ -25,6 +34,24 @@ describe('the model of the simulation', () => {
     const replacement: Change = { ...change, kind: 'replace' };
     const half = [...textsOf(before).slice(0, 50), ...textsOf(applyChange(before, replacement, 1)).slice(50)];
     expect(rowsApplied(before, replacement, half)).toBeUndefined();
+  });
+
+  const byStatus = (state: State) => summaryOf(state, { 'product-id': 'product-3' }, 'status');
+  const isDuring = (during: Change, found: ReturnType<typeof byStatus>) =>
+    isSummaryDuring(before, during, { 'product-id': 'product-3' }, 'status', found);
+
+  test('explains the summary after each row of a change, and no other', () => {
+    const ids = versions.slice(0, 50).map(({ record }) => record.id);
+    for (const during of [change, { ...change, kind: 'replace' }, { kind: 'delete', versions: [], ids }] as Change[]) {
+      const summaries = Array.from({ length: lengthOf(during) + 1 }, (_, rows) =>
+        byStatus(applyChange(before, during, rows)),
+      );
+      for (const summary of summaries) {
+        expect(isDuring(during, summary)).toBe(true);
+        expect(isDuring(during, new Map([...summary, ['ACTIVE', 1_000]]))).toBe(false);
+        expect(isDuring(during, new Map([...summary, ['SUSPENDED', 1]]))).toBe(false);
+      }
+    }
   });
 });
 
