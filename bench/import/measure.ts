@@ -24,7 +24,7 @@ export async function measureBare(engine: string, file: string): Promise<Cost> {
 }
 
 /** The least that a first import into PostgreSQL must do after checking the rows. */
-export async function measureLeast(file: string): Promise<Cost> {
+export async function measureLeastFirst(file: string): Promise<Cost> {
   const opened = await openEmpty('postgres');
   try {
     return { ...(await loadLeastPostgres(file, superuserUrl(opened), opened.serverPid ?? 0)), grownMb: 0 };
@@ -37,6 +37,21 @@ function superuserUrl({ environment }: BenchStore): string {
   const url = new URL(environment.DATABASE_URL ?? '');
   url.username = 'postgres';
   return url.href;
+}
+
+/** The least that an import of known records must do. */
+export async function measureLeastChange(
+  engine: string,
+  { first, changed }: { readonly first: string; readonly changed: string },
+): Promise<Cost> {
+  const opened = await openEmpty(engine);
+  try {
+    await measureImport(opened, first, 'import');
+    await settle(opened);
+    return await measureImport(opened, changed, 'change-least');
+  } finally {
+    await opened.close();
+  }
 }
 
 /** Imports two files one after the other, and only checks the second one in between. */
