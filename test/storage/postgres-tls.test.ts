@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
+import type { TenantId } from '../../src/storage/store.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { type PostgresServer, startPostgres } from '../../tools/postgres-server.ts';
 import { makeCertificate, type TestCertificate } from '../support/certificates.ts';
+import { subscriptionRow } from '../support/rows.ts';
 
 /** The account that PostgreSQL runs as if the tests run as root; it must own the key. */
 const unprivileged = 65_534;
@@ -58,6 +61,20 @@ test('sslmode=verify-full and a client certificate open the store without a pass
   await store.checkReady();
   const [row] = await store.readDirectory('select ssl, version from pg_stat_ssl where pid = pg_backend_pid()', []);
   expect(row).toMatchObject({ ssl: true, version: expect.stringMatching(/^TLSv1\.[23]$/) });
+  await store.close();
+});
+
+test('a snapshot is read over TLS, however long its rows are', async () => {
+  const store = open(urlWith(clientCertificate(ofRole)));
+  await store.migrate();
+  await insertTenant(store, 'acme', 1);
+  const tenant = (await findTenant(store, 'acme'))?.tenant as TenantId;
+  await store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' }), subscriptionRow({ id: 'b' })]);
+  const snapshot = await store.openSnapshot(tenant, 1_000);
+  const sql = 'select repeat(id, 300000) from subscription where tenant_id = $1 order by id';
+  const batches = await Array.fromAsync(snapshot.streamLines(sql, [], 1), ({ lines }) => String(lines));
+  expect(batches).toEqual([`${'a'.repeat(300_000)}\n`, `${'b'.repeat(300_000)}\n`]);
+  await snapshot.close();
   await store.close();
 });
 

@@ -8,7 +8,10 @@ export const connectMsMax = 5_000;
 
 /** Settings of a dedicated client; the driver's defaults apply to the others. */
 interface DedicatedClientOptions
-  extends Pick<pg.ClientConfig, 'keepAlive' | 'keepAliveInitialDelayMillis' | 'options' | 'pipeline' | 'types'> {
+  extends Pick<
+    pg.ClientConfig,
+    'keepAlive' | 'keepAliveInitialDelayMillis' | 'options' | 'pipeline' | 'stream' | 'types'
+  > {
   /** Shown as `application_name` in `pg_stat_activity`; restores look for the prefix. */
   readonly name: `subreport-${string}`;
   readonly connectMs?: number;

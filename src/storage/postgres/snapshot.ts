@@ -4,7 +4,7 @@ import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
 import { close, closeAtOnce, connect, createDedicatedClient } from './connect.ts';
 import { toStorageError } from './error.ts';
 import { LineQuery } from './line-query.ts';
-import { readMessages } from './message-reader.ts';
+import { createReusingSocket, readMessages } from './message-reader.ts';
 import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
 import { describeDatabase } from './traced-database.ts';
@@ -31,7 +31,12 @@ export async function openPostgresSnapshot(
   pauseMsMax: number,
   deadline: number,
 ): Promise<TenantSnapshot> {
-  const client = createDedicatedClient(url, { name: 'subreport-export', keepAlive: true, options: distributedOption });
+  const client = createDedicatedClient(url, {
+    name: 'subreport-export',
+    keepAlive: true,
+    options: distributedOption,
+    stream: createReusingSocket,
+  });
   // With callbacks, and without the driver's timer for batches: both promises and timers kept
   // results alive until a full collection (100 MB of memory for a report of 36 MB instead of 28).
   // The consumer of a stream bounds its pauses, and `close` aborts a batch that never arrives.
