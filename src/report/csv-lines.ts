@@ -1,107 +1,196 @@
 import { guardText, recordColumns, writeCsvLine } from '../contract/csv.ts';
 import { Subscription } from '../contract/subscription.ts';
 
-// CSV from the stored JSON of records. A regular expression converts the records whose JSON is as
-// an import writes it and whose values need at most quotes, in a quarter of the time of
-// `writeOtherRecord` (docs/decisions/report-formats.md).
+// CSV from the stored JSON of records. The values of a record are copied, in words of four bytes,
+// if its JSON is as an import writes it and they need at most quotes. Other records are parsed,
+// which takes ten times as long (docs/decisions/report-formats.md).
 
 /** The first line: the names of the columns. */
 export const csvHeader = writeCsvLine(recordColumns);
 
-/**
- * Converts records, each followed by a line feed, to CSV lines. Their UTF-8 is read as Latin-1, one
- * character per byte, and so must the lines be written.
- */
-export function writeCsvLines(records: Buffer): string {
-  return records.toString('latin1').replace(simpleRecord, simpleLine).replace(otherRecord, writeOtherRecord);
-}
+/** So that the memory of some lines usually suffices for the next ones. */
+const spareBytes = 64 * 1024;
 
-/** Splits lines into parts of at most `bytesMax`, or of one line that is longer. */
-export function* splitLines(lines: Buffer, bytesMax: number): Generator<Buffer> {
-  for (let start = 0; start < lines.length; ) {
-    const end = Math.max(lines.lastIndexOf(lineFeed, start + bytesMax - 1), lines.indexOf(lineFeed, start)) + 1;
-    yield lines.subarray(start, end);
-    start = end;
+/** Converts records to CSV lines, in memory that it uses again for the next ones. */
+export class CsvLines {
+  #memory: Buffer = Buffer.alloc(0);
+  #words = viewOf(this.#memory);
+  #records = this.#memory;
+  #recordWords = this.#words;
+  /** Where the next record begins, and its line. */
+  #at = 0;
+  #to = 0;
+
+  /** Converts records, each followed by a line feed. The lines are valid until the next call. */
+  convert(records: Buffer): Buffer {
+    this.#records = records;
+    this.#recordWords = viewOf(records);
+    this.#at = 0;
+    this.#to = 0;
+    this.#reserve(0);
+    while (this.#at < records.length) if (!this.#copyRecord()) this.#parseRecord();
+    return this.#memory.subarray(0, this.#to);
+  }
+
+  /** Makes room for some bytes, and to copy the other records: a line is never longer than one. */
+  #reserve(bytes: number): void {
+    const needed = this.#to + bytes + this.#records.length - this.#at;
+    if (needed <= this.#memory.length) return;
+    const larger = Buffer.allocUnsafeSlow(needed + spareBytes);
+    this.#memory.copy(larger);
+    this.#memory = larger;
+    this.#words = viewOf(larger);
+  }
+
+  /** Copies the values of the next record; returns `false` if it must be parsed instead. */
+  #copyRecord(): boolean {
+    const records = this.#records;
+    const lines = this.#memory;
+    let at = this.#at;
+    let to = this.#to;
+    for (const column of columns) {
+      if (column !== columns[0]) lines[to++] = comma;
+      if (!this.#follows(column.literal, at)) {
+        if (column.isOptional) continue;
+        return false;
+      }
+      at += column.literal.bytes;
+      const from = at;
+      if (column.isText) {
+        if (isGuarded[records[at] ?? 0] === 1) return false;
+        at = this.#copyText(from, to, commas);
+        if (records[at] === comma) {
+          // the cell has the same quotes as the JSON
+          lines[to++] = quote;
+          at = this.#copyText(from, to, quotes);
+          lines[to + at - from] = quote;
+          to += 1;
+        }
+        to += at - from;
+      } else {
+        for (let digit = records[at]; isDigit(digit); digit = records[at]) {
+          lines[to++] = digit;
+          at += 1;
+        }
+        if (at === from) return false;
+      }
+    }
+    for (const byte of recordEnd) if (records[at++] !== byte) return false;
+    lines[to++] = carriageReturn;
+    lines[to++] = lineFeed;
+    this.#at = at;
+    this.#to = to;
+    return true;
+  }
+
+  #follows({ bytes, words }: Literal, at: number): boolean {
+    if (at + bytes > this.#records.length) return false;
+    const last = words.length - 1;
+    for (let index = 0; index < last; index += 1)
+      if (this.#recordWords.getInt32(at + 4 * index, true) !== words[index]) return false;
+    return this.#recordWords.getInt32(at + bytes - 4, true) === words[last];
+  }
+
+  /**
+   * Copies a text up to the first byte that ends it, or needs an escape, or is one of `others`.
+   * Returns where that is. Up to three bytes more are written.
+   */
+  #copyText(from: number, to: number, others: number): number {
+    const wordsEnd = this.#records.length - 3;
+    let at = from;
+    for (; at < wordsEnd; at += 4) {
+      const word = this.#recordWords.getInt32(at, true);
+      this.#words.setInt32(to + at - from, word, true);
+      // the lowest bit that is set belongs to the first such byte
+      const found =
+        ((word - blanks) & ~word & highBits) |
+        findByte(word ^ quotes) |
+        findByte(word ^ backslashes) |
+        findByte(word ^ others);
+      if (found !== 0) return at + ((31 - Math.clz32(found & -found)) >> 3);
+    }
+    return at;
+  }
+
+  #parseRecord(): void {
+    const end = this.#records.indexOf(lineFeed, this.#at) + 1;
+    const line = writeLine(this.#records.toString('utf8', this.#at, end));
+    this.#at = end;
+    this.#reserve(Buffer.byteLength(line));
+    this.#to += this.#memory.write(line, this.#to);
   }
 }
 
-const lineFeed = 10;
+const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength);
 
-/** The JSON of a value as a regular expression, and its cells in terms of its groups. */
-interface Conversion {
-  readonly pattern: string;
-  readonly cells: readonly string[];
-  readonly groups: number;
+const [lineFeed, carriageReturn, quote, comma] = [10, 13, 0x22, 0x2c];
+const highBits = 0x80808080;
+const [blanks, quotes, commas, backslashes] = [0x20202020, 0x22222222, 0x2c2c2c2c, 0x5c5c5c5c];
+
+/** Sets the high bit of each byte that is zero, and perhaps of bytes above one. */
+const findByte = (word: number): number => (word - 0x01010101) & ~word & highBits;
+
+const isDigit = (byte: number | undefined): byte is number => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+
+/** The first bytes of strings that `guardText` may change; EF is that of the full-width ones. */
+const isGuarded = new Uint8Array(256);
+for (const byte of [...Buffer.from("=+-@'"), 0xef]) isGuarded[byte] = 1;
+
+/** Bytes to compare with; the last word may overlap the one before it. */
+interface Literal {
+  readonly bytes: number;
+  readonly words: Int32Array;
+}
+
+interface Column {
+  /** The JSON between the previous value and this one. */
+  readonly literal: Literal;
+  readonly isText: boolean;
+  readonly isOptional: boolean;
 }
 
 /** The parts of a schema that decide how its values are converted. */
 interface Schema {
   readonly type?: string;
-  readonly pattern?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
 }
 
-/** Characters that JSON escapes in strings. */
-const escaped = '"\\\\\\x00-\\x1f';
-/**
- * First characters of strings that `guardText` may change: EF is the first byte of the full-width
- * ones. No line begins with a brace, by which `otherRecord` finds the records that remain.
- */
-const guarded = "\\-=+@'\\xef{";
-const withoutComma = `(?:[^,${guarded}${escaped}][^,${escaped}]*)?`;
-
-/** Converts a value; its first group has the number `first`. */
-function convertValue(schema: Schema, first: number): Conversion {
-  const { type, pattern = '^$', properties, required } = schema;
-  if (properties !== undefined) return convertObject(properties, required, first);
-  if (type === 'integer') return { pattern: '(0|[1-9][0-9]*)', cells: [`$${first}`], groups: 1 };
-  if (!new RegExp(pattern).test(',')) return { pattern: `"(${withoutComma})"`, cells: [`$${first}`], groups: 1 };
-  // with a comma, the cell has the same quotes as the JSON
-  const either = `(?:"(${withoutComma})"|("${withoutComma},[^${escaped}]*"))`;
-  return { pattern: either, cells: [`$${first}$${first + 1}`], groups: 2 };
+function toLiteral(text: string): Literal {
+  const bytes = Buffer.from(text);
+  const words = Array.from({ length: Math.ceil(bytes.length / 4) }, (_, index) =>
+    bytes.readInt32LE(Math.min(4 * index, bytes.length - 4)),
+  );
+  return { bytes: bytes.length, words: Int32Array.from(words) };
 }
 
-function convertObject(
-  properties: Readonly<Record<string, Schema>>,
-  required: readonly string[] = [],
-  first: number,
-): Conversion {
-  const cells: string[] = [];
-  let groups = 0;
-  const members = Object.entries(properties).map(([name, schema], index) => {
-    const value = convertValue(schema, first + groups);
-    groups += value.groups;
-    cells.push(...value.cells);
-    const member = `${index === 0 ? '' : ','}"${name}":${value.pattern}`;
-    return required.includes(name) ? member : `(?:${member})?`;
-  });
-  return { pattern: `\\{${members.join('')}\\}`, cells, groups };
+const columns: Column[] = [];
+const recordEnd = Buffer.from(`${addColumns(Subscription, '')}\n`);
+
+/** Adds the columns of an object after some JSON; returns the JSON after the last value. */
+function addColumns({ properties = {}, required = [] }: Schema, before: string): string {
+  let json = `${before}{`;
+  for (const [name, schema] of Object.entries(properties)) {
+    json += `${json.endsWith('{') ? '' : ','}"${name}":`;
+    if (schema.properties !== undefined) json = addColumns(schema, json);
+    else {
+      const isText = schema.type === 'string';
+      columns.push({ literal: toLiteral(json + (isText ? '"' : '')), isText, isOptional: !required.includes(name) });
+      json = isText ? '"' : '';
+    }
+  }
+  return `${json}}`;
 }
-
-const { pattern, cells } = convertValue(Subscription, 1);
-const simpleRecord = new RegExp(`^${pattern}\\n`, 'gm');
-const simpleLine = `${cells.join(',')}\r\n`;
-
-const otherRecord = /^\{.*\n/gm;
 
 const productPrefix = 'product.';
-const columns = recordColumns.map((column) =>
-  column.startsWith(productPrefix) ? { ofProduct: column.slice(productPrefix.length) } : { ofRecord: column },
-);
 
-function writeOtherRecord(bytes: string): string {
-  const isAscii = !beyondAscii.test(bytes);
-  const record: Record<string, unknown> = JSON.parse(isAscii ? bytes : Buffer.from(bytes, 'latin1').toString());
+function writeLine(json: string): string {
+  const record: Record<string, unknown> = JSON.parse(json);
   const product = record.product as Record<string, unknown> | undefined;
-  const line = writeCsvLine(
-    columns.map((column) => {
-      const value = 'ofRecord' in column ? record[column.ofRecord] : product?.[column.ofProduct];
+  return writeCsvLine(
+    recordColumns.map((name) => {
+      const value = name.startsWith(productPrefix) ? product?.[name.slice(productPrefix.length)] : record[name];
       return value === undefined ? '' : guardText(String(value));
     }),
   );
-  // an escape such as \u00e9 adds characters beyond ASCII
-  return beyondAscii.test(line) ? Buffer.from(line).toString('latin1') : line;
 }
-
-const beyondAscii = /[\u0080-\uffff]/;

@@ -1,6 +1,6 @@
 import { type ReportFormat, reportFormats } from '../contract/report-format.ts';
 import type { PageRecords, Separator } from '../storage/read/page-sql.ts';
-import { csvHeader, writeCsvLines } from './csv-lines.ts';
+import { CsvLines, csvHeader } from './csv-lines.ts';
 
 /** The separator of the records that `writePage` formats. */
 export const separatorOf = (format: ReportFormat): Separator => (format === 'json' ? ',' : '\n');
@@ -13,9 +13,12 @@ export function writePage(format: ReportFormat, { bytes, count }: PageRecords): 
     case 'ndjson':
       return writeLines(bytes, count);
     case 'csv':
-      return Buffer.from(csvHeader + writeCsvLines(writeLines(bytes, count)), 'latin1');
+      return Buffer.concat([Buffer.from(csvHeader), csvLines.convert(writeLines(bytes, count))]);
   }
 }
+
+/** Its memory is copied before the next page is formatted. */
+const csvLines = new CsvLines();
 
 const writeLines = (bytes: Buffer, count: number): Buffer => enclose('', bytes, count === 0 ? '' : '\n');
 
