@@ -10,7 +10,7 @@ import { serveRequests, Transferred } from './thread.ts';
 
 interface Session {
   readonly connection: SqliteConnection;
-  batches?: Generator<readonly SqlValue[][]>;
+  batches?: ReturnType<SqliteConnection['lineBatches']>;
 }
 
 const { file, interrupted } = workerData as ReaderStart;
@@ -28,7 +28,7 @@ serveRequests<ReadRequest>((request) => {
       return sessionOf(request.session).connection.all(interruptible(request.sql), request.values);
     case 'stream': {
       const session = sessionOf(request.session);
-      session.batches = session.connection.arrayBatches(interruptible(request.sql), request.values, request.batchRows);
+      session.batches = session.connection.lineBatches(interruptible(request.sql), request.values, request.batchRows);
       return nextBatch(session, undefined);
     }
     case 'next':
@@ -77,13 +77,11 @@ function sessionOf(id: number): Session {
 }
 
 function nextBatch({ batches }: Session, offered: ArrayBuffer | undefined): Transferred {
-  const rows: readonly SqlValue[][] = batches?.next().value ?? [];
-  let lines = '';
-  for (const [value] of rows) lines += `${value}\n`;
+  const { rows, lines } = batches?.next().value ?? { rows: 0, lines: '' };
   const bytes = Buffer.byteLength(lines);
   const memory = offered !== undefined && offered.byteLength >= bytes ? offered : new ArrayBuffer(bytes + spareBytes);
   Buffer.from(memory).write(lines);
-  return new Transferred({ rows: rows.length, bytes, memory } satisfies TransferredBatch, [memory]);
+  return new Transferred({ rows, bytes, memory } satisfies TransferredBatch, [memory]);
 }
 
 /** So that the memory of one batch usually suffices for the next one. */
