@@ -24,7 +24,6 @@ const store = openStore({
   poolSize: 10, // as `DATABASE_POOL_SIZE`
   onConnectionError: () => undefined,
 });
-const [start, end] = [Buffer.from('['), Buffer.from(']')];
 let next = 0;
 
 const server = createServer((_request, response) => {
@@ -32,7 +31,7 @@ const server = createServer((_request, response) => {
   next += 1;
   if (page === undefined) throw new RangeError('Cannot serve: there must be a page');
   store.readTenantOnce(page.tenant, page.statements, { isBounded: true }).then((results) => {
-    const body = Buffer.concat([start, utf8Of(results.at(-1)?.[0] ?? {}), end]);
+    const body = utf8Of(store.engine, results.at(-1)?.[0] ?? {}, 'array');
     response.writeHead(200, { ...headers, 'content-length': body.length }).end(body);
   });
 });

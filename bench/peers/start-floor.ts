@@ -36,7 +36,7 @@ export async function startFloor(
   const read = ({ tenant, path }: PageRequest) => {
     const query = path.slice(path.indexOf('?') + 1);
     const plan = planReport(parseReport(query, { limits, now: nowSeconds }, 'json'), limits.firstPage);
-    return runReport(context, tenant, plan, ',');
+    return runReport(context, tenant, plan, 'array');
   };
   const pages: FloorPage[] = [];
   for (let round = 0; round <= readsBefore; round += 1) {

@@ -41,7 +41,7 @@ function randomQuery(): PageQuery {
     order: { column: 'created_date', descending: true },
     position: { kind: 'offset', skip: 0 },
     size: 50,
-    separator: ',',
+    layout: 'array',
   };
 }
 

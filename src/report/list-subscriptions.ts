@@ -5,7 +5,7 @@ import type { ReportContext } from './report-context.ts';
 import type { ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
 import { createStages, type Timings } from './stage-timer.ts';
-import { separatorOf } from './write-records.ts';
+import { layoutOf } from './write-records.ts';
 
 /** A response of the report, with the duration of each stage after parsing. */
 export interface TimedReport<Body extends string | Buffer = string> extends FormattedReport<Body> {
@@ -33,7 +33,7 @@ export async function listSubscriptions(
   const { limits, reportUrl } = context;
   const stages = createStages();
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
-  const page = await stages.run('run', () => runReport(context, tenant, plan, separatorOf(query.format)));
+  const page = await stages.run('run', () => runReport(context, tenant, plan, layoutOf(query.format)));
   const report = stages.run('format', () => formatReport(query, page, reportUrl, limits));
   return { ...report, revision: page.revision, timings: stages.timings };
 }

@@ -1,6 +1,7 @@
 import { type PageContext, readPage } from '../storage/read/page.ts';
-import type { PageRecords, Separator } from '../storage/read/page-sql.ts';
+import type { PageRecords } from '../storage/read/page-sql.ts';
 import type { TenantId } from '../storage/store.ts';
+import type { Layout } from '../storage/utf8-column.ts';
 import type { ReportPlan } from './plan.ts';
 
 /** One page and the total, from one snapshot. */
@@ -20,9 +21,9 @@ export async function runReport(
   context: PageContext,
   tenant: TenantId,
   plan: ReportPlan,
-  separator: Separator,
+  layout: Layout,
 ): Promise<ReportPage> {
-  const page = await readPage(context, tenant, { ...plan, separator });
+  const page = await readPage(context, tenant, { ...plan, layout });
   const { position, size } = plan;
   const { records, total, isBeyondKey, hasMore, revision } = page;
   const around = (hasNext: boolean, hasPrevious: boolean): ReportPage => ({

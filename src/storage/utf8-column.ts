@@ -6,14 +6,42 @@ import type { Row, Store } from './store.ts';
 /** The name of the column. */
 export const utf8Column = 'utf8_bytes';
 
-/** Selects an expression of text as the column. */
-export const selectUtf8 = (engine: Store['engine'], text: string): string =>
-  `${engine === 'sqlite' ? `cast(${text} as blob)` : text} as ${utf8Column}`;
+/** How the column has the JSON of records: as an array, or as lines that each end in a line feed. */
+export type Layout = 'array' | 'lines';
 
-/** The bytes of the column; they may be a part of a larger buffer, which they keep in memory. */
-export function utf8Of(row: Row): Buffer {
+/** What surrounds the records of a layout, and what is between two of them. */
+const layouts = {
+  array: { before: '[', between: ',', after: ']' },
+  lines: { before: '', between: '\n', after: '\n' },
+} as const;
+
+/** Selects the JSON of all records as the column; it is null if there are none. */
+export function selectUtf8(engine: Store['engine'], layout: Layout): string {
+  const { before, between, after } = layouts[layout];
+  const joined = `string_agg(record, '${between}')`;
+  // to surround 19 kB takes PostgreSQL 40 µs: `utf8Of` does it
+  if (engine === 'postgres') return `${joined} as ${utf8Column}`;
+  return `cast(${before === '' ? '' : `'${before}' || `}${joined} || '${after}' as blob) as ${utf8Column}`;
+}
+
+/**
+ * The bytes of the column in a layout; none if there are no records. They may be a part of a larger
+ * buffer, which they keep in memory.
+ *
+ * On PostgreSQL they lie in the received message, where the length of the column precedes them and
+ * the length of the next column follows. Both have been read, so their bytes can be overwritten:
+ * that saves a copy of the page. The column must not be the last one of its statement.
+ */
+export function utf8Of(engine: Store['engine'], row: Row, layout: Layout): Buffer {
   const bytes: unknown = row[utf8Column]; // the only value of a row that is not an `SqlValue`
-  return bytes instanceof Uint8Array ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) : noBytes;
+  if (!(bytes instanceof Uint8Array)) return noBytes;
+  const { buffer, byteOffset, byteLength } = bytes;
+  if (engine === 'sqlite') return Buffer.from(buffer, byteOffset, byteLength);
+  const { before, after } = layouts[layout];
+  const whole = Buffer.from(buffer, byteOffset - before.length, before.length + byteLength + after.length);
+  whole.write(before, 0, 'latin1');
+  whole.write(after, before.length + byteLength, 'latin1');
+  return whole;
 }
 
 const noBytes = Buffer.alloc(0);

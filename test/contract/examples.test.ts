@@ -69,7 +69,7 @@ describe('the examples of the OpenAPI documents', () => {
   });
 
   test('the CSV and NDJSON examples are what the service writes for the example record', () => {
-    const stored = { bytes: Buffer.from(JSON.stringify(exampleSubscription)), count: 1 };
+    const stored = { bytes: Buffer.from(`${JSON.stringify(exampleSubscription)}\n`), count: 1 };
     expect(namedExamples.recordsCsv).toBe(writePage('csv', stored).toString());
     expect(namedExamples.recordsNdjson).toBe(writePage('ndjson', stored).toString());
   });

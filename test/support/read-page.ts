@@ -13,7 +13,7 @@ export async function readTexts(
   position: PagePosition,
   size: number,
 ) {
-  const page = await readPage(context, tenant, { filter, order, position, size, separator: '\n' });
+  const page = await readPage(context, tenant, { filter, order, position, size, layout: 'lines' });
   const { bytes, count } = page.records;
-  return { ...page, texts: count === 0 ? [] : bytes.toString().split('\n') };
+  return { ...page, texts: count === 0 ? [] : bytes.toString().trimEnd().split('\n') };
 }

@@ -3,6 +3,7 @@ import { rangeColumns, rankAfter, toRange } from '../counts/range.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
+import type { Layout } from '../utf8-column.ts';
 import {
   countBeyondSql,
   noRecords,
@@ -10,7 +11,6 @@ import {
   type PageStart,
   recordsQuery,
   reverse,
-  type Separator,
   type SubscriptionOrder,
 } from './page-sql.ts';
 
@@ -45,8 +45,7 @@ export interface PageQuery {
   readonly position: PagePosition;
   /** The most records of the page. */
   readonly size: number;
-  /** Between the JSON of two records. */
-  readonly separator: Separator;
+  readonly layout: Layout;
 }
 
 /** Which page is read, and how. */
@@ -158,7 +157,7 @@ const revisionColumn =
 
 /** The statement of the records, with other columns. */
 function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, columns?: (bind: Bind) => string) {
-  const { filter, order, position, size, separator } = query;
+  const { filter, order, position, size, layout } = query;
   const isReversed = position.kind === 'before';
   return recordsQuery(engine, {
     filter,
@@ -166,7 +165,7 @@ function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, co
     start,
     limit: size,
     isReversed,
-    separator,
+    layout,
     columns,
   });
 }

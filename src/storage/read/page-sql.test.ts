@@ -128,7 +128,7 @@ describe('the statement of a page', () => {
 });
 
 describe('the records of a page', () => {
-  const wanted = { filter: created, start: { kind: 'first' }, limit: 10, isReversed: false, separator: ',' } as const;
+  const wanted = { filter: created, start: { kind: 'first' }, limit: 10, isReversed: false, layout: 'array' } as const;
   const bytes = Buffer.from('{"x":"1 2"},{}');
   const row = { utf8_bytes: bytes as never, least_date: -6, greatest_date: 5, ids: 'a b\nc' };
 
