@@ -6,7 +6,7 @@ import type { AuthContext } from './auth-context.ts';
 import { createDecisionCache } from './decision-cache.ts';
 import { AccessError } from './error.ts';
 import { type ExternalIssuer, verifyByIssuer } from './external-issuer.ts';
-import { readBearer } from './read-bearer.ts';
+import { findBearer, requireForm } from './read-bearer.ts';
 import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
 /** The client that sent a request, and the tenant whose records it may read. */
@@ -52,10 +52,10 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
   };
 
   async function authorize(header: string | undefined, scope: Scope): Promise<Access> {
-    const token = readBearer(header);
+    const token = findBearer(header);
     const decision = decide(`${scope} ${token}`);
     if (decision.known !== undefined) return decision.known;
-    const claims = await verifyAny(token);
+    const claims = await verifyAny(requireForm(token));
     const client = await findTokenClient(claims);
     if (client === undefined) {
       throw new AccessError(

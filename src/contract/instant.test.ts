@@ -81,7 +81,7 @@ describe('parseInstant', () => {
   test('what is written reads back as the same second (property)', () => {
     fc.assert(
       fc.property(fc.integer({ min: -62_135_596_800, max: 253_402_300_799 }), (second) => {
-        expect(formatInstant(second)).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/);
+        expect(formatInstant(second)).toBe(new Date(second * 1000).toISOString().replace('.000', ''));
         expect(seconds(formatInstant(second))).toBe(second);
       }),
     );

@@ -47,17 +47,21 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
 /** Finds bounds of one date with an empty range between them. */
 function emptyRanges({ before, after, createdFrom, createdTo, dateField }: Filters): Fault[] {
   const faults: Fault[] = [];
-  const requireLater = (later: [string, Instant | undefined], earlier: [string, Instant | undefined]): void => {
-    const [[name, end], [otherName, start]] = [later, earlier];
+  const requireLater = (
+    name: string,
+    end: Instant | undefined,
+    otherName: string,
+    start: Instant | undefined,
+  ): void => {
     if (start === undefined || end === undefined || compareInstants(end, start) > 0) return;
     const rule = `later than '${otherName}', which is ${formatExactInstant(start)}: together they select the time in between`;
     faults.push({ parameter: name, value: formatExactInstant(end), rule });
   };
-  requireLater(['before', before], ['after', after]);
-  requireLater(['created-to', createdTo], ['created-from', createdFrom]);
+  requireLater('before', before, 'after', after);
+  requireLater('created-to', createdTo, 'created-from', createdFrom);
   if (dateField === 'created') {
-    requireLater(['before', before], ['created-from', createdFrom]);
-    requireLater(['created-to', createdTo], ['after', after]);
+    requireLater('before', before, 'created-from', createdFrom);
+    requireLater('created-to', createdTo, 'after', after);
   }
   return faults;
 }

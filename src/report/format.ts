@@ -1,4 +1,3 @@
-import type { FormPair } from '../contract/form.ts';
 import type { PageLimits } from '../contract/page-limits.ts';
 import type { OrderKey } from '../storage/order-key.ts';
 import { describeFilters } from './applied-filters.ts';
@@ -39,12 +38,14 @@ export function formatReport(
 ): FormattedReport<Buffer> {
   const pages = Math.ceil(page.total / query.size);
   const pointers = pointAround(query, page, limits.firstPage, limits.firstPage + Math.max(pages, 1) - 1);
-  const { filters } = query;
+  const { linked } = query;
   return {
     body: writePage(query.format, page.records),
     headers: {
       ...describeFormat(query.format),
-      ...(filters === undefined ? cursorHeaders(pointers) : linkHeaders(pointers, reportUrl, filters, query.size)),
+      ...(linked === undefined
+        ? cursorHeaders(pointers)
+        : linkHeaders(pointers, `${reportUrl}?${linked}size=${query.size}`)),
       'x-total-count': String(page.total),
       'x-total-pages': String(pages),
       'x-current-page': String(query.page),
@@ -85,16 +86,10 @@ function pointFrom(
   return { page, cursor: encodeCursor({ direction, key, page, query: fingerprint, ...moment }) };
 }
 
-/** Other pages as URLs: the given filters, whose names need no encoding, then the position. */
-function linkHeaders(
-  { first, prev, next, last }: PagePointers,
-  reportUrl: string,
-  filters: readonly FormPair[],
-  size: number,
-): Record<string, string> {
-  const repeated = filters.map(({ name, value }) => `${name}=${encodeURIComponent(value)}&`).join('');
+/** Other pages as URLs: the given start, which has the filters and the size, then the position. */
+function linkHeaders({ first, prev, next, last }: PagePointers, start: string): Record<string, string> {
   const urlOf = ({ page, cursor }: PagePointer): string =>
-    `${reportUrl}?${repeated}size=${size}&page=${page}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
+    `${start}&page=${page}${cursor === undefined ? '' : `&cursor=${cursor}`}`;
   const headers: Record<string, string> = {};
   let link = `<${urlOf(first)}>; rel="first"`;
   if (prev !== undefined) {

@@ -4,12 +4,12 @@ import { readRevision } from '../storage/tables/tenant.ts';
 import { formatSummary } from './format-summary.ts';
 import type { TimedReport } from './list-subscriptions.ts';
 import { planSummary } from './plan-summary.ts';
-import { createStages } from './stage-timer.ts';
+import { createStages, type StageTimer } from './stage-timer.ts';
 import type { SummaryQuery } from './summary-query.ts';
 
 /** The cache key of a summary, apart from the tenant and its revision. */
-export function summaryKey({ nowSeconds, ...asked }: SummaryQuery): readonly unknown[] {
-  return ['summary', asked, asked.expiresWithinSeconds === undefined ? undefined : nowSeconds];
+export function summaryKey({ nowSeconds, ...asked }: SummaryQuery): string {
+  return JSON.stringify(['summary', asked, asked.expiresWithinSeconds === undefined ? undefined : nowSeconds]);
 }
 
 /**
@@ -20,8 +20,8 @@ export async function getSubscriptionSummary(
   store: Store,
   tenant: TenantId,
   query: SummaryQuery,
+  stages: StageTimer = createStages(),
 ): Promise<TimedReport> {
-  const stages = createStages();
   const plan = stages.run('plan', () => planSummary(query));
   const { revision, counts } = await stages.run('run', () =>
     store.readTenant(tenant, async (reader) => ({

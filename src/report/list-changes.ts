@@ -15,7 +15,7 @@ import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
 import { formatChanges } from './format-changes.ts';
 import type { ReportContext } from './report-context.ts';
-import { createStages, type Timings } from './stage-timer.ts';
+import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
 
 /** Formatted changes, with the duration of each stage after parsing. */
 interface TimedChanges extends FormattedReport {
@@ -25,8 +25,8 @@ interface TimedChanges extends FormattedReport {
 }
 
 /** The cache key of a response, apart from the tenant and its revision. */
-export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): readonly unknown[] {
-  return ['changes', reportUrl, query];
+export function changesKey({ reportUrl }: ReportContext, query: ChangesQuery): string {
+  return JSON.stringify(['changes', reportUrl, query]);
 }
 
 /**
@@ -38,8 +38,8 @@ export async function listChanges(
   { store, reportUrl }: ReportContext,
   tenant: TenantId,
   query: ChangesQuery,
+  stages: StageTimer = createStages(),
 ): Promise<TimedChanges> {
-  const stages = createStages();
   const isNow = query.since === sinceNow;
   const since = query.since === sinceNow ? undefined : query.since;
   const from = since?.key ?? firstChangeKey;

@@ -4,21 +4,28 @@ import { planReport } from './plan.ts';
 import type { ReportContext } from './report-context.ts';
 import type { ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
-import { createStages, type Timings } from './stage-timer.ts';
+import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
 import { layoutOf } from './write-records.ts';
 
-/** A response of the report, with the duration of each stage after parsing. */
+/** A response of the report, with the duration of each stage. */
 export interface TimedReport<Body extends string | Buffer = string> extends FormattedReport<Body> {
   /** The tenant's revision that the page shows. */
   readonly revision: number;
   readonly timings: Timings;
 }
 
-/** The cache key of a page, apart from the tenant and its revision. */
-export function pageKey({ limits, reportUrl }: ReportContext, query: ReportQuery): readonly unknown[] {
-  const { canonical, filters, size, page, cursor, format } = query;
-  const now = query.expiresWithinSeconds === undefined ? undefined : query.nowSeconds;
-  return ['page', reportUrl, limits, canonical, filters, size, page, cursor, format, now];
+/**
+ * Makes the function that returns the cache key of a page, apart from the tenant and its revision.
+ * The filters come last, because those of a search may contain spaces.
+ */
+export function createPageKey({ limits, reportUrl }: ReportContext): (query: ReportQuery) => string {
+  const service = JSON.stringify([reportUrl, limits]);
+  return ({ canonical, linked, size, page, cursor, format, expiresWithinSeconds, nowSeconds }) => {
+    const now = expiresWithinSeconds === undefined ? '' : nowSeconds;
+    const at = cursor === undefined ? '' : `${cursor.direction} ${cursor.key.date} ${cursor.key.id}`;
+    const filters = linked === undefined ? JSON.stringify(canonical) : `?${linked}`;
+    return `page ${service} ${format} ${size} ${page} ${now} ${at} ${filters}`;
+  };
 }
 
 /**
@@ -29,9 +36,9 @@ export async function listSubscriptions(
   context: ReportContext,
   tenant: TenantId,
   query: ReportQuery,
+  stages: StageTimer = createStages(),
 ): Promise<TimedReport<Buffer>> {
   const { limits, reportUrl } = context;
-  const stages = createStages();
   const plan = stages.run('plan', () => planReport(query, limits.firstPage));
   const page = await stages.run('run', () => runReport(context, tenant, plan, layoutOf(query.format)));
   const report = stages.run('format', () => formatReport(query, page, reportUrl, limits));

@@ -1,3 +1,4 @@
+import type { FormPair } from '../contract/form.ts';
 import { reportParameters, sortValues } from '../contract/query.ts';
 import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
 import { readWholeNumber } from '../contract/schema.ts';
@@ -51,10 +52,18 @@ export function readQuery(
     format,
     all,
     nowSeconds: cursor?.nowSeconds ?? now(),
-    ...(linkable && { filters: pairs.filter(({ name }) => !positionParameters.has(name)) }),
+    ...(linkable && { linked: encodeFilters(pairs) }),
     canonical,
     fingerprint,
   };
+}
+
+/** The filters and the order as the start of a query string; their names need no encoding. */
+function encodeFilters(pairs: readonly FormPair[]): string {
+  let text = '';
+  for (const { name, value } of pairs)
+    if (!positionParameters.has(name)) text += `${name}=${encodeURIComponent(value)}&`;
+  return text;
 }
 
 const positionParameters: ReadonlySet<string> = new Set(['size', 'page', 'cursor', 'all']);

@@ -1,4 +1,3 @@
-import type { FormPair } from '../contract/form.ts';
 import type { Instant } from '../contract/instant.ts';
 import type { PageLimits } from '../contract/page-limits.ts';
 import type { DateField, ReportParameter, SortValue } from '../contract/query.ts';
@@ -37,10 +36,10 @@ export interface ReportQuery extends ReportFilters {
    */
   readonly nowSeconds: number;
   /**
-   * The filters and the order as they arrived in the URL, which links to other pages repeat. Absent
-   * if they must not appear in a URL.
+   * The filters and the order as they arrived in the URL, encoded, each followed by `&`: the start
+   * of links to other pages. Absent if they must not appear in a URL.
    */
-  readonly filters?: readonly FormPair[];
+  readonly linked?: string;
   /** The filters and the order in their canonical form. */
   readonly canonical: CanonicalFilters;
   /** Fingerprint of `canonical` and `size`: a cursor is valid only for its own query. */

@@ -1,10 +1,10 @@
 import { inSpan } from '../tracing/span.ts';
 
-/** Milliseconds by stage, in their order. */
-export type Timings = Readonly<Record<string, number>>;
+/** Stages with their milliseconds, in the order in which they ended. */
+export type Timings = readonly (readonly [stage: string, ms: number])[];
 
 /** Runs the stages of an operation, and measures each. */
-interface StageTimer {
+export interface StageTimer {
   /** Runs a stage; it ends with its result or, if that is a promise, when it settles. */
   run<T>(stage: string, work: () => T): T;
   readonly timings: Timings;
@@ -12,12 +12,12 @@ interface StageTimer {
 
 /** Makes a timer; each stage is also a span of the request's trace. */
 export function createStages(): StageTimer {
-  const timings: Record<string, number> = {};
+  const timings: [string, number][] = [];
   return {
     run(stage, work) {
       const began = performance.now();
       const end = (): void => {
-        timings[stage] = performance.now() - began;
+        timings.push([stage, performance.now() - began]);
       };
       const result = inSpan(stage, work);
       if (result instanceof Promise) result.then(end, end);

@@ -88,7 +88,7 @@ export class BoundedMap<V> {
   /** The value of a key, unless it has expired. The entry becomes the most recently used one. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined || entry.expiresAtMs <= this.#options.nowMs()) {
+    if (entry === undefined || this.#isExpired(entry)) {
       if (entry !== undefined) this.#remove(entry);
       this.#misses += 1;
       return undefined;
@@ -116,6 +116,10 @@ export class BoundedMap<V> {
       this.#remove(this.#oldest);
     }
     return true;
+  }
+
+  #isExpired({ expiresAtMs }: Entry<V>): boolean {
+    return expiresAtMs !== Number.POSITIVE_INFINITY && expiresAtMs <= this.#options.nowMs();
   }
 
   /** Removes a key. Returns `false` if it was not stored. */

@@ -25,6 +25,15 @@ export function before<T>(deadline: number, work: Promise<T>, giveUp: () => void
       },
       Math.max(0, deadline - performance.now()),
     );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }

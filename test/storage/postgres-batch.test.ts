@@ -54,6 +54,19 @@ describe('a batch of statements on PostgreSQL', () => {
     ]);
   });
 
+  test('reads integers of 64 bits as numbers', async () => {
+    const numbers = [0, -1, 10, -987_654_321, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
+    const rows = await runBatch(client, numbers.map(number));
+    expect(rows).toEqual(numbers.map((n) => [{ n, nothing: null }]));
+  });
+
+  test('leaves out the rows of a statement that nobody reads', async () => {
+    expect(await runBatch(client, [{ ...word('unread'), ignoresRows: true }, number(1)])).toEqual([
+      [],
+      [{ n: 1, nothing: null }],
+    ]);
+  });
+
   test('is one transaction', async () => {
     const now = statement('select txid_current() as id');
     const [[first] = [], [second] = []] = await runBatch(client, [now, now]);

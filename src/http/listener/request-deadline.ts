@@ -28,7 +28,7 @@ export function createRequestDeadlines(app: FastifyInstance, requestMs: number) 
       if (isOpen)
         reply.send(new StorageError('UNAVAILABLE', 'Cannot respond: the response must begin before the deadline'));
     }, requestMs + graceMs);
-    reply.raw.once('close', () => clearTimeout(timer));
+    reply.raw.on('close', () => clearTimeout(timer));
   };
 }
 

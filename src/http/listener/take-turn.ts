@@ -32,7 +32,7 @@ export async function takeTurn(
   let leave = queue.tryEnter(key);
   const place = leave === undefined ? queue.wait(key) : undefined;
   // the client may disconnect before the response begins
-  raw.once('close', () => {
+  raw.on('close', () => {
     if (leave === undefined) place?.giveUp(disconnected());
     else leave();
   });

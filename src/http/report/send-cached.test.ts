@@ -25,7 +25,7 @@ test('a repeatable response returns its body while it is cached, in each coding 
   const app = serviceOf('acme');
   app.get<{ Querystring: { page: string } }>('/', (request, reply) =>
     sendCached(request, reply, {
-      key: [request.query.page],
+      key: request.query.page,
       load: async () => ({ body: `${revision} ${'x'.repeat(5_000)}`, headers: {}, revision }),
     }),
   );
@@ -58,7 +58,7 @@ test('a repeatable 304 has no body, and a response that depends on the current t
   const app = serviceOf('acme');
   app.get<{ Querystring: { moment?: string } }>('/', (request, reply) =>
     sendCached(request, reply, {
-      key: [request.query.moment],
+      key: String(request.query.moment),
       dependsOnNow: request.query.moment !== undefined,
       load: async () => ({ body: 'answer', headers: {}, revision: 1 }),
     }),

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { exportSubscriptions } from '../../report/export-subscriptions.ts';
-import { listSubscriptions, pageKey } from '../../report/list-subscriptions.ts';
+import { createPageKey, listSubscriptions } from '../../report/list-subscriptions.ts';
 import type { ReportContext } from '../../report/report-context.ts';
 import type { ReportQuery } from '../../report/report-query.ts';
-import { createStages, type Timings } from '../../report/stage-timer.ts';
+import { createStages, type StageTimer } from '../../report/stage-timer.ts';
 import { accessOf } from '../listener/access.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { createSlots, type ExportLimits } from '../listener/slots.ts';
@@ -23,18 +23,16 @@ export interface ReportSending {
  * returns.
  */
 export function createReportSender({ report, exports, sendCached }: ReportSending) {
+  const keyOf = createPageKey(report);
   const takeSlot = createSlots(exports, 'export', ', or read the report page by page');
 
   /** Sends one page of a report. */
-  const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, parsing: Timings) => {
+  const sendPage = (request: FastifyRequest, reply: FastifyReply, query: ReportQuery, stages: StageTimer) => {
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
-      key: pageKey(report, query),
+      key: keyOf(query),
       dependsOnNow: query.expiresWithinSeconds !== undefined,
-      load: async () => {
-        const { timings, ...page } = await listSubscriptions(withinRequest(report, request), tenant, query);
-        return { ...page, timings: { ...parsing, ...timings } };
-      },
+      load: () => listSubscriptions(withinRequest(report, request), tenant, query, stages),
     });
   };
 
@@ -61,6 +59,6 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
   return async (request: FastifyRequest, reply: FastifyReply, parse: () => ReportQuery) => {
     const stages = createStages();
     const query = stages.run('parse', parse);
-    return query.all ? sendAll(request, reply, query) : sendPage(request, reply, query, stages.timings);
+    return query.all ? await sendAll(request, reply, query) : await sendPage(request, reply, query, stages);
   };
 }

@@ -15,14 +15,7 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
     return sendCached(request, reply, {
       key: summaryKey(query),
       dependsOnNow: query.expiresWithinSeconds !== undefined,
-      load: async () => {
-        const { timings, ...summary } = await getSubscriptionSummary(
-          withinRequest(report, request).store,
-          tenant,
-          query,
-        );
-        return { ...summary, timings: { ...stages.timings, ...timings } };
-      },
+      load: () => getSubscriptionSummary(withinRequest(report, request).store, tenant, query, stages),
     });
   };
 }

@@ -130,7 +130,7 @@ export function createSubscriptionRoutes(
         const { tenant } = accessOf(request);
         const { id } = request.params;
         return sendCached(request, reply, {
-          key: ['record', id],
+          key: JSON.stringify(['record', id]),
           load: async () => {
             const { record, revision } = await getSubscription(withinRequest(report, request), tenant, id);
             return { body: record, headers: { 'content-type': reportFormats.json.contentType }, revision };

@@ -36,13 +36,11 @@ export class LeafDates {
     return list.rowsBefore(index, filter.statuses) + lowerBound(dates.length, (at) => (dates[at] ?? 0) < seconds);
   }
 
-  /** Notes that the dates around the filter's bounds are needed, and loads those needed before. */
-  async need(store: Pick<Store, 'readTenantOnce'>, leaves: FilterLeaves): Promise<void> {
-    const { afterSeconds, beforeSeconds } = leaves.filter;
-    const seconds = [
-      ...(afterSeconds === undefined ? [] : [afterSeconds + 1]),
-      ...(beforeSeconds === undefined ? [] : [beforeSeconds]),
-    ];
+  /**
+   * Notes that the dates around some seconds, whose ranks were unknown, are needed, and loads those
+   * needed before.
+   */
+  async need(store: Pick<Store, 'readTenantOnce'>, leaves: FilterLeaves, seconds: readonly number[]): Promise<void> {
     const wanted: number[] = [];
     for (const index of new Set(seconds.map((each) => leaves.list.leafAt(each)))) {
       const key = cacheKey(leaves, index);

@@ -73,9 +73,15 @@ export class SpanMemory {
     const list = this.#lists.get(cacheKey);
     if (list !== undefined) {
       const leaves = { tenant, filter, list };
-      const result = await read(rememberedCounts(filter, list, (seconds) => this.#dates.rank(leaves, seconds)));
+      const unknown: number[] = [];
+      const rankOf = (seconds: number): number | undefined => {
+        const rank = this.#dates.rank(leaves, seconds);
+        if (rank === undefined) unknown.push(seconds);
+        return rank;
+      };
+      const result = await read(rememberedCounts(filter, list, rankOf));
       if (result.revision === list.revision) {
-        await this.#dates.need(store, leaves);
+        if (unknown.length > 0) await this.#dates.need(store, leaves, unknown);
         return result;
       }
       if (result.revision > list.revision) this.#forget(cacheKey, list);

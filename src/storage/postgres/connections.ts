@@ -129,11 +129,11 @@ export class PostgresConnections {
       return once(await this.#connectAnew(end));
     };
     try {
-      return await once(connection).catch(async (error: unknown) => {
-        if (isLate || !isClosedByOther(error)) return onNewConnection(error);
-        // the other connections are probably intact
-        return once(await this.#connect(end)).catch(onNewConnection);
-      });
+      return await once(connection);
+    } catch (error) {
+      if (isLate || !isClosedByOther(error)) return await onNewConnection(error);
+      // the other connections are probably intact
+      return await once(await this.#connect(end)).catch(onNewConnection);
     } finally {
       leave?.(hung);
     }
@@ -214,7 +214,7 @@ export class PostgresConnections {
   }
 
   /** Takes the connection of this turn, or begins to share another one. */
-  async #share(tenant: TenantId, deadline: number): Promise<Connection> {
+  #share(tenant: TenantId, deadline: number): Promise<Connection> {
     if (performance.now() >= deadline) throw overdue();
     if (this.#shared?.isOpen !== true) this.#shared = new SharedConnection(this.#pool.connect());
     return this.#shared.join(

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
 import type { Row, TenantId, TenantStatement } from '../store.ts';
-import { runBatch } from './batch.ts';
+import { type BatchStatement, runBatch } from './batch.ts';
 import type { DatabaseFactsReader } from './database-facts.ts';
 import { beginReading, tenantOpening, tenantSettings } from './session.ts';
 
@@ -31,9 +31,17 @@ export async function readOnce(
   const opening = isSingle
     ? [tenantSettings(tenant, stepDown, plansOnce)]
     : tenantOpening(beginReading, tenant, stepDown, plansOnce);
-  const bound = statements.map(({ sql, values }) => [sql, [tenant, ...values]] as const);
-  const ending = isSingle ? [] : [['commit', []] as const];
-  const batch = [...opening, ...bound, ...ending].map(([text, values]) => ({ name: nameOf(text), text, values }));
+  const prepare = (text: string, values: BatchStatement['values'], ignoresRows: boolean): BatchStatement => ({
+    name: nameOf(text),
+    text,
+    values,
+    ignoresRows,
+  });
+  const batch = [
+    ...opening.map(([text, values]) => prepare(text, values, true)),
+    ...statements.map(({ sql, values }) => prepare(sql, [tenant, ...values], false)),
+    ...(isSingle ? [] : [prepare('commit', [], true)]),
+  ];
   const texts = batch.map(({ text }) => text);
   const results = await inStatement(traced, texts, () => runBatch(client, batch));
   return results.slice(opening.length, opening.length + statements.length);

@@ -145,6 +145,17 @@ describe('the records of a page', () => {
     });
   });
 
+  test('are counted, and have the ids of the first and the last one (property)', () => {
+    const ids = fc.array(fc.stringMatching(/^[a-z0-9=_-]{1,30}$/), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(ids, (list) => {
+        const query = recordsQuery('sqlite', { ...wanted, order: ascending });
+        const { count, first, last } = query.toRecords({ ...row, ids: list.join('\n') });
+        expect([count, first?.id, last?.id]).toEqual([list.length, list[0], list.at(-1)]);
+      }),
+    );
+  });
+
   test('have their keys in the order in which they are returned', () => {
     const back = recordsQuery('sqlite', { ...wanted, order: ascending, isReversed: true }).toRecords(row);
     expect([back.first?.date, back.last?.date]).toEqual([5, -6]);

@@ -2,7 +2,7 @@ import { storedCounts } from '../counts/counts.ts';
 import { leafRowsAimed } from '../counts/span.ts';
 import type { SpanMemory } from '../counts/span-memory.ts';
 import type { TenantId } from '../store.ts';
-import { isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
+import { isCounted, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import {
   type Page,
   type PagePosition,
@@ -62,7 +62,7 @@ async function readUnplacedPage({ store, spans }: PageContext, tenant: TenantId,
   const bounded = { ...query, isBounded: isBounded(filter, order, position) };
   if (spans === undefined || !isCounted(filter) || !(hasBounds || query.isDeep))
     return readCountedPage(store, tenant, bounded, storedCounts(filter));
-  return spans.use(store, tenant, filter, (counts) => readCountedPage(store, tenant, bounded, counts));
+  return await spans.use(store, tenant, filter, (counts) => readCountedPage(store, tenant, bounded, counts));
 }
 
 /** Up to this many records, stepping from the first one costs no more than stepping in a leaf. */
@@ -94,7 +94,4 @@ const narrowRowsMax = 500;
  * Whether a filter selects one SIM, device or subscriber and nothing else, so that an index has
  * exactly its records.
  */
-function isNarrow({ iccid, email, deviceId, dateColumn: _dateColumn, ...others }: SubscriptionFilter): boolean {
-  const isAlone = [iccid, email, deviceId].filter((value) => value !== undefined).length === 1;
-  return isAlone && Object.keys(others).length === 0;
-}
+const isNarrow = (filter: SubscriptionFilter): boolean => selectsOne(filter) && Object.keys(filter).length === 2; // its condition, and `dateColumn`
