@@ -6,7 +6,7 @@ import type { Row, Store } from './store.ts';
 /** The name of the column. */
 export const utf8Column = 'utf8_bytes';
 
-/** How the column has the JSON of records: as an array, or as lines that each end in a line feed. */
+/** How the column has the JSON of records: as an array, or as lines that end in line feeds. */
 export type Layout = 'array' | 'lines';
 
 /** What surrounds the records of a layout, and what is between two of them. */

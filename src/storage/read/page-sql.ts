@@ -34,7 +34,7 @@ export type PageStart =
 
 /** Records in the requested order. */
 export interface PageRecords {
-  /** Their JSON in the requested layout; empty if there are none. May be a part of a larger buffer. */
+  /** Their JSON in the requested layout, or nothing. It may be a part of a larger buffer. */
   readonly bytes: Buffer;
   readonly count: number;
   /** Order keys of the first and of the last one, if there are any. */

@@ -94,4 +94,6 @@ const narrowRowsMax = 500;
  * Whether a filter selects one SIM, device or subscriber and nothing else, so that an index has
  * exactly its records.
  */
-const isNarrow = (filter: SubscriptionFilter): boolean => selectsOne(filter) && Object.keys(filter).length === 2; // its condition, and `dateColumn`
+function isNarrow(filter: SubscriptionFilter): boolean {
+  return selectsOne(filter) && Object.keys(filter).length === 2; // the other one is `dateColumn`
+}
