@@ -87,6 +87,12 @@ describe('parseInstant', () => {
     );
   });
 
+  test('formatInstant throws outside the years 0 to 9999', () => {
+    for (const second of [Number.NaN, Number.POSITIVE_INFINITY, 1e15, 253_402_300_800, -62_167_219_201])
+      expect(() => formatInstant(second)).toThrow(RangeError);
+    expect(formatInstant(-62_167_219_200)).toBe('0000-01-01T00:00:00Z');
+  });
+
   test('an offset only moves the clock (property)', () => {
     const two = (n: number) => String(n).padStart(2, '0');
     fc.assert(

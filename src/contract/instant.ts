@@ -56,7 +56,7 @@ function numberAt(text: string, start: number, end: number): number {
 
 /**
  * Formats UTC epoch seconds as in all responses, `yyyy-MM-ddTHH:mm:ssZ` (`spec.md` "Subscription
- * record").
+ * record"). Throws `RangeError` for a time that is not in the years 0 to 9999.
  *
  * @example formatInstant(1714521600) // '2024-05-01T00:00:00Z'
  */
@@ -70,7 +70,11 @@ export function formatInstant(seconds: number): string {
 
 const twoDigits = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'));
 
-const two = (number: number): string => twoDigits[number] ?? '';
+function two(number: number): string {
+  const digits = twoDigits[number];
+  if (digits === undefined) throw new RangeError('Cannot format a time: its year must be from 0 to 9999');
+  return digits;
+}
 
 /**
  * Formats an instant with its fraction, without trailing zeros.
