@@ -96,6 +96,11 @@ test('lines that are longer than their records have room', () => {
   expect(csvOf(records)).toBe(`${','.repeat(11)}\0,\r\n${`${','.repeat(12)}\r\n`.repeat(40_000)}`);
 });
 
+test('a record without a line feed is an error', () => {
+  for (const record of ['{}', JSON.stringify([...syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 })][0])])
+    expect(() => new CsvLines().convert(Buffer.from(`{}\n${record}`))).toThrow(RangeError);
+});
+
 test('records as an import writes them are not parsed', () => {
   const records = [...syntheticRows({ count: 1_000, seed: 1, until: 1_767_225_600 })].map(
     ({ email: _email, ...each }) => each,

@@ -8,12 +8,17 @@ import { Subscription } from '../contract/subscription.ts';
 /** The first line: the names of the columns. */
 export const csvHeader = writeCsvLine(recordColumns);
 
+const noRecords: Buffer = Buffer.alloc(0);
+
 /** So that the memory of some lines usually suffices for the next ones. */
 const spareBytes = 64 * 1024;
 
-/** Converts records to CSV lines, in memory that it uses again for the next ones. */
+/**
+ * Converts records to CSV lines, in memory that it uses again for the next ones: as much as the
+ * largest records needed.
+ */
 export class CsvLines {
-  #memory: Buffer = Buffer.alloc(0);
+  #memory: Buffer = noRecords;
   #words = viewOf(this.#memory);
   #records = this.#memory;
   #recordWords = this.#words;
@@ -29,10 +34,15 @@ export class CsvLines {
     this.#to = 0;
     this.#reserve(0);
     while (this.#at < records.length) if (!this.#copyRecord()) this.#parseRecord();
+    this.#records = noRecords; // may be a part of a larger buffer
+    this.#recordWords = viewOf(noRecords);
     return this.#memory.subarray(0, this.#to);
   }
 
-  /** Makes room for some bytes, and to copy the other records: a line is never longer than one. */
+  /**
+   * Makes room for some bytes, and for the lines of the remaining records: a line that is copied is
+   * shorter than its record, by more than the three bytes that `#copyText` writes past its end.
+   */
   #reserve(bytes: number): void {
     const needed = this.#to + bytes + this.#records.length - this.#at;
     if (needed <= this.#memory.length) return;
@@ -93,7 +103,7 @@ export class CsvLines {
 
   /**
    * Copies a text up to the first byte that ends it, or needs an escape, or is one of `others`.
-   * Returns where that is. Up to three bytes more are written.
+   * Returns where that is. Up to three bytes more are written, which what follows overwrites.
    */
   #copyText(from: number, to: number, others: number): number {
     const wordsEnd = this.#records.length - 3;
@@ -114,6 +124,7 @@ export class CsvLines {
 
   #parseRecord(): void {
     const end = this.#records.indexOf(lineFeed, this.#at) + 1;
+    if (end === 0) throw new RangeError('Cannot convert a record to CSV: a line feed must follow it');
     const line = writeLine(this.#records.toString('utf8', this.#at, end));
     this.#at = end;
     this.#reserve(Buffer.byteLength(line));
@@ -127,7 +138,7 @@ const [lineFeed, carriageReturn, quote, comma] = [10, 13, 0x22, 0x2c];
 const highBits = 0x80808080;
 const [blanks, quotes, commas, backslashes] = [0x20202020, 0x22222222, 0x2c2c2c2c, 0x5c5c5c5c];
 
-/** Sets the high bit of each byte that is zero, and perhaps of bytes above one. */
+/** Sets the high bit of each byte that is zero, and perhaps of bytes after the first of them. */
 const findByte = (word: number): number => (word - 0x01010101) & ~word & highBits;
 
 const isDigit = (byte: number | undefined): byte is number => byte !== undefined && byte >= 0x30 && byte <= 0x39;

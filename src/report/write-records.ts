@@ -18,7 +18,7 @@ export function writePage(format: ReportFormat, { bytes, count }: PageRecords): 
   }
 }
 
-/** Its memory is copied before the next page is formatted. */
+/** Shared by all pages: `writePage` copies its lines before it returns. */
 const csvLines = new CsvLines();
 
 /** Headers of a format: its media type and, for CSV and NDJSON, a file name. */
