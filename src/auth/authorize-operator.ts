@@ -4,7 +4,7 @@ import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '.
 import { AccessError, ThrottledError } from './error.ts';
 import type { FailureBudget } from './failure-budget.ts';
 import { hashOperatorToken, isWellFormedOperatorToken } from './operator-token.ts';
-import { findBearer, requireForm } from './read-bearer.ts';
+import { findBearer, requireTokenSyntax } from './read-bearer.ts';
 
 /** An authenticated operator. */
 export interface OperatorAccess {
@@ -54,7 +54,7 @@ export function createOperatorGate({ store, failures, now }: OperatorGateOptions
   };
   return {
     async authorize(header, scope, address) {
-      const operator = await authenticate(requireForm(findBearer(header)), address);
+      const operator = await authenticate(requireTokenSyntax(findBearer(header)), address);
       requireOperatorScope(operator, scope);
       return operator;
     },

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AccessError } from './error.ts';
-import { findBearer, requireForm } from './read-bearer.ts';
+import { findBearer, requireTokenSyntax } from './read-bearer.ts';
 
 /** The token of a header, or the code of the error. */
 function outcomeOf(header: string | undefined): string {
   try {
-    return requireForm(findBearer(header));
+    return requireTokenSyntax(findBearer(header));
   } catch (error) {
     if (error instanceof AccessError) return error.code;
     throw error;

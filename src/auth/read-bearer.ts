@@ -2,7 +2,7 @@ import { AccessError } from './error.ts';
 
 /**
  * Returns what follows the scheme in `Authorization: Bearer <token>`, whose case does not matter.
- * It is a token if `requireForm` accepts it.
+ * It is a token if `requireTokenSyntax` accepts it.
  */
 export function findBearer(header = ''): string {
   const scheme = /^bearer(?: +|$)/i.exec(header)?.[0];
@@ -13,8 +13,8 @@ export function findBearer(header = ''): string {
   );
 }
 
-/** Returns a token if it has the form of one (RFC 6750 §2.1). */
-export function requireForm(token: string): string {
+/** Returns a token if it consists of the characters of one (RFC 6750 §2.1). */
+export function requireTokenSyntax(token: string): string {
   if (/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return token;
   throw new AccessError(
     'MALFORMED',

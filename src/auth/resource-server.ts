@@ -6,7 +6,7 @@ import type { AuthContext } from './auth-context.ts';
 import { createDecisionCache } from './decision-cache.ts';
 import { AccessError } from './error.ts';
 import { type ExternalIssuer, verifyByIssuer } from './external-issuer.ts';
-import { findBearer, requireForm } from './read-bearer.ts';
+import { findBearer, requireTokenSyntax } from './read-bearer.ts';
 import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
 /** The client that sent a request, and the tenant whose records it may read. */
@@ -55,7 +55,7 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
     const token = findBearer(header);
     const decision = decide(`${scope} ${token}`);
     if (decision.known !== undefined) return decision.known;
-    const claims = await verifyAny(requireForm(token));
+    const claims = await verifyAny(requireTokenSyntax(token));
     const client = await findTokenClient(claims);
     if (client === undefined) {
       throw new AccessError(

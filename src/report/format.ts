@@ -38,14 +38,14 @@ export function formatReport(
 ): FormattedReport<Buffer> {
   const pages = Math.ceil(page.total / query.size);
   const pointers = pointAround(query, page, limits.firstPage, limits.firstPage + Math.max(pages, 1) - 1);
-  const { linked } = query;
+  const { linkQuery } = query;
   return {
     body: writePage(query.format, page.records),
     headers: {
       ...describeFormat(query.format),
-      ...(linked === undefined
+      ...(linkQuery === undefined
         ? cursorHeaders(pointers)
-        : linkHeaders(pointers, `${reportUrl}?${linked}size=${query.size}`)),
+        : linkHeaders(pointers, `${reportUrl}?${linkQuery}size=${query.size}`)),
       'x-total-count': String(page.total),
       'x-total-pages': String(pages),
       'x-current-page': String(query.page),

@@ -20,10 +20,10 @@ export interface TimedReport<Body extends string | Buffer = string> extends Form
  */
 export function createPageKey({ limits, reportUrl }: ReportContext): (query: ReportQuery) => string {
   const service = JSON.stringify([reportUrl, limits]);
-  return ({ canonical, linked, size, page, cursor, format, expiresWithinSeconds, nowSeconds }) => {
+  return ({ canonical, linkQuery, size, page, cursor, format, expiresWithinSeconds, nowSeconds }) => {
     const now = expiresWithinSeconds === undefined ? '' : nowSeconds;
     const at = cursor === undefined ? '' : `${cursor.direction} ${cursor.key.date} ${cursor.key.id}`;
-    const filters = linked === undefined ? JSON.stringify(canonical) : `?${linked}`;
+    const filters = linkQuery === undefined ? JSON.stringify(canonical) : `?${linkQuery}`;
     return `page ${service} ${format} ${size} ${page} ${now} ${at} ${filters}`;
   };
 }

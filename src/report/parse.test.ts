@@ -33,7 +33,7 @@ describe('parseReport', () => {
       format: 'json',
       all: false,
       nowSeconds,
-      linked: '',
+      linkQuery: '',
       fingerprint: parse('').fingerprint,
     });
   });

@@ -52,7 +52,7 @@ export function readQuery(
     format,
     all,
     nowSeconds: cursor?.nowSeconds ?? now(),
-    ...(linkable && { linked: encodeFilters(pairs) }),
+    ...(linkable && { linkQuery: encodeFilters(pairs) }),
     canonical,
     fingerprint,
   };

@@ -39,7 +39,7 @@ export interface ReportQuery extends ReportFilters {
    * The filters and the order as they arrived in the URL, encoded, each followed by `&`: the start
    * of links to other pages. Absent if they must not appear in a URL.
    */
-  readonly linked?: string;
+  readonly linkQuery?: string;
   /** The filters and the order in their canonical form. */
   readonly canonical: CanonicalFilters;
   /** Fingerprint of `canonical` and `size`: a cursor is valid only for its own query. */

@@ -88,7 +88,7 @@ export function createCachedSender(
 
   return async (request, reply, response) => {
     const { tenant } = accessOf(request);
-    const key = `${tenant} ${response.key}`; // names of tenants contain no space
+    const key = `${tenant} ${response.key}`; // no space in a tenant's name (`tenantName`)
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
     reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
