@@ -21,7 +21,7 @@ const settings = { PAGE_CACHE_MIB: '0', PUBLIC_URL: 'http://127.0.0.1:8080' };
 /** Requests after which the compiler has optimized a process. */
 const warmUpRequests = 4_000;
 const goal = 1.1;
-const options = readOptions({ records: 200_000, rounds: 12, seconds: 2, connections: 4 });
+const options = readOptions({ records: 200_000, rounds: 12, seconds: 2, connections: 32 });
 
 /** One way to serve: its services share the connections. */
 interface Side {
@@ -107,8 +107,8 @@ Written by \`npm run bench:workers\`: ${machineFacts()}.
 CPU time of a cold request in the service, its workers and PostgreSQL: page 1 of 50 records with an exact total, of one of ${tenantCount} tenants and random twelve
 months, in ${options.records.toLocaleString('en')} records, with PAGE_CACHE_MIB=0 and without access log. "Two services" are separate processes with half of the connections each: what two
 busy processors cost without anything of ours. ${options.rounds} rounds of ${options.seconds} s a side, sides in turn, ${options.connections} connections in all; medians, and medians of
-the ratios within a round. Two workers that keep both processors busy take more CPU time per request, because the processors share caches: with more
-connections, both ratios grow.
+the ratios within a round. Requests that arrive together share turns of the event loop and writes to connections. Each of two processes has half of
+them, so with fewer connections, a request shares less, and the ratios grow.
 
 | engine | one process | two services | two workers | two services ÷ one | two workers ÷ one | goal |
 |---|---|---|---|---|---|---|
