@@ -1,8 +1,8 @@
 import { AccessError } from './error.ts';
 
 /**
- * Returns what follows the scheme in `Authorization: Bearer <token>`, whose case does not matter.
- * It is a token if `requireTokenSyntax` accepts it.
+ * Returns what follows the scheme in `Authorization: Bearer <token>`; the scheme is
+ * case-insensitive. `requireTokenSyntax` checks whether it is a token.
  */
 export function findBearer(header = ''): string {
   const scheme = /^bearer(?: +|$)/i.exec(header)?.[0];
