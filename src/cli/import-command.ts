@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { outcomeOf } from '../contract/load.ts';
 import { importFlags } from '../contract/operator-import.ts';
 import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
@@ -119,11 +120,13 @@ async function runImport(
     const seconds = (performance.now() - started) / 1000;
     if (options.json !== true) for (const row of shown) output.stderr.write(`${rejectedText(row)}\n`);
     const { removed, ...others } = summary;
+    const outcome = outcomeOf({ ...loaded, dryRun });
     const counts = options.replace === true ? summary : others;
     const result = {
       tenant,
       import_id: importId,
       dry_run: dryRun,
+      outcome,
       ...(resume && { resumed_from: resumedFrom }),
       ...counts,
       seconds: Math.round(seconds * 1000) / 1000,
@@ -135,6 +138,7 @@ async function runImport(
       result,
       summaryText(summary, {
         tenant,
+        outcome,
         replace: options.replace === true,
         dryRun,
         seconds,

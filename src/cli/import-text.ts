@@ -1,3 +1,4 @@
+import type { LoadOutcome } from '../contract/load.ts';
 import type { RejectedRow } from '../import/read-valid-rows.ts';
 import type { ReplaceSummary } from '../import/replace-records.ts';
 
@@ -18,6 +19,7 @@ export function rejectedText({ line, errors }: Pick<RejectedRow, 'line' | 'error
 /** What a summary says besides the counts. */
 interface SummaryDetails {
   readonly tenant: string;
+  readonly outcome: LoadOutcome;
   readonly replace: boolean;
   readonly dryRun: boolean;
   readonly seconds: number;
@@ -27,15 +29,18 @@ interface SummaryDetails {
   readonly resumedFrom: number;
 }
 
+/** An outcome in words, such as `loaded with rejects`. */
+export const outcomeText = (outcome: string): string => outcome.replaceAll('-', ' ');
+
 /** A line for a finished import. */
 export function summaryText(summary: ReplaceSummary, details: SummaryDetails): string {
   const { read, accepted, rejected, inserted, updated, unchanged, removed } = summary;
-  const { tenant, replace, dryRun, seconds, shown, resumedFrom } = details;
+  const { tenant, outcome, replace, dryRun, seconds, shown, resumedFrom } = details;
   const changes = `${inserted} inserted, ${updated} updated, ${unchanged} unchanged${replace ? `, ${removed} removed` : ''}`;
   const dry = replace
     ? `would be ${changes} (dry run: nothing was changed)`
     : `${accepted} valid (dry run: nothing was loaded)`;
   const more = rejected > shown ? ` (${shown} of them shown; --errors FILE writes all)` : '';
   const resumed = resumedFrom > 0 ? ` (resumed after row ${resumedFrom})` : '';
-  return `Tenant ${tenant}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
+  return `Tenant ${tenant}: ${outcomeText(outcome)}: ${read} rows read${resumed} in ${seconds.toFixed(1)} s: ${dryRun ? dry : changes}, ${rejected} rejected${more}.`;
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Import, importResults } from '../contract/operator-import.ts';
+import { outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
 import type { ServerChoice } from './remote/server.ts';
@@ -73,13 +74,13 @@ function readLimit(text: string): number {
   throw new InvalidArgumentError(`it must be an integer from 1 to ${limitMax}, such as 20: current value is '${text}'`);
 }
 
-const header = ['ID', 'STARTED', 'TENANT', 'RESULT', 'READ', 'REJECTED', 'CHANGED', 'BY'];
+const header = ['ID', 'STARTED', 'TENANT', 'OUTCOME', 'READ', 'REJECTED', 'CHANGED', 'BY'];
 
 const toCells = (row: Import): string[] => [
   row.id,
   row.started_at,
   row.tenant,
-  row.options.includes('dry-run') ? `${row.result} (dry run)` : row.result,
+  outcomeText(row.outcome),
   String(row.read ?? '-'),
   String(row.rejected ?? '-'),
   row.read === null ? '-' : String((row.inserted ?? 0) + (row.updated ?? 0) + (row.removed ?? 0)),
@@ -87,9 +88,9 @@ const toCells = (row: Import): string[] => [
 ];
 
 /** A line for each member that has a value. */
-function toText({ actor, options, ...members }: Import): string {
+function toText({ actor, options, result: _, outcome, ...members }: Import): string {
   const by = `${actor.kind} ${actor.name ?? actor.id}`;
-  return Object.entries({ ...members, by, options: options.join(', ') || null })
+  return Object.entries({ ...members, outcome: outcomeText(outcome), by, options: options.join(', ') || null })
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name.padEnd(10)}  ${value}`)
     .join('\n');

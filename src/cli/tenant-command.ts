@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { jsonOption } from './client-options.ts';
 import { UsageError } from './error.ts';
+import { outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
 import type { ServerChoice } from './remote/server.ts';
@@ -68,7 +69,7 @@ function addList(tenant: Command, output: Output): void {
           created_at,
           String(records),
           deleting_since === null ? String(revision) : `being deleted since ${deleting_since}`,
-          last_import?.result ?? '-',
+          last_import === null ? '-' : outcomeText(last_import.outcome),
           last_good_import_at ?? '-',
         ],
       );

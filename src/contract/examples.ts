@@ -111,6 +111,7 @@ export const namedExamples: Readonly<Record<string, unknown>> = {
     tenant: 'acme',
     import_id: '01890a5d-ac96-774b-bcce-b302099a8057',
     dry_run: false,
+    outcome: 'loaded',
     read: 1,
     accepted: 1,
     rejected: 0,

@@ -84,6 +84,29 @@ const rowCount = (description: string, example: number) =>
     examples: [example],
   });
 
+/** What became of the rows of a load that has ended. */
+export const loadOutcomes = ['loaded', 'loaded-with-rejects', 'checked', 'checked-with-rejects', 'failed'] as const;
+export type LoadOutcome = (typeof loadOutcomes)[number];
+
+/** What `outcomeOf` looks at. `refused` is present if nothing was loaded because of the rows. */
+interface EndedLoad {
+  readonly read: number;
+  readonly rejected: number;
+  readonly dryRun: boolean;
+  readonly refused?: unknown;
+}
+
+/** The outcome of a load that has ended: it has failed as well if every row was rejected. */
+export function outcomeOf({ read, rejected, dryRun, refused }: EndedLoad): LoadOutcome {
+  if (refused !== undefined || (read > 0 && rejected === read)) return 'failed';
+  if (dryRun) return rejected > 0 ? 'checked-with-rejects' : 'checked';
+  return rejected > 0 ? 'loaded-with-rejects' : 'loaded';
+}
+
+/** What each outcome means, for descriptions of schemas. */
+export const outcomeMeanings =
+  'loaded: all rows; loaded-with-rejects: all but the rejected rows; checked and checked-with-rejects: the same for a dry run, which loads nothing; failed: an error, or every row was rejected';
+
 /** The result of a load. */
 export const LoadSummary = Type.Object(
   {
@@ -95,6 +118,13 @@ export const LoadSummary = Type.Object(
       examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
     }),
     dry_run: Type.Boolean({ description: 'Whether nothing was changed because of dry-run=true' }),
+    outcome: Type.Enum(loadOutcomes, {
+      type: 'string',
+      maxLength: 20,
+      description: `What became of the rows. ${outcomeMeanings}`,
+      'x-rule': `one of ${loadOutcomes.join(', ')}`,
+      examples: ['loaded-with-rejects'],
+    }),
     read: rowCount('Rows of the body', 3),
     accepted: rowCount('Valid rows', 2),
     rejected: rowCount('Invalid rows', 1),

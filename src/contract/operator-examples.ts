@@ -24,6 +24,7 @@ const lastImport: LastImport = {
   started_at: '2026-05-01T02:00:00Z',
   ended_at: '2026-05-01T02:00:04Z',
   result: 'failed',
+  outcome: 'failed',
   rejected: 1,
 };
 
@@ -87,6 +88,7 @@ const importExample: Import = {
   format: 'ndjson',
   options: ['strict'],
   result: 'failed',
+  outcome: 'failed',
   error: 'Cannot import strictly: every row must be valid: 1 of 3 are not; nothing was loaded',
   read: 3,
   accepted: 2,

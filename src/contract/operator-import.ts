@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { loadOutcomes, outcomeMeanings } from './load.ts';
 import { listOf, listParameters } from './operator-list.ts';
 import type { OperatorOperation } from './operator-operation.ts';
 import { nullableTime, time } from './operator-time.ts';
@@ -7,6 +8,9 @@ import { Type } from './type.ts';
 
 /** The state of an import: running, or how it ended. */
 export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
+
+/** The state of an import, and what became of its rows once it has ended. */
+const importOutcomes = ['running', ...loadOutcomes, 'interrupted'] as const;
 
 /** The options of an import that the history shows. */
 export const importFlags = ['replace', 'strict', 'dry-run', 'allow-empty', 'resume'] as const;
@@ -33,6 +37,12 @@ export const importId = Type.String({
 
 /** The result of an import. */
 const importResult = word(importResults, 'How it ended; interrupted if its process was killed');
+
+/** The outcome of an import. */
+const importOutcome = word(
+  importOutcomes,
+  `What became of its rows. ${outcomeMeanings}; interrupted: its process was killed`,
+);
 
 const tenant = Type.String({
   maxLength: 256,
@@ -84,6 +94,7 @@ export const Import = Type.Object(
       examples: [['replace']],
     }),
     result: importResult,
+    outcome: importOutcome,
     error: nullableText(2_048, 'Why it failed', null),
     read: count('Rows read', 3),
     accepted: count('Valid rows', 2),
@@ -105,6 +116,7 @@ export const LastImport = Type.Object(
     started_at: startedAt,
     ended_at: endedAt,
     result: importResult,
+    outcome: importOutcome,
     rejected: rejectedCount,
   },
   { additionalProperties: false, description: 'An import in the history, in short' },

@@ -1,7 +1,6 @@
 import { formatInstant } from '../contract/instant.ts';
-import type { LastImport } from '../contract/operator-import.ts';
 import type { Tenant } from '../contract/operator-tenant.ts';
-import type { LastImportRow } from '../storage/tables/import-history.ts';
+import { describeLastImport } from './describe-import.ts';
 import type { CountedTenant } from './tenants.ts';
 import { timeOf } from './time-of.ts';
 
@@ -19,14 +18,6 @@ export const describeTenant = ({
   records,
   revision,
   deleting_since: timeOf(deletingSince),
-  last_import: latest?.last == null ? null : describeLast(latest.last),
+  last_import: latest?.last == null ? null : describeLastImport(latest.last),
   last_good_import_at: timeOf(latest?.goodAt ?? null),
-});
-
-const describeLast = ({ id, startedAt, endedAt, result, rejected }: LastImportRow): LastImport => ({
-  id,
-  started_at: formatInstant(startedAt),
-  ended_at: timeOf(endedAt),
-  result,
-  rejected,
 });

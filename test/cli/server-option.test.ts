@@ -103,7 +103,7 @@ describe('--server', () => {
     const text = await there('import', rows, '--tenant', 'shown');
     expect([text.code, text.stdout]).toEqual([
       1,
-      expect.stringMatching(/^Tenant shown: 4 rows read in .*1 rejected\.\n/),
+      expect.stringMatching(/^Tenant shown: loaded with rejects: 4 rows read in .*1 rejected\.\n/),
     ]);
     expect(text.stderr).toMatch(/^line 4: /);
   });

@@ -68,6 +68,29 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     expect(await newest(tenant)).toMatchObject({ options: ['replace'], counts: { unchanged: 19, removed: 1 } });
   });
 
+  test('the outcome of an import says whether rows were rejected, in the history, the summary and the sentence', async () => {
+    const some = [...rows.slice(0, 2), bad, bad, bad].join('\n');
+    const cases = [
+      [rows.join('\n'), [], 'loaded'],
+      [some, [], 'loaded-with-rejects'],
+      [some, ['--dry-run'], 'checked-with-rejects'],
+      [rows.join('\n'), ['--dry-run'], 'checked'],
+      [`${bad}\n${bad}`, [], 'failed'],
+      [some, ['--strict'], 'failed'],
+      [some, ['--replace'], 'failed'],
+    ] as const;
+    const tenant = await makeTenant('outcomes');
+    for (const [text, options, outcome] of cases) {
+      const summary = JSON.parse((await importText(tenant, text, ...options)).stdout);
+      const row = await newest(tenant);
+      expect([summary.outcome, describeImport(row).outcome, row.id]).toEqual([outcome, outcome, summary.import_id]);
+      const arguments_ = ['import', '-', '--format', 'ndjson', '--tenant', tenant, ...options];
+      const { stdout } = await runHere(arguments_, opened.environment, text);
+      expect(stdout).toContain(`Tenant outcomes: ${outcome.replaceAll('-', ' ')}: `);
+    }
+    expect(describeTenant(await showTenant(opened, tenant)).last_import).toMatchObject({ outcome: 'failed' });
+  });
+
   test('keeps the first 100 rejected rows of an import, without addresses and raw rows', async () => {
     const tenant = await makeTenant('rejected');
     await importText(tenant, `${bad}\n`.repeat(150));
@@ -170,7 +193,7 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     await importText(tenant, rows.join('\n'));
     const { endedAt, startedAt, id } = await newest(tenant);
     expect(await listLatestImports(store, tenant, tenant)).toEqual([
-      { tenant, last: { id, startedAt, endedAt, result: 'ok', rejected: 0 }, goodAt: endedAt },
+      { tenant, last: { id, startedAt, endedAt, result: 'ok', read: 20, rejected: 0 }, goodAt: endedAt },
     ]);
     await importText(tenant, bad);
     expect(await goodAt()).toBe(endedAt);
@@ -185,7 +208,14 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
     const last = async () => describeTenant(await showTenant(opened, tenant)).last_import;
     await importText(tenant, [...rows, bad].join('\n'));
     const { id, started_at, ended_at } = describeImport(await newest(tenant));
-    expect(await last()).toEqual({ id, started_at, ended_at, result: 'ok', rejected: 1 });
+    expect(await last()).toEqual({
+      id,
+      started_at,
+      ended_at,
+      result: 'ok',
+      outcome: 'loaded-with-rejects',
+      rejected: 1,
+    });
     await importText(tenant, bad, '--strict', '--dry-run');
     const listed = (await listTenants(opened, '', 100)).map(describeTenant);
     expect(listed.find((each) => each.tenant === tenant)).toMatchObject({ last_import: { id } });

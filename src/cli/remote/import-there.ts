@@ -29,6 +29,7 @@ export async function importThere(
     { removed: 0, ...summary },
     {
       tenant: options.tenant,
+      outcome: summary.outcome,
       replace: options.replace === true,
       dryRun: options.dryRun === true,
       seconds: summary.seconds,

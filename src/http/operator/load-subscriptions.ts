@@ -1,6 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditLog } from '../../audit/audit-log.ts';
-import { type LoadSummary, loadMediaTypes, type RejectedRow, rejectedRowsShown } from '../../contract/load.ts';
+import {
+  type LoadSummary,
+  loadMediaTypes,
+  outcomeOf,
+  type RejectedRow,
+  rejectedRowsShown,
+} from '../../contract/load.ts';
 import { importFlags } from '../../contract/operator-import.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { shorten } from '../../contract/shorten.ts';
@@ -174,7 +180,8 @@ async function loadBody(
   });
   if (refused !== undefined) throw toRequestError(refused, errors);
   const seconds = Math.round(performance.now() - started) / 1000;
-  const what = { tenant, import_id: importId, dry_run: flags['dry-run'] };
+  const dryRun = flags['dry-run'];
+  const what = { tenant, import_id: importId, dry_run: dryRun, outcome: outcomeOf({ ...counts, dryRun }) };
   return { ...what, ...counts, seconds, errors, correlation_id: request.id };
 }
 

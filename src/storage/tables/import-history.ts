@@ -112,6 +112,7 @@ export async function findImportRow(store: Store, id: string): Promise<ImportRow
 
 /** An import in short. */
 export type LastImportRow = Pick<ImportRow, 'id' | 'startedAt' | 'endedAt' | 'result'> & {
+  readonly read: number | null;
   readonly rejected: number | null;
 };
 
@@ -127,7 +128,7 @@ export interface LatestImport {
 /** The newest imports of the tenants whose names are from `first` to `last`, by name. */
 export async function listLatestImports(store: Store, first: string, last: string): Promise<readonly LatestImport[]> {
   const rows = await store.readDirectory(
-    `select l.tenant_id, l.good_at, h.id, h.started_at, h.ended_at, h.result, h.rejected from import_latest as l left join import_history as h on h.id = l.import_id
+    `select l.tenant_id, l.good_at, h.id, h.started_at, h.ended_at, h.result, h.rows_read, h.rejected from import_latest as l left join import_history as h on h.id = l.import_id
      where l.tenant_id >= $1 and l.tenant_id <= $2 order by l.tenant_id`,
     [first, last],
   );
@@ -205,6 +206,7 @@ const toLastImport = (row: Row): LastImportRow => ({
   startedAt: Number(row.started_at),
   endedAt: numberOf(row.ended_at),
   result: row.result as ImportResult,
+  read: numberOf(row.rows_read),
   rejected: numberOf(row.rejected),
 });
 
