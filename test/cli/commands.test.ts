@@ -294,7 +294,9 @@ describe.each(engines)('commands on $engine', ({ engine, openTestStore }) => {
       expect(stderr).toBe(
         'line 2: iccid must be 15 to 22 digits, such as 8944500102198304826: current value is "12"\n',
       );
-      expect(stdout).toMatch(/^Tenant bad: loaded with rejects: 2 rows read in .* s: 1 inserted, 0 updated, 0 unchanged, 1 rejected\.\n$/);
+      expect(stdout).toMatch(
+        /^Tenant bad: loaded with rejects: 2 rows read in .* s: 1 inserted, 0 updated, 0 unchanged, 1 rejected\.\n$/,
+      );
     });
 
     test('reads gzip and zstd files, whatever their name', async () => {
