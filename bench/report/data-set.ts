@@ -100,7 +100,7 @@ async function fillStore(store: Store, raw: RawDatabase, { records, tenants }: D
   const large = Math.floor(records / 5);
   const small = Math.floor((records - large) / Math.max(1, tenants - 1));
   await raw.fill(Array.from({ length: tenants }, (_, tenant) => (tenant === 0 ? large : small)));
-  for (const { tenant } of await listTenants(store)) await store.recountSubscriptions(tenant);
+  for (const { tenant } of await listTenants(store)) await store.recountSubscriptions(tenant, 1);
   await raw.settle();
 }
 

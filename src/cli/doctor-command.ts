@@ -60,7 +60,7 @@ async function checkHere(repair: boolean, output: Output): Promise<readonly Repo
   });
   try {
     const startedAt = nowSeconds();
-    const found = await examineStore(store, repair);
+    const found = await examineStore(store, repair ? startedAt : undefined);
     // the keys of a store without its schema cannot be read
     const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
     const keys = hasKeys ? [await checkKeys(store, config.KEY_ROTATION_DAYS)] : [];

@@ -14,20 +14,20 @@ export interface ReportedCheck extends StoreCheck {
 /** Maximum problems reported per tenant; a store with many is repaired, not read about. */
 const problemsShownMax = 5;
 
-/** Checks a store and every tenant in it; with `repair`, repairs what it can. */
-export async function examineStore(store: Store, repair: boolean): Promise<readonly ReportedCheck[]> {
+/** Checks a store and every tenant in it; with `repairAt`, the current time, repairs what it can. */
+export async function examineStore(store: Store, repairAt?: number): Promise<readonly ReportedCheck[]> {
   const checks: ReportedCheck[] = [...(await store.examine())];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));
   if (!readable) return checks; // an unreadable store cannot be counted
   for (const { tenant } of (await listTenants(store)).filter(({ deletingSince }) => deletingSince === null))
-    checks.push(...(await examineTenant(store, tenant, repair)));
+    checks.push(...(await examineTenant(store, tenant, repairAt)));
   return checks;
 }
 
-async function examineTenant(store: Store, tenant: TenantId, repair: boolean): Promise<readonly ReportedCheck[]> {
+async function examineTenant(store: Store, tenant: TenantId, repairAt?: number): Promise<readonly ReportedCheck[]> {
   const found = await checkTenant(store, tenant);
-  if (!repair || found.every(({ ok }) => ok)) return found;
-  await store.recountSubscriptions(tenant);
+  if (repairAt === undefined || found.every(({ ok }) => ok)) return found;
+  await store.recountSubscriptions(tenant, repairAt);
   const repaired = await checkTenant(store, tenant);
   return repaired.map((check, index) => ({ ...check, ...(found[index]?.ok === false && { repaired: check.ok }) }));
 }

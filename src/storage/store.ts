@@ -259,9 +259,10 @@ export interface Store {
   sweepTombstones(tenant: TenantId, revision: number, limit: number): Promise<number>;
   /**
    * Recounts the rows of one tenant and repairs its records, in one transaction and as a new
-   * revision, so that nothing cached before is used.
+   * revision, so that nothing cached before is used. Begins a new history, at `nowSeconds`, if
+   * revisions were lost.
    */
-  recountSubscriptions(tenant: TenantId): Promise<void>;
+  recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void>;
   /**
    * Runs statements that change one tenant's rows, but neither its records nor its counts, in one
    * transaction that is durable when it resolves. Returns the rows of each.

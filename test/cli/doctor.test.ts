@@ -3,19 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { examineStore } from '../../src/cli/examine-store.ts';
 import type { TenantId } from '../../src/storage/store.ts';
-import { readHistory } from '../../src/storage/tables/history.ts';
+import { historyStart, readHistory } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
+import { expectProblem } from '../support/expect-error.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
+import { startService } from '../support/service.ts';
 
 interface Report {
   readonly ok: boolean;
   readonly checks: readonly { check: string; ok: boolean; message: string; tenant?: string; repaired?: boolean }[];
 }
+
+/** When the tests repair, in UTC epoch seconds. */
+const repairedAt = 1_800_000_000;
 
 /** Runs a statement directly, without the store, as nobody should. */
 async function tamper({ environment }: TestStore, sql: string): Promise<void> {
@@ -41,7 +46,7 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
   };
   /** The doctor's results for the records of acme and globex. */
   const recordChecks = async (repair: boolean) =>
-    (await examineStore(opened.store, repair)).filter(({ check }) => check === 'records');
+    (await examineStore(opened.store, repair ? repairedAt : undefined)).filter(({ check }) => check === 'records');
   const countsOf = ({ checks }: Report, tenant: string) => checks.find((check) => check.tenant === tenant);
 
   beforeAll(async () => {
@@ -126,20 +131,20 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     ],
     [
       'a record with a future revision',
-      "update subscription set revision = 900000 where tenant_id = 'acme' and id = 'id8'",
-      "'id8' is of revision 900000",
+      "update subscription set revision = (select revision + 9 from tenant where id = 'acme') where tenant_id = 'acme' and id = 'id8'",
+      "Record 'id8' is of revision",
     ],
     [
       'a tombstone with a future revision',
-      "insert into subscription_tombstone (tenant_id, id, revision) values ('acme', 'gone', 900000)",
-      "Tombstone 'gone' is of revision 900000",
+      "insert into subscription_tombstone (tenant_id, id, revision) select id, 'gone', revision + 9 from tenant where id = 'acme'",
+      "Tombstone 'gone' is of revision",
     ],
     [
       'tombstones swept up to a future revision',
-      "update tenant set swept_revision = 800000 where id = 'acme'",
-      'swept up to 800000',
+      "update tenant set swept_revision = revision + 9 where id = 'acme'",
+      'Tombstones are swept up to',
     ],
-  ])('finds %s, and repairs it (T9)', async (_what, sql, message) => {
+  ])('finds %s, and repairs it (T9)', async (what, sql, message) => {
     const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
     const before = await opened.store.readTenant(tenant, readHistory);
     await tamper(opened, sql);
@@ -147,10 +152,42 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     expect(found.map(({ ok }) => ok)).toEqual([false, true]);
     expect(found[0]?.message).toContain(message);
     expect(await recordChecks(true)).toMatchObject([{ ok: true, repaired: true }, { ok: true }]);
-    expect((await examineStore(opened.store, false)).filter(({ ok }) => !ok)).toEqual([]);
+    expect((await examineStore(opened.store)).filter(({ ok }) => !ok)).toEqual([]);
     const after = await opened.store.readTenant(tenant, readHistory);
-    // clients that read changes receive the repaired records
-    expect(after.revision).toBe(before.revision + 1);
+    if (what.includes('future revision')) {
+      expect(after.revision).toBeGreaterThan(Math.max(historyStart(repairedAt), before.revision + 9));
+      expect(after.sweptRevision).toBe(after.revision); // clients that read changes read everything again
+    } else {
+      // clients that read changes receive the repaired records
+      expect([after.revision, after.sweptRevision]).toEqual([before.revision + 1, before.sweptRevision]);
+    }
+  });
+
+  test('a repair of lost revisions rejects their change tokens, and none of their ETags matches', async () => {
+    const own = await openTestStore();
+    const service = await startService(own);
+    onTestFinished(() => service.close());
+    const tenant = await service.createTenant('acme');
+    const token = await service.accessToken(await service.createClient(tenant));
+    const read = (path: string, headers = {}) =>
+      service.get(`/v1/subscription${path}`, token, { 'accept-encoding': 'identity', ...headers });
+    const record = { id: 'id1', createdDate: 1 };
+    for (const deviceId of ['old', 'lost'])
+      await service.store.loadSubscriptions(tenant, [subscriptionRow({ ...record, deviceId })]);
+    const { next } = (await (await read('/changes?size=1000')).json()) as { next: string };
+    const tag = (await read('')).headers.get('etag') ?? '';
+    await tamper(own, "update tenant set revision = revision - 1 where id = 'acme'");
+    const sql = "set record = replace(record, '\"lost\"', '\"other\"'), device_id = 'other' where tenant_id = 'acme'";
+    await tamper(own, `update subscription ${sql}`);
+    expect((await examineStore(service.store, repairedAt)).filter(({ ok }) => !ok)).toEqual([]);
+    await expectProblem(await read(`/changes?since=${next}`), 'RESYNC_REQUIRED');
+    const page = await read('', { 'if-none-match': tag });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('other')]);
+    // a client that begins again follows the new history
+    const { next: following } = (await (await read('/changes?size=1000')).json()) as { next: string };
+    await service.store.loadSubscriptions(tenant, [subscriptionRow({ ...record, deviceId: 'newer' })]);
+    const changes = await read(`/changes?since=${following}`);
+    expect([changes.status, await changes.text()]).toEqual([200, expect.stringContaining('newer')]);
   });
 
   test('says that incomplete records must be imported again (T9)', async () => {

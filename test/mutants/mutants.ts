@@ -310,4 +310,13 @@ export const mutants: readonly Mutant[] = [
     test: 'a change token older than a removed tombstone is rejected, a newer one is accepted',
     on: ['sqlite'],
   },
+  {
+    id: 'repair-without-new-history',
+    breaks: 'After a repair of lost revisions, their numbers are given to other content.',
+    search: '(isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known)',
+    replace: 'known',
+    file: 'doctor.test.ts',
+    test: 'a repair of lost revisions rejects their change tokens, and none of their ETags matches',
+    on: ['postgres'],
+  },
 ];

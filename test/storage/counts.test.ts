@@ -289,7 +289,7 @@ describe.each(engines)('counts on $engine', ({ openTestStore }) => {
     );
     const revision = async () => (await findTenant(store, tenant))?.revision;
     expect(await revision()).toBe(2);
-    await store.recountSubscriptions(tenant);
+    await store.recountSubscriptions(tenant, 1);
     expect(await revision()).toBe(3); // cached pages with wrong totals are not used any more
     expect(await store.readTenant(tenant, checkCounts)).toEqual({ rows: 9_000, problems: [] });
     await load(tenant, [subscriptionRow({ id: 'one more', createdDate: 50 })]);

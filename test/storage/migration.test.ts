@@ -165,7 +165,7 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     const [acme] = await listTenants(store);
     if (acme === undefined) throw new Error('the tenant is gone');
     const { tenant } = acme;
-    await store.recountSubscriptions(tenant);
+    await store.recountSubscriptions(tenant, 1);
     const changesOf = (from: ChangeKey) =>
       store.readTenant(tenant, async (reader) =>
         (await readChanges(reader, from, 10)).map(({ revision, id, record }) => [revision, id, record]),

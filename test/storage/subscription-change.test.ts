@@ -144,7 +144,7 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])(
       await store.loadSubscriptions(tenant, rowsOf([1, 2]));
       await store.deleteSubscriptions(tenant, ['id1']);
       const [known, history] = [await changesOf(tenant), await store.readTenant(tenant, readHistory)];
-      await store.recountSubscriptions(tenant);
+      await store.recountSubscriptions(tenant, 1);
       const revision = history.revision + 1;
       expect([await changesOf(tenant), await store.readTenant(tenant, readHistory)]).toEqual([
         known,

@@ -198,12 +198,13 @@ class PostgresStore implements Store {
     });
   }
 
-  recountSubscriptions(tenant: TenantId): Promise<void> {
+  recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
     return this.#shared.connections.useUnbounded((client) =>
       this.#inTenant(client, begin, tenant, async () => {
         await client.query(noTimeLimit);
-        const revision = nextRevision(await this.#query(client, lockTenant, [tenant]));
-        await countOnPostgres((text, values) => this.#query(client, text, values), tenant, repairSubscriptions());
+        nextRevision(await this.#query(client, lockTenant, [tenant])); // throws without the tenant
+        const run: RunStatement = (text, values) => this.#query(client, text, values);
+        const revision = await countOnPostgres(run, tenant, repairSubscriptions(nowSeconds));
         await this.#query(client, setRevision, [tenant, revision]);
         await client.query(announceChange);
       }),

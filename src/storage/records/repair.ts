@@ -1,34 +1,44 @@
 import { recount } from '../counts/count-changes.ts';
 import type { CountRequest, CountWork } from '../counts/count-work.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
+import { historyStart } from '../tables/history.ts';
 import { checkedRows, selectRecords } from './check.ts';
 import { columnsOfRecord, differingColumns, recordColumns } from './record-columns.ts';
 
 /**
  * Repairs the problems that `checkRecords` and `checkCounts` find in one tenant, in a transaction
- * that creates the next revision. Columns are set from the record's JSON, because clients receive
- * the JSON; a record whose JSON is incomplete is left alone. Repaired records get the next
- * revision, so that clients that read changes receive them again.
+ * that creates the next revision, and returns that revision. Columns are set from the record's
+ * JSON, because clients receive the JSON; a record whose JSON is incomplete is left alone. Repaired
+ * records get the next revision, so that clients that read changes receive them again.
+ *
+ * A revision above the tenant's shows that revisions were lost, of which clients may have tokens
+ * and ETags. The tenant then begins a new history, as after a restore (`beginHistory`).
  */
-export function* repairSubscriptions(): CountWork {
-  const [[tenant] = []] = yield [ask(selectRevision)];
-  const revision = Number(tenant?.revision ?? 0);
-  yield [ask(touchRecordsWithTombstone, revision + 1)];
+export function* repairSubscriptions(nowSeconds: number): CountWork<number> {
+  const [[tenant] = []] = yield [ask(selectRevisions)];
+  const known = Number(tenant?.revision ?? 0);
+  const ahead = yield [ask(recordAhead, known), ask(tombstoneAhead, known)];
+  const newest = Math.max(Number(tenant?.swept_revision ?? 0), ...ahead.map(([row]) => Number(row?.revision ?? 0)));
+  const isNewHistory = newest > known;
+  const revision = 1 + (isNewHistory ? Math.max(historyStart(nowSeconds), newest) : known);
+  yield [ask(touchRecordsWithTombstone, revision)];
   yield [ask(removeLiveTombstones)];
-  yield [
-    ask(lowerRecords, revision + 1, revision),
-    ask(lowerTombstones, revision + 1, revision),
-    ask(lowerSwept, revision),
-  ];
+  if (isNewHistory)
+    yield [
+      ask(changeRecordsAhead, revision, known),
+      ask(changeTombstonesAhead, revision, known),
+      ask(forgetChanges, revision),
+    ];
   for (let from = ''; ; ) {
     const [rows = []] = yield [ask(selectRecords, from, checkedRows)];
     const repaired = rows.filter((row) => (differingColumns(row)?.length ?? 0) > 0);
     if (repaired.length > 0)
-      yield repaired.map((row) => ask(updateColumns, String(row.id), revision + 1, ...columnsAfterId(row)));
+      yield repaired.map((row) => ask(updateColumns, String(row.id), revision, ...columnsAfterId(row)));
     if (rows.length < checkedRows) break;
     from = String(rows.at(-1)?.id);
   }
   yield* recount();
+  return revision;
 }
 
 const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'read', sql, values });
@@ -36,7 +46,13 @@ const ask = (sql: TenantSql, ...values: SqlValue[]): CountRequest => ({ kind: 'r
 /** Without the id, which is the row's key. */
 const columnsAfterId = (row: Row): readonly SqlValue[] => columnsOfRecord(String(row.record))?.slice(1) ?? [];
 
-const selectRevision = 'select revision from (select id as tenant_id, revision from tenant) as t where tenant_id = $1';
+const selectRevisions =
+  'select revision, swept_revision from (select id as tenant_id, revision, swept_revision from tenant) as t where tenant_id = $1';
+
+const recordAhead = 'select max(revision) as revision from subscription where tenant_id = $1 and revision > $2';
+
+const tombstoneAhead =
+  'select max(revision) as revision from subscription_tombstone where tenant_id = $1 and revision > $2';
 
 const touchRecordsWithTombstone = `update subscription set revision = $2 where tenant_id = $1 and id in (
     select id from subscription_tombstone where tenant_id = $1
@@ -46,12 +62,13 @@ const removeLiveTombstones = `delete from subscription_tombstone where tenant_id
     select id from subscription where tenant_id = $1
   ) returning id`;
 
-const lowerRecords = 'update subscription set revision = $2 where tenant_id = $1 and revision > $3 returning id';
+const changeRecordsAhead = 'update subscription set revision = $2 where tenant_id = $1 and revision > $3 returning id';
 
-const lowerTombstones =
+const changeTombstonesAhead =
   'update subscription_tombstone set revision = $2 where tenant_id = $1 and revision > $3 returning id';
 
-const lowerSwept = `update tenant set swept_revision = $2 where swept_revision > $2 and id in (
+/** Every token of the lost history is older than the first revision that changes can be read from. */
+const forgetChanges = `update tenant set swept_revision = $2 where id in (
     select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1
   ) returning id`;
 

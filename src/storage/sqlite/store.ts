@@ -170,8 +170,8 @@ class SqliteStore implements Store {
     return this.#change({ kind: 'sweep', tenant, revision, limit });
   }
 
-  recountSubscriptions(tenant: TenantId): Promise<void> {
-    return this.#change({ kind: 'recount', tenant });
+  recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
+    return this.#change({ kind: 'recount', tenant, nowSeconds });
   }
 
   writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]> {

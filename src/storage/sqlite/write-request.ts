@@ -18,7 +18,7 @@ export type TenantChange =
   | { readonly kind: 'delete'; readonly tenant: TenantId; readonly ids: readonly string[] }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }
   | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }
-  | { readonly kind: 'recount'; readonly tenant: TenantId };
+  | { readonly kind: 'recount'; readonly tenant: TenantId; readonly nowSeconds: number };
 
 /** A request to the writer thread. */
 export type WriteRequest =

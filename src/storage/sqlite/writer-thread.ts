@@ -53,7 +53,7 @@ function change(request: TenantChange): LoadCounts | number | undefined {
     case 'sweep':
       return sweepTombstones(request.tenant, request.revision, request.limit);
     case 'recount':
-      recountRows(request.tenant);
+      recountRows(request.tenant, request.nowSeconds);
       return undefined;
   }
 }
@@ -143,9 +143,8 @@ function sweepTombstones(tenant: TenantId, revision: number, limit: number): num
   return removed;
 }
 
-function recountRows(tenant: TenantId): void {
-  const revision = nextRevision(tenant);
-  countOnSqlite(connection, tenant, repairSubscriptions());
+function recountRows(tenant: TenantId, nowSeconds: number): void {
+  const revision = countOnSqlite(connection, tenant, repairSubscriptions(nowSeconds));
   connection.change(setRevision, [tenant, revision]);
 }
 

@@ -29,11 +29,14 @@ export async function readHistory(reader: TenantReader): Promise<TenantHistory> 
 /** Revisions reserved per second: more than any store can commit. */
 const revisionsPerSecond = 2 ** 21;
 
+/** Above every revision that a tenant can have had so far. Fits into 2^53 until 2106. */
+export const historyStart = (nowSeconds: number): number => nowSeconds * revisionsPerSecond;
+
 /**
- * Begins a new history of every tenant after a restore. Its revisions start from the current time,
- * above every revision that the tenant can have had: no ETag and no cached response of the
+ * Begins a new history of every tenant after a restore. Its revisions start from the current time
+ * (`historyStart`): no ETag and no cached response of the
  * discarded history matches the new one, and every change token of the discarded history is older
- * than the first revision that changes can be read from. Fits into 2^53 until 2106.
+ * than the first revision that changes can be read from.
  *
  * Refresh tokens and sessions are revoked, because the backup may contain some that were revoked
  * after it was made.
@@ -42,7 +45,7 @@ const revisionsPerSecond = 2 ** 21;
  */
 export async function beginHistory(store: Store, nowSeconds: number, above = 0): Promise<void> {
   const [row] = await store.readDirectory('select max(revision) as revision from tenant');
-  const revision = Math.max(nowSeconds * revisionsPerSecond, above, Number(row?.revision ?? 0)) + 1;
+  const revision = Math.max(historyStart(nowSeconds), above, Number(row?.revision ?? 0)) + 1;
   await store.writeDirectory(
     [
       directoryStatement('update tenant set revision = $1, swept_revision = $1', [revision]),
