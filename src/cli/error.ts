@@ -18,3 +18,9 @@ export class InterruptedError extends Error {
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
+
+/** The error of a file that cannot be written, which a system call reported. */
+export const writeFailure = (file: string, { code }: NodeJS.ErrnoException): CommandError =>
+  new CommandError(
+    `Cannot write '${file}': it must be a file that this user can write, in an existing folder (${code})`,
+  );

@@ -9,7 +9,7 @@ import { loadRecords } from '../operator/load.ts';
 import { requireTenant } from '../operator/tenant.ts';
 import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
-import { CommandError, UsageError } from './error.ts';
+import { UsageError, writeFailure } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { reportUnrecorded } from './report-unrecorded.ts';
 import { nowSeconds } from './store-session.ts';
@@ -92,7 +92,7 @@ async function writeNdjson(rows: Iterable<unknown>, file: string, output: Output
     return;
   }
   await pipeline(Readable.from(ndjsonOf(rows)), createWriteStream(file)).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`Cannot write '${file}': it must be a file that this user can write (${error.code})`);
+    throw writeFailure(file, error);
   });
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { Writable } from 'node:stream';
+import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
 import { defaultPageLimits } from '../../contract/page-limits.ts';
@@ -25,9 +26,10 @@ const {
 } = reportParameters(defaultPageLimits);
 
 const formats = ['csv', 'ndjson'] as const;
+type ExportFormat = (typeof formats)[number];
 
 interface ExportOptions extends ProfileOption {
-  readonly output?: (typeof formats)[number];
+  readonly output?: ExportFormat;
   readonly quiet?: boolean;
   readonly json?: boolean;
 }
@@ -40,21 +42,24 @@ export function addExportCommand(program: Command, output: Output): void {
     .description('write all subscriptions to a file from one snapshot, and verify that the file is complete');
   addProfileOption(addParameterOptions(command, parameters))
     .addOption(
-      new Option('-o, --output <format>', 'by default csv if the file ends with .csv, otherwise ndjson').choices(
-        formats,
-      ),
+      new Option(
+        '-o, --output <format>',
+        'format of the file (default: from its name; ndjson for standard output)',
+      ).choices(formats),
     )
     .option('-q, --quiet', 'suppress messages other than errors')
     .option('--json', 'print {"file","format","rows"} when the file is complete')
     .addHelpText(
       'after',
       `
+The name of the file ends in .csv, .ndjson or .jsonl, unless -o is given. If it ends in .gz, the file is compressed.
 The file is replaced only when the export is complete: an error or Ctrl-C leaves the previous file unchanged.
 
 Examples:
   subreport export subscriptions.csv
   subreport export active.ndjson --status ACTIVE
-  subreport export - -o csv | gzip > subscriptions.csv.gz`,
+  subreport export subscriptions.csv.gz
+  subreport export - -o csv | ./load-subscriptions`,
     )
     .action((file: string, options: ExportOptions) =>
       runReader(async (signal) => {
@@ -65,7 +70,7 @@ Examples:
         const screen = openScreen({ quiet: options.quiet === true }, output);
         const { values, dates } = readParameters({ ...options }, parameters);
         for (const { name, instant } of dates) screen.remark(`--${name} ${instant}`);
-        const format = options.output ?? (extname(file).toLowerCase() === '.csv' ? 'csv' : 'ndjson');
+        const format = formatOf(file, options.output);
         const report = await connect(options).client.export(values as ExportQuery, { format, signal });
         await writeReport(report, file, { screen, output });
         const rows = report.totalCount;
@@ -75,6 +80,19 @@ Examples:
     );
 }
 
+/** The format of a file, from the option or its name; standard output and pipes have no name. */
+function formatOf(file: string, given: ExportFormat | undefined): ExportFormat {
+  const known = given ?? extensions[extname(file.replace(compressed, '')).toLowerCase()];
+  if (known !== undefined) return known;
+  if (file === '-' || isOtherThanFile(file)) return 'ndjson';
+  throw new UsageError(
+    `Cannot export to '${file}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or --output must be csv or ndjson`,
+  );
+}
+
+const extensions: Readonly<Record<string, ExportFormat>> = { '.csv': 'csv', '.ndjson': 'ndjson', '.jsonl': 'ndjson' };
+const compressed = /\.gz$/i;
+
 async function writeReport(
   report: SubscriptionExport,
   file: string,
@@ -83,7 +101,8 @@ async function writeReport(
   const isShown = !screen.isQuiet && !(file === '-' && output.stdout.isTTY === true);
   const bar = createProgressBar(isShown ? output : { ...output, stderr: silent }, report.totalCount);
   try {
-    const chunks = withProgress(report, (lines) => bar.update(lines, lines));
+    const lines = withProgress(report, (count) => bar.update(count, count));
+    const chunks = compressed.test(file) ? gzip(lines) : lines;
     if (file === '-') for await (const chunk of chunks) await screen.write(chunk);
     else if (isOtherThanFile(file)) await copy(chunks, createWriteStream(file));
     else await writeCompletely(file, chunks);
@@ -91,6 +110,12 @@ async function writeReport(
     bar.end();
   }
 }
+
+/** Compresses a stream; an error of the source is the error of the result. */
+const gzip = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
+  ReadableStream.from(chunks).pipeThrough(
+    new CompressionStream('gzip') as ReadableWritablePair<Uint8Array, Uint8Array>,
+  );
 
 const silent = { write: () => undefined };
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { writeFailure } from '../error.ts';
 
 /** Writes a file that only this user can read, in a folder that only this user can open. */
 export function writePrivateFile(path: string, text: string): void {
@@ -20,7 +21,7 @@ export function replaceFile(path: string, text: string): void {
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    throw writeFailure(path, error as NodeJS.ErrnoException);
   }
 }
 

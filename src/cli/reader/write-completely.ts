@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { writeFailure } from '../error.ts';
 
 /**
  * Replaces a file after all of its content was written and flushed. If anything fails before, the
@@ -9,8 +10,8 @@ import { basename, dirname, join } from 'node:path';
  */
 export async function writeCompletely(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
   const temporary = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
-  const handle = await open(temporary, 'wx');
   try {
+    const handle = await open(temporary, 'wx');
     try {
       for await (const chunk of chunks) await handle.appendFile(chunk);
       await handle.sync();
@@ -19,8 +20,11 @@ export async function writeCompletely(file: string, chunks: AsyncIterable<Uint8A
     }
     await rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    await rm(temporary, { force: true }).catch(() => undefined); // the first error is the one to report
+    // its own message would have the name of the temporary file
+    throw (error as NodeJS.ErrnoException).syscall === undefined
+      ? error
+      : writeFailure(file, error as NodeJS.ErrnoException);
   }
 }
 

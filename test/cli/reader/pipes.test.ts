@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { engines } from '../../support/engines.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -245,6 +246,45 @@ describe('export', () => {
     expect(readdirSync(target)).toEqual(['all.csv']);
   });
 
+  test('.ndjson and .jsonl are NDJSON, and .gz compresses, whatever the case of the name', async () => {
+    const ndjson = (await run('export', '-')).stdout;
+    const expected = {
+      'a.ndjson': ndjson,
+      'b.JSONL': ndjson,
+      'c.csv.gz': await sent('/v1/subscription?all=true&format=csv'),
+      'd.jsonl.GZ': ndjson,
+    };
+    for (const [name, text] of Object.entries(expected)) {
+      const { code, stderr } = await run('export', inTarget(name));
+      const bytes = readFileSync(inTarget(name));
+      expect([code, stderr]).toEqual([0, `45 subscriptions, complete: ${inTarget(name)}\n`]);
+      expect(String(name.toLowerCase().endsWith('.gz') ? gunzipSync(bytes) : bytes)).toBe(text);
+    }
+  });
+
+  test('another extension exits with 2, names the known ones and writes no file, unless -o says the format', async () => {
+    for (const name of ['out.xlsx', 'out.json', 'out', 'out.gz', 'csv']) {
+      expect(await run('export', inTarget(name))).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `Cannot export to '${inTarget(name)}': its name must end in .csv, .ndjson or .jsonl, optionally followed by .gz, or --output must be csv or ndjson\n`,
+      });
+    }
+    expect(readdirSync(target)).toEqual([]);
+    expect((await run('export', inTarget('out.txt'), '-o', 'csv')).code).toBe(0);
+    expect(readFileSync(inTarget('out.txt'), 'utf8')).toBe(await sent('/v1/subscription?all=true&format=csv'));
+  });
+
+  test('the error of a file that cannot be written names that file', async () => {
+    const missing = join(target, 'missing', 'all.csv');
+    expect(await run('export', missing)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `Cannot write '${missing}': it must be a file that this user can write, in an existing folder (ENOENT)\n`,
+    });
+    expect((await run('changes', '--state', missing)).stderr).toContain(`Cannot write '${missing}': `);
+  });
+
   describe('through a proxy that stops in the middle', () => {
     let proxy: Server;
     let variables: Record<string, string>;
@@ -285,6 +325,16 @@ describe('export', () => {
       const { code, stderr } = await runHere(['export', inTarget('all.csv')], variables);
       expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
       expect([readdirSync(target), readFileSync(inTarget('all.csv'), 'utf8')]).toEqual([['all.csv'], 'old']);
+    });
+
+    test('a truncated export to a compressed file exits with 1 and leaves no file', async () => {
+      afterHalf = async (response) => {
+        await eventually(() => expect(readdirSync(target)).toHaveLength(1));
+        response.destroy();
+      };
+      const { code, stderr } = await runHere(['export', inTarget('all.csv.gz')], variables);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('Correlation id:')]);
+      expect(readdirSync(target)).toEqual([]);
     });
 
     test('Ctrl-C leaves the old file and exits with 130', async () => {
