@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     await service.store.loadSubscriptions(globexTenant, [subscriptionRow({ id: 'globex-record' })]);
     // the service is at 127.0.0.1: the same site at another port, and another site
     attackers = await Promise.all(['127.0.0.1', 'localhost'].map(startAttacker));
-    browser = await launchChromium();
+    browser = await launchChromium({ keepsPages: true });
   });
   afterAll(async () => {
     await browser.close();
@@ -103,6 +103,13 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
       const html = document.documentElement.outerHTML;
       return JSON.stringify([document.title, html, values, stored, databases, cached, history.state, document.cookie]);
     });
+
+  /** Notes whether the page shows a word from now on, even for a moment. */
+  const watchFor = (word: string): Promise<void> =>
+    page.evaluate((forbidden) => {
+      const look = () => document.body.innerHTML.includes(forbidden) && Object.assign(window, { wasShown: true });
+      new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+    }, word);
 
   const expectNoAttack = async (): Promise<void> => {
     const attacked = await page.evaluate(() => {
@@ -239,41 +246,53 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     }
   });
 
-  test('after a sign-in as a client of another tenant, nothing of the first one is left in the browser', async () => {
-    await signIn(acme);
-    const pages = ['Overview', 'Subscriptions', 'Changes', 'Exports'];
-    for (const name of pages) {
-      await page.getByRole('link', { name, exact: true }).click();
-      await page.getByRole('heading', { level: 1, name }).waitFor();
-    }
-    await page.goto(`${service.url}/console/subscriptions/acme-record`);
+  test('after a sign-in as a client of another tenant, no Back shows anything of the first one', async () => {
+    await signIn(acme, '/console/subscriptions');
+    await page.locator('[data-record="acme-record"]').click();
     await page.getByText(`device${script}`).first().waitFor();
     await page.keyboard.press('Escape');
-    await signOut();
-    expect(await everything()).not.toContain('attacked');
-    await fillForm(globex);
-    for (const name of pages) {
+    await page.getByRole('columnheader', { name: 'Ends' }).getByRole('button').click();
+    await page.getByText(/earliest end first/).waitFor();
+    for (const name of ['Changes', 'Exports', 'Overview']) {
       await page.getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
     }
-    expect(await everything()).not.toMatch(/attacked|acme-record/);
-    // Back to the record of the first tenant
-    await page.goto(`${service.url}/console/subscriptions/acme-record`);
-    await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();
-    await page
-      .getByText(/not|no such|cannot/i)
-      .first()
-      .waitFor();
+    await signOut();
+    expect(await everything()).not.toContain('attacked');
+    await watchFor('attacked');
+    await fillForm(globex);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    // the entries of the first tenant, in the same document
+    const entries = ['/exports', '/changes', '/subscriptions', '/subscriptions', '/subscriptions/acme-record'];
+    for (const path of [...entries, '/subscriptions']) {
+      await page.goBack();
+      expect(new URL(page.url()).pathname).toBe(`/console${path}`);
+      if (path.startsWith('/subscriptions')) await page.locator('[data-record="globex-record"]').waitFor();
+      else await page.getByRole('heading', { level: 1, name: new RegExp(path.slice(1), 'i') }).waitFor();
+      if (path.endsWith('acme-record')) await page.getByText('No such subscription').waitFor();
+    }
+    expect(await page.evaluate(() => 'wasShown' in window)).toBe(false);
     expect(await everything()).not.toContain('attacked');
   });
 
-  test('Back from another site shows nothing of a session that ended meanwhile', async () => {
+  test.each([
+    ['that ended meanwhile', undefined],
+    ['of another tenant that began meanwhile', 'globex'],
+  ] as const)('Back from another site to a page that the browser has kept shows a session %s', async (_, next) => {
     await signIn(acme, '/console/subscriptions/acme-record');
     await page.getByText(`device${script}`).first().waitFor();
+    await page.evaluate(() => Object.assign(window, { isKept: true }));
     await page.goto(attackers[1]?.url ?? '');
     await context.clearCookies();
-    await page.goBack();
-    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    if (next !== undefined)
+      await context.request.post(`${service.url}/console/session`, {
+        data: globex,
+        headers: { origin: service.url },
+      });
+    await page.goBack({ waitUntil: 'commit' }); // a page that was kept loads nothing
+    if (next === undefined) await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    else await page.locator('[data-record="globex-record"]').waitFor();
+    expect(await page.evaluate(() => 'isKept' in window)).toBe(true);
     expect(await everything()).not.toContain('attacked');
   });
 

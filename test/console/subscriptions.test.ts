@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     service = await startService(await engines[0].openTestStore());
     const acme = await createFilledTenant(service, 'acme', 300, (row, index) => ({
       ...row,
-      email: index < 3 ? 'ada@example.com' : row.email,
+      email: index < 3 ? 'ada@example.com' : index < 5 ? 'bob@example.com' : row.email,
       product: { ...row.product, name: names[index % 40] ?? row.product.name },
     }));
     clients = {
@@ -211,6 +211,29 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await sentence('3 subscriptions, newest first, subscriber ada@example.com');
     expect(urls.filter((url) => url.includes('ada'))).toEqual([]);
     expect(service.logText()).not.toContain('ada@');
+  });
+
+  test('another address in the filter shows the records of the other one, and Back those of the first', async () => {
+    await open('/console/subscriptions');
+    await sentence('300 subscriptions, newest first');
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Filter by' }).fill('ada@example.com');
+    await page.keyboard.press('Enter');
+    await sentence('3 subscriptions, newest first, subscriber ada@example.com');
+    const first = await hrefs();
+    await page
+      .getByRole('button', { name: /ada@example\.com$/ })
+      .first()
+      .click();
+    await page.getByRole('textbox', { name: 'Email or subscriber' }).fill('bob@example.com');
+    await page.keyboard.press('Enter');
+    await sentence('2 subscriptions, newest first, subscriber bob@example.com');
+    expect(search()).toBe('?email=hidden'); // both links are the same
+    await expect.poll(hrefs).toHaveLength(2);
+    expect(first).not.toEqual(expect.arrayContaining(await hrefs()));
+    await page.goBack();
+    await sentence('3 subscriptions, newest first, subscriber ada@example.com');
+    await expect.poll(hrefs).toEqual(first);
   });
 
   test('after an error the old rows are grey and dated, and trying again replaces them', async () => {

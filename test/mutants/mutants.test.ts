@@ -5,7 +5,7 @@ import { findMutatedFile, findTestFile, readSources, readTestFiles } from './sou
 const sources = readSources('.');
 const testFiles = readTestFiles('.');
 
-test.each(mutants)('the mutant $id has its code once in src/ and its test in one file', (mutant) => {
+test.each(mutants)('the mutant $id has its code once and its test in one file', (mutant) => {
   expect(mutant.replace).not.toBe(mutant.search);
   findMutatedFile(sources, mutant);
   findTestFile(testFiles, mutant);

@@ -3,7 +3,7 @@
  * `npm run mutants` plants them one at a time in a copy of the tree.
  *
  * When `mutants.test.ts` fails because you moved, rewrote or reworded something: find the line that
- * does the same now, put a part of it that occurs once below `src/` into `search`, make the same
+ * does the same now, put a part of it that occurs once below `src/` or `console/` into `search`, make the same
  * mistake in `replace`, copy the title as it is now into `test`, and run
  * `npm run mutants -- --only <id>`.
  */
@@ -11,7 +11,7 @@ export interface Mutant {
   readonly id: string;
   /** What the service does wrong. */
   readonly breaks: string;
-  /** Code that occurs in one file below `src/`, once. */
+  /** Code that occurs in one file below `src/` or `console/`, once. */
   readonly search: string;
   readonly replace: string;
   /** Base name of the test file. */
@@ -290,6 +290,31 @@ export const mutants: readonly Mutant[] = [
     file: 'revisions.test.ts',
     test: 'count for their client, apart from reports, and without a known client for their address (A 2.4.1)',
     on: ['sqlite'],
+  },
+  // Console
+  {
+    id: 'console-keeps-pages',
+    breaks: 'After a sign-out, Back shows the pages of the user before to the next one.',
+    search: '  memories.clear();',
+    replace: '',
+    file: 'attacks.test.ts',
+    test: 'after a sign-in as a client of another tenant, no Back shows anything of the first one',
+  },
+  {
+    id: 'console-restores-session',
+    breaks: 'A page that the browser has kept for Back shows the records of a session that has ended.',
+    search: 'void (persisted && this.#leaveAndStart())',
+    replace: 'void persisted',
+    file: 'attacks.test.ts',
+    test: 'Back from another site to a page that the browser has kept shows a session %s',
+  },
+  {
+    id: 'console-same-address',
+    breaks: 'Another address in the filter shows the records of the address before.',
+    search: 'a.filters.email === b.filters.email && formatReportState(a)',
+    replace: 'formatReportState(a)',
+    file: 'subscriptions.test.ts',
+    test: 'another address in the filter shows the records of the other one, and Back those of the first',
   },
   // Changes
   {

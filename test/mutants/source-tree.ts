@@ -8,9 +8,11 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** Reads the code and the SQL below `src/`. */
+/** Reads the code and the SQL below `src/` and `console/`. */
 export const readSources = (root: string): readonly SourceFile[] =>
-  readFiles(join(root, 'src'), (name) => /\.(ts|sql)$/.test(name) && !name.endsWith('.test.ts'));
+  ['src', 'console'].flatMap((folder) =>
+    readFiles(join(root, folder), (name) => /\.(tsx?|sql)$/.test(name) && !name.endsWith('.test.ts')),
+  );
 
 /** Reads the test files beside the code and below `test/`. */
 export const readTestFiles = (root: string): readonly SourceFile[] =>
@@ -29,7 +31,7 @@ export function findMutatedFile(sources: readonly SourceFile[], { id, search }: 
   if (source !== undefined && others.length === 0) return source;
   const places = found.length === 0 ? 'no file' : found.map(({ path }) => path).join(', ');
   throw new Error(
-    `Cannot plant '${id}': its code must occur exactly once below src/: it occurs in ${places}: ${search}`,
+    `Cannot plant '${id}': its code must occur exactly once below src/ or console/: it occurs in ${places}: ${search}`,
   );
 }
 

@@ -39,10 +39,16 @@ const disabledFeatures = [
   'WebUIOmniboxPopup',
 ];
 
+interface BrowserOptions {
+  /** Pages that were left live on for Back, as in the browsers of users; Playwright's default ends them. */
+  readonly keepsPages?: boolean;
+}
+
 /** Starts a browser that sends no requests of its own. */
-export const launchChromium = (): Promise<Browser> =>
+export const launchChromium = ({ keepsPages = false }: BrowserOptions = {}): Promise<Browser> =>
   chromium.launch({
     executablePath: executablePath ?? '',
+    ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
     args: [
       '--no-sandbox',
       '--disable-gpu',
