@@ -5,8 +5,11 @@ import { inSpan } from '../tracing/span.ts';
 interface IndexDeferral {
   /** Called before the first batch; `hasMore` is whether rows follow it. */
   begin(hasMore: boolean): Promise<void>;
-  /** Builds what the import went without. */
-  end(): Promise<void>;
+  /**
+   * Builds what the import went without. A complete import waits for what another first load still
+   * goes without.
+   */
+  end(isComplete: boolean): Promise<void>;
 }
 
 /**
@@ -20,8 +23,9 @@ export function createIndexDeferral(store: Store, resume: boolean): IndexDeferra
       deferred = hasMore ? await store.deferIndexes() : undefined;
       if (deferred === undefined && resume) await store.buildIndexes();
     },
-    async end() {
-      if (deferred !== undefined) await inSpan('build indexes', deferred.build);
+    async end(isComplete) {
+      const { build } = deferred ?? {};
+      if (build !== undefined) await inSpan('build indexes', () => build(isComplete));
     },
   };
 }

@@ -100,11 +100,7 @@ async function loadRecords(
   });
   const deferral =
     options.defersIndexes === true ? createIndexDeferral(target.store, options.resume === true) : noDeferral;
-  const finish = (): Promise<void> =>
-    loader
-      .settle()
-      .finally(() => options.onCounts?.({ ...tally, ...loader.counts }))
-      .finally(deferral.end);
+  const settle = (): Promise<void> => loader.settle().finally(() => options.onCounts?.({ ...tally, ...loader.counts }));
   let begun: Promise<void> | undefined;
   let batch = new Batch();
   try {
@@ -125,11 +121,13 @@ async function loadRecords(
       batch = new Batch();
       onProgress?.(tally.read);
     }
+    await settle();
   } catch (error) {
-    await finish().catch(() => undefined); // the first error is the one to report
+    const ending = settle().finally(() => deferral.end(false));
+    await ending.catch(() => undefined); // the first error is the one to report
     throw error;
   }
-  await finish();
+  await deferral.end(true);
   return summaryOf(tally, loader.counts);
 }
 

@@ -148,8 +148,11 @@ export interface ImportLock {
 
 /** Indexes of the records that a load goes without. */
 export interface DeferredIndexes {
-  /** Builds them, unless another load goes without them still. */
-  build(): Promise<void>;
+  /**
+   * Builds them. While another load goes without them still, it leaves them to that one, or waits
+   * for its end if `waits`.
+   */
+  build(waits: boolean): Promise<void>;
 }
 
 /** The result of one check of the store. */

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { openReadyStore } from '../../src/cli/store-session.ts';
 import { importRecords } from '../../src/import/import-records.ts';
@@ -157,20 +158,82 @@ describe.each(engines)('a first load into $engine', ({ openTestStore }) => {
   });
 });
 
-test('of two first loads into postgres, the one that ends last builds the indexes', async () => {
-  const opened = await openPostgres(testRole);
-  const { store } = opened;
-  const whole = await readIndexes(opened);
-  for (const name of ['first', 'second']) await insertTenant(store, name, 1);
-  await load(opened, true, async (before) => {
-    const second = (await findTenant(store, 'second'))?.tenant as TenantId;
-    await importRecords(store, second, Readable.from([ndjson]), { ...options, defersIndexes: true });
-    await store.buildIndexes();
-    expect((await readIndexes(opened)).all).toEqual(before.all);
-    expect(before.all.length).toBeLessThan(whole.all.length);
+describe('two first loads into postgres', () => {
+  let opened: KeptTestStore;
+  let whole: Indexes;
+  beforeEach(async () => {
+    opened = await openPostgres(testRole);
+    whole = await readIndexes(opened);
+    for (const name of ['first', 'second']) await insertTenant(opened.store, name, 1);
   });
-  expect((await readIndexes(opened)).all).toEqual(whole.all);
-  await opened.close();
+  afterEach(() => opened.close());
+  /** Loads into the other tenant; `end` is called when all its rows are stored. */
+  const loadSecond = async (end: () => void) => {
+    const second = (await findTenant(opened.store, 'second'))?.tenant as TenantId;
+    return importRecords(opened.store, second, Readable.from([ndjson]), {
+      ...options,
+      defersIndexes: true,
+      onCounts: end,
+    });
+  };
+
+  test('neither ends before the indexes exist, and building them beside a load leaves them to it', async () => {
+    const ends: string[] = [];
+    let ending: Promise<unknown> | undefined;
+    await load(opened, true, async (before) => {
+      const stored = Promise.withResolvers<void>();
+      ending = loadSecond(stored.resolve).then(async () => ends.push(...(await readIndexes(opened)).all));
+      await stored.promise;
+      await opened.store.buildIndexes();
+      expect((await readIndexes(opened)).all).toEqual(before.all);
+      expect(before.all.length).toBeLessThan(whole.all.length);
+      expect(ends).toEqual([]);
+    });
+    expect((await readIndexes(opened)).all).toEqual(whole.all);
+    await ending;
+    expect(ends).toEqual(whole.all);
+  });
+
+  test('one that fails ends beside the other, and leaves the indexes to it', async () => {
+    const broken = async function* () {
+      yield ndjson.subarray(0, -1_000);
+      throw new Error('the source broke');
+    };
+    await load(opened, true, async () => {
+      const second = (await findTenant(opened.store, 'second'))?.tenant as TenantId;
+      const failing = importRecords(opened.store, second, broken(), { ...options, defersIndexes: true });
+      await expect(failing).rejects.toThrow('the source broke');
+    });
+    expect((await readIndexes(opened)).all).toEqual(whole.all);
+  });
+
+  test('entries of the audit log are added meanwhile', async () => {
+    await load(opened, true, async () => {
+      const entry = { actor: { kind: 'service', id: null, name: null }, address: null, action: 'doctor.run' } as const;
+      const event = {
+        ...entry,
+        tenant: null,
+        clientId: null,
+        outcome: 'ok',
+        error: null,
+        correlationId: null,
+      } as const;
+      const audit = createAuditLog({ store: opened.store, now: () => 1, write: () => undefined });
+      await audit.record([{ ...event, details: {} }]);
+    });
+  });
+
+  test('the indexes are built while an entry of the audit log is being added', { timeout: 20_000 }, async () => {
+    const adding = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await adding.connect();
+    await load(opened, true, async () => {
+      await adding.query('begin');
+      await adding.query(`insert into audit_entry (recorded_at, actor_kind, action, outcome, details)
+        values (1, 'service', 'doctor.run', 'ok', '{}')`);
+    });
+    expect((await readIndexes(opened)).all).toEqual(whole.all);
+    await adding.end();
+  });
 });
 
 describe('a first load into the embedded store', () => {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { before } from '../deadline.ts';
 import type { ImportLock, TenantId } from '../store.ts';
+import { importLockOf } from './advisory-locks.ts';
 import { begin } from './change-sql.ts';
 import { close, closeAtOnce, createDedicatedClient } from './connect.ts';
 import { toStorageError, withAddress } from './error.ts';
@@ -33,7 +33,7 @@ export async function lockImportOnPostgres(
     await client.connect();
     await client.query(begin);
     await client.query(noTimeLimit);
-    const { rows } = await client.query('select pg_try_advisory_xact_lock($1) as taken', [lockKey(tenant)]);
+    const { rows } = await client.query('select pg_try_advisory_xact_lock($1) as taken', [importLockOf(tenant)]);
     held = rows[0]?.taken === true;
   };
   await before(deadline, take()).catch((error: unknown) => {
@@ -49,9 +49,3 @@ export async function lockImportOnPostgres(
   if (!held) await release();
   return held ? { isHeld: () => held, release } : undefined;
 }
-
-/**
- * A lock number derived from the tenant; it cannot equal the lock number of migrations in practice.
- */
-const lockKey = (tenant: TenantId): string =>
-  createHash('sha256').update(`subreport import ${tenant}`).digest().readBigInt64BE().toString();

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { StorageError } from '../error.ts';
 import { deferredIndexes, recordIndexes } from '../record-indexes.ts';
 import type { DeferredIndexes } from '../store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import { begin } from './change-sql.ts';
 import { hasCitus } from './citus.ts';
 import { close, connect, createDedicatedClient } from './connect.ts';
@@ -20,9 +21,6 @@ interface Database {
   readonly url: string;
   readonly connections: { useUnbounded<T>(work: (client: pg.Client) => Promise<T>): Promise<T> };
 }
-
-/** The advisory lock of first loads; nothing else in the database uses this number. */
-const firstLoadLock = 7_236_119_411;
 
 /** How long one attempt waits for the table, in milliseconds: other writers queue behind it. */
 const lockMs = 500;
@@ -57,9 +55,9 @@ export async function deferOnPostgres(database: Database): Promise<DeferredIndex
   };
   try {
     await holder.query(`${begin}; ${noTimeLimit}`);
-    const { rows } = await holder.query(`select pg_try_advisory_xact_lock_shared(${firstLoadLock}) as taken`);
+    const { rows } = await holder.query(`select pg_try_advisory_xact_lock_shared(${advisoryLocks.firstLoad}) as taken`);
     if (rows[0]?.taken === true && (await connections.useUnbounded(dropOrJoin)))
-      return { build: () => release().then(() => buildOnPostgres(database)) };
+      return { build: (waits) => release().then(() => buildOnPostgres(database, { waits })) };
   } catch (error) {
     await release();
     if (isBusy(error)) return undefined;
@@ -96,22 +94,27 @@ async function isEmpty(client: pg.ClientBase): Promise<boolean> {
   return rows[0]?.empty === true;
 }
 
-/** Builds the missing indexes, unless a load goes without them now. */
+/**
+ * Builds the missing indexes. While a load goes without them, or another process builds them, it
+ * leaves them to that one, or waits for its end if `waits`: a load that left indexes out must not
+ * end before they exist, as the other one may be killed.
+ */
 export async function buildOnPostgres(
   { connections }: Database,
-  onStart: (names: readonly string[]) => void = () => undefined,
+  { onStart, waits = false }: { onStart?: ((names: readonly string[]) => void) | undefined; waits?: boolean } = {},
 ): Promise<void> {
   await connections.useUnbounded(async (client) => {
     let hasStarted = false;
-    // again if it built some: another process may have held the lock for a moment
-    for (let built = 1; built > 0; ) {
-      built = 0;
+    for (;;) {
       const missing = (await mayChange(client)) ? await missingIndexes(client) : [];
       const start = (): void => {
-        if (!hasStarted) onStart(missing.map(({ name }) => name));
+        if (!hasStarted) onStart?.(missing.map(({ name }) => name));
         hasStarted = true;
       };
-      for (const { sql } of missing) if (await buildOne(client, sql, start)) built += 1;
+      let isFree = true;
+      for (const { sql } of missing) isFree = isFree && (await buildOne(client, sql, start));
+      if (missing.length === 0 || !(isFree || waits)) return;
+      if (!isFree) await sleep(pauseMs);
     }
   });
 }
@@ -125,7 +128,7 @@ async function buildOne(client: pg.Client, sql: string, onLocked: () => void): P
         client,
         opening.map((text) => client.query(text)),
         async () => {
-          const { rows } = await client.query(`select pg_try_advisory_xact_lock(${firstLoadLock}) as taken`);
+          const { rows } = await client.query(`select pg_try_advisory_xact_lock(${advisoryLocks.firstLoad}) as taken`);
           if (rows[0]?.taken !== true) return false;
           onLocked();
           await client.query(sql);

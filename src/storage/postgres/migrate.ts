@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { StorageError } from '../error.ts';
 import { listMigrations, pendingMigrations, recordMigration } from '../migrations.ts';
 import type { MigrationResult } from '../store.ts';
+import { advisoryLocks } from './advisory-locks.ts';
 import { hasCitus, missingOnWorkers, requireCoordinator } from './citus.ts';
 import { isBusy } from './error.ts';
 import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants, sessionRole } from './role.ts';
@@ -52,7 +53,7 @@ export async function migratePostgres(client: pg.ClientBase): Promise<MigrationR
  */
 const underLock = <T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> =>
   inTransaction(client, [client.query('begin'), client.query(noTimeLimit)], async () => {
-    await client.query(`select pg_advisory_xact_lock(${migrationLock})`);
+    await client.query(`select pg_advisory_xact_lock(${advisoryLocks.migration})`);
     return work();
   });
 
@@ -95,9 +96,6 @@ async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise
   if (await bypassesRowSecurity(client)) await grantToTenantRole(client);
   return { applied: pending.map(({ name }) => name), current: known.at(-1)?.name ?? '' };
 }
-
-/** The advisory lock of migrations; nothing else in the database uses this number. */
-const migrationLock = 7_236_119_410;
 
 /**
  * Each write of records locks its tenant first. Taking this lock first ensures that no writer holds

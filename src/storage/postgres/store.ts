@@ -324,7 +324,7 @@ class PostgresStore implements Store {
   }
 
   async buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void> {
-    if (await this.#use(canBuild, { reads: true })) await buildOnPostgres(this.#shared, onStart);
+    if (await this.#use(canBuild, { reads: true })) await buildOnPostgres(this.#shared, { onStart });
   }
 
   async checkReady(): Promise<void> {
