@@ -4,7 +4,7 @@ import type { MeasureRefusals } from '../metrics/overload-metrics.ts';
 import type { Config } from './config.ts';
 
 /** What protects the public listener from too many requests. */
-interface Protection {
+export interface Protection {
   readonly limiter: RateLimiter;
   readonly queue: FairQueue;
 }

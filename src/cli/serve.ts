@@ -27,7 +27,7 @@ import { closeCertificates, openCertificates } from './certificates.ts';
 import { runDoctorProcess } from './check-store.ts';
 import type { Config } from './config.ts';
 import { type Counters, createCounters } from './counters.ts';
-import { createProtection } from './create-protection.ts';
+import { createProtection, type Protection } from './create-protection.ts';
 import { keyRingOptions } from './key-ring-options.ts';
 import { listSettings } from './list-settings.ts';
 import { listenFailure } from './listen-failure.ts';
@@ -134,7 +134,7 @@ export async function serve(
     ...watchOperators(auth, audit.tally),
     ...serviceState(config),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
-    bodyStallMs,
+    ...loadLimits(protection),
     observe: opened?.observeManagement,
     measure: opened?.metrics,
     renderMetrics: renderMetrics ?? (async () => opened?.metrics.render()),
@@ -153,6 +153,8 @@ export async function serve(
     metrics: opened?.metrics,
   };
 }
+
+const loadLimits = ({ limiter }: Protection) => ({ limiter, bodyStallMs });
 
 const pageMemory = () => ({ spans: new SpanMemory(), walks: new WalkMemory() });
 

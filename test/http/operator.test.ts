@@ -4,6 +4,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { editClient } from '../../src/auth/edit-client.ts';
 import { csvColumns } from '../../src/import/csv-columns.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
@@ -329,6 +330,18 @@ describe.each(servicesOnEngines)(
       for (const each of loads) each.end();
       await Promise.all(loads.map((each) => once(each, 'response')));
       expect((await put('', '?dry-run=true')).status).toBe(200);
+    });
+
+    test('loads count towards the rate limit of their client', async () => {
+      await begin();
+      const scopes = ['subscription:write'] as const;
+      const limited = await service.createClient(tenant, { scopes });
+      await editClient(service.store, 0, limited.client_id, { rateLimit: 2 });
+      const authorization = `Bearer ${await service.accessToken(limited)}`;
+      const statuses: number[] = [];
+      for (let n = 0; n < 3; n += 1) statuses.push((await put('', '', { authorization })).status);
+      expect(statuses).toEqual([200, 200, 429]);
+      expect((await put('')).status).toBe(200);
     });
 
     test('a load whose client disconnects keeps complete batches, or nothing with replace, and no lock', async () => {

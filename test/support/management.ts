@@ -86,6 +86,7 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     bodyStallMs: 5_000,
     requestMs: 60_000,
     connectionsPerAddressMax: 100,
+    limiter: { countLoad: async () => undefined },
     authorizeWrite: async () => {
       throw new AccessError('INVALID_TOKEN', 'Cannot accept the access token: this test has no clients');
     },

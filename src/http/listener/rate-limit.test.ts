@@ -1,8 +1,8 @@
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Access } from '../../auth/resource-server.ts';
 import { createWindowCounter } from '../../auth/window-counter.ts';
-import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+import { createRateLimiter, loadsPerMinute, type RateLimiter } from './rate-limit.ts';
 import { sendError } from './send-error.ts';
 
 describe('a limit of 5 requests per minute', () => {
@@ -60,4 +60,23 @@ describe('a limit of 5 requests per minute', () => {
     expect([statusCode, headers['retry-after'], headers.ratelimit]).toEqual([429, '40', '"client";r=0;t=40']);
     expect(refused).toBe(1);
   });
+});
+
+test('a client may begin 120 loads per minute, however high its quota is, and another client is not affected', async () => {
+  const windows = createWindowCounter(60_000, () => 0);
+  const requests = { tryAdd: (key: string) => windows.add(key), add: async (key: string) => windows.add(key) };
+  for (const perMinute of [0, 60_000]) {
+    const limiter = createRateLimiter({ perMinute, requests });
+    const load = (clientId: string) =>
+      limiter.countLoad(
+        { access: { clientId, tenant: 'acme', expiresAt: 0 }, audit: null } as unknown as FastifyRequest,
+        { headers: () => undefined } as unknown as FastifyReply,
+      );
+    for (let n = 1; n <= loadsPerMinute; n += 1) await load(`feed-${perMinute}`);
+    await expect(load(`feed-${perMinute}`)).rejects.toMatchObject({
+      code: 'TOO_MANY_REQUESTS',
+      headers: { 'retry-after': '60' },
+    });
+    await load(`other-${perMinute}`);
+  }
 });

@@ -15,6 +15,12 @@ export interface RequestCounter {
 /** Length of a window. */
 export const windowSeconds = 60;
 
+/**
+ * Loads that a client may begin per minute: each adds two entries to the audit log and one to the
+ * history of imports, which are kept for months.
+ */
+export const loadsPerMinute = 120;
+
 /** Headers that differ between the responses to a client, in lower case. */
 export const quotaHeaders: readonly string[] = ['ratelimit'];
 
@@ -34,6 +40,8 @@ export interface RateLimiter {
    * request without a known client counts for its network.
    */
   readonly count: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Counts a load of records, also towards the loads that a client may begin per minute. */
+  readonly countLoad: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /**
    * Counts a repeated request and returns the headers of its quota (name, value, name, value …);
    * `undefined` if it must be counted by `count`.
@@ -43,19 +51,28 @@ export interface RateLimiter {
 
 /** Creates the rate limit of the public listener. */
 export function createRateLimiter({ perMinute, requests, onRefused }: RateLimiterOptions): RateLimiter {
+  const add = async (key: string, limit: number): Promise<WindowCount> =>
+    requests.tryAdd(key, limit) ?? (await requests.add(key, limit));
+  const count: RateLimiter['count'] = async (request, reply) => {
+    const limit = request.access?.rateLimit ?? perMinute;
+    if (limit === 0) return;
+    const counted = await add(keyOf(request), limit);
+    reply.headers({
+      'ratelimit-policy': `"client";q=${limit};w=${windowSeconds}`,
+      ratelimit: quotaOf(counted, limit),
+    });
+    if (counted.count <= limit) return;
+    onRefused?.();
+    throw tooMany(`send at most ${limit} requests`, counted);
+  };
   return {
-    async count(request, reply) {
-      const limit = request.access?.rateLimit ?? perMinute;
-      if (limit === 0) return;
-      const key = keyOf(request);
-      const counted = requests.tryAdd(key, limit) ?? (await requests.add(key, limit));
-      reply.headers({
-        'ratelimit-policy': `"client";q=${limit};w=${windowSeconds}`,
-        ratelimit: quotaOf(counted, limit),
-      });
-      if (counted.count <= limit) return;
+    count,
+    async countLoad(request, reply) {
+      await count(request, reply);
+      const counted = await add(`load ${keyOf(request)}`, loadsPerMinute);
+      if (counted.count <= loadsPerMinute) return;
       onRefused?.();
-      throw tooMany(limit, counted);
+      throw tooMany(`begin at most ${loadsPerMinute} loads`, counted);
     },
     countRepeated(access) {
       const limit = access.rateLimit ?? perMinute;
@@ -80,9 +97,9 @@ function keyOf({ access, audit, ip }: FastifyRequest): string {
 const quotaOf = ({ count, msLeft }: WindowCount, limit: number): string =>
   `"client";r=${Math.max(0, limit - count)};t=${Math.ceil(msLeft / 1000)}`;
 
-const tooMany = (limit: number, { msLeft }: WindowCount): RequestError =>
+const tooMany = (rule: string, { msLeft }: WindowCount): RequestError =>
   new RequestError(
     'TOO_MANY_REQUESTS',
-    `Cannot respond now: a client must send at most ${limit} requests per minute; wait for Retry-After seconds`,
+    `Cannot respond now: a client must ${rule} per minute; wait for Retry-After seconds`,
     { headers: { 'retry-after': String(Math.ceil(msLeft / 1000)) } },
   );

@@ -22,6 +22,7 @@ import type { OperatorContext } from '../../operator/perform.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf } from '../listener/query-of.ts';
+import type { RateLimiter } from '../listener/rate-limit.ts';
 import { readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
@@ -48,6 +49,7 @@ export interface LoadRoute {
   /** UTC epoch seconds. */
   readonly now: () => number;
   readonly audit: AuditLog;
+  readonly limiter: Pick<RateLimiter, 'countLoad'>;
 }
 
 /** Receives the number of loads in progress, and the rows of each finished load. */
@@ -98,8 +100,10 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         method,
         url: routePath(path),
         bodyLimit: Number.MAX_SAFE_INTEGER,
-        onRequest: async (request) => {
-          request.load = await authorize(request, request.params.tenant);
+        onRequest: async (request, reply) => {
+          const load = await authorize(request, request.params.tenant);
+          if (request.access !== null) await options.limiter.countLoad(request, reply); // operators have no limit
+          request.load = load;
           requireCoding(request);
         },
         handler: async (request, reply) => {

@@ -27,6 +27,7 @@ const app = await buildManagementServer({
   bodyStallMs: 300,
   requestMs: 5_000,
   connectionsPerAddressMax: 100,
+  limiter: { countLoad: async () => undefined },
   authorizeWrite: async () => {
     throw new RequestError('UNAUTHORISED', 'Cannot let you in');
   },
