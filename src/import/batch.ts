@@ -6,7 +6,7 @@ import { checkRow } from './check-row.ts';
 import { checkSourceRow, type RowReading, rejectRow } from './read-valid-rows.ts';
 import type { SourceRow } from './source-row.ts';
 import { idOf, isStoredText } from './stored-row.ts';
-import { createTurns } from './turns.ts';
+import { endTurn } from './turns.ts';
 
 /** The valid rows of one transaction; of rows with one id only the last. */
 export class Batch {
@@ -21,7 +21,6 @@ export class Batch {
    */
   async add(rows: readonly SourceRow[], stored: StoredRecords | undefined, reading: RowReading): Promise<void> {
     this.#revision ??= stored?.revision;
-    const endTurn = createTurns();
     for (const row of rows) {
       reading.tally.read += 1;
       const id = stored && idOf(row);

@@ -6,7 +6,7 @@ import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
 import type { RowFault, SourceRow } from './source-row.ts';
-import { createTurns } from './turns.ts';
+import { endTurn } from './turns.ts';
 
 /** The formats that can be imported. */
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -59,7 +59,6 @@ export async function* readValidRows(
   source: AsyncIterable<Buffer>,
   reading: RowReading,
 ): AsyncGenerator<SubscriptionRow> {
-  const endTurn = createTurns();
   for await (const sourceRow of readRows(source, reading.format)) {
     reading.tally.read += 1;
     const checked = checkSourceRow(sourceRow);

@@ -47,12 +47,12 @@ describe('the windows of a source', () => {
     expect(await read(lines, { rowsMax: 100 })).toEqual([[numbers, 'finished']]);
   });
 
-  test('end within a batch after 4 MiB', async () => {
-    const large = 'x'.repeat(5 * 1_048_576);
-    expect(await read([large, '2', '3'])).toEqual([
-      [[1], undefined],
+  test('end with a batch after 2 MiB of the source, however few rows it has', async () => {
+    const large = 'x'.repeat(3 * 1_048_576);
+    expect(await read([large, '2', '3', '4'])).toEqual([
+      [[1], { read: 1, bytes: large.length + 1 }],
       [[2], { read: 2, bytes: large.length + 3 }],
-      [[3], 'finished'],
+      [[3, 4], 'finished'],
     ]);
   });
 
