@@ -77,7 +77,7 @@ function describeOperation(operationId: Exclude<OperatorOperationId, OperatorApi
         requestBody: {
           required: true,
           description:
-            'The records as NDJSON, one JSON object per line, or as CSV with a header row (RFC 4180, UTF-8); a row has at most 1 MiB. See docs/import.md',
+            'The records as NDJSON, one JSON object per line, or as CSV with a header row (RFC 4180, UTF-8); a row has at most 16 KiB. See docs/import.md',
           content: {
             [loadMediaTypes.ndjson]: { schema: recordLines, example: exampleLine },
             [loadMediaTypes.csv]: { schema: recordTable, example: exampleCsv },

@@ -13,10 +13,10 @@ export function nameFaults(pairs: readonly Pick<FormPair, 'name'>[], known: read
   const unknown = [...names].filter((name) => !known.includes(name));
   const repeated = [...repeatedNames(pairs)].filter((name) => known.includes(name));
   return [
-    ...unknown.map((name) => ({
+    ...unknown.map((name, index) => ({
       parameter: shorten(name),
       value: null,
-      rule: `one of ${known.join(', ')}${didYouMean(name, known)}`,
+      rule: `one of ${known.join(', ')}${index < faultsMax ? didYouMean(name, known) : ''}`,
     })),
     ...repeated.map((name) => ({ parameter: name, value: null, rule: 'given only once' })),
   ];

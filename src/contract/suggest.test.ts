@@ -21,3 +21,9 @@ test.each(['foo', 'created', '', 'x'.repeat(10_000)])('%j is near to none', (giv
   expect(suggest(given, names)).toBeUndefined();
   expect(didYouMean(given, names)).toBe('');
 });
+
+test('a name is compared with the first 1,000 known names only', () => {
+  const many = Array.from({ length: 1_000 }, (_, n) => `tenant-${n}`);
+  expect(suggest('acmee', [...many.slice(1), 'acme'])).toBe('acme');
+  expect(suggest('acmee', [...many, 'acme'])).toBeUndefined();
+});

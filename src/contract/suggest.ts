@@ -8,12 +8,23 @@ export function suggest(name: string, known: Iterable<string>): string | undefin
   const wanted = fold(name.slice(0, longest));
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
+  let compared = 0;
   for (const candidate of known) {
-    const distance = editDistance(wanted, fold(candidate));
+    compared += 1;
+    if (compared > comparedMax) break;
+    const folded = fold(candidate);
+    // the lengths alone differ by more: the distance need not be computed
+    if (Math.abs(folded.length - wanted.length) > differenceMax(candidate)) continue;
+    const distance = editDistance(wanted, folded);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
-  return best !== undefined && bestDistance <= Math.max(1, best.length / 3) ? best : undefined;
+  return best !== undefined && bestDistance <= differenceMax(best) ? best : undefined;
 }
+
+/** Most known names that a misspelled one is compared with: each takes some microseconds. */
+const comparedMax = 1_000;
+
+const differenceMax = (known: string): number => Math.max(1, known.length / 3);
 
 /** `; did you mean 'size'?` if a known name is similar, otherwise an empty string. */
 export function didYouMean(name: string, known: Iterable<string>): string {

@@ -182,10 +182,11 @@ function findFaults(
         add(dotted([...path, name]), `given: ${describe([...path, name])}`, undefined);
     } else if (keyword === 'additionalProperties') {
       const known = Object.keys((schemaAt(path) as typeof Subscription).properties);
-      for (const name of additionalProperties) {
+      for (const [index, name] of additionalProperties.entries()) {
+        const suggestion = index < suggestionsMax ? didYouMean(name, known) : '';
         add(
           dotted([...path, shorten(name, shownMax)]),
-          `absent: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${didYouMean(name, known)}`,
+          `absent: a row has only ${known.join(', ')}${path.length === 0 ? ', email' : ''}${suggestion}`,
           undefined,
         );
       }
@@ -202,6 +203,9 @@ function findFaults(
   if (invalidEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
   return [...faults.values()];
 }
+
+/** Unknown fields of an object for which a known one is suggested: each suggestion takes 10 µs. */
+const suggestionsMax = 4;
 
 /** More errors than a row can have: each field has one or two. */
 const errorsMax = 200;

@@ -57,10 +57,19 @@ describe('reading CSV', () => {
     ]);
   });
 
-  test('rejects 16 MiB without a row', async () => {
+  test('rejects a row longer than 16 KiB, and reads one as long', async () => {
+    const shorter = lineOf({ device_id: 'x'.repeat(16_000) });
+    expect(await read(`${header}\n${shorter}\n`)).toHaveLength(1);
+    await expect(read(`${header}\n${lineOf({ device_id: 'x'.repeat(16_385) })}\n`)).rejects.toMatchObject({
+      code: 'UNREADABLE',
+      message: expect.stringContaining('16384'),
+    });
+  });
+
+  test('rejects 4 MiB without a row', async () => {
     const source = (async function* () {
       yield Buffer.from(`${header}\n${lineOf()}\n`);
-      for (let n = 0; n < 300; n += 1) yield Buffer.alloc(65_536, '\n');
+      for (let n = 0; n < 100; n += 1) yield Buffer.alloc(65_536, '\n');
     })();
     await expect(Array.fromAsync(readCsv(source))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });

@@ -7,7 +7,7 @@ import { PendingBytes } from './pending-bytes.ts';
 import { rowBytesMax, type SourceRow } from './source-row.ts';
 
 /** Bytes without a row after which the source is assumed to be no CSV at all. */
-const gapBytesMax = 16 * rowBytesMax;
+const gapBytesMax = 4_194_304;
 
 /**
  * A record from csv-parse with the `info` option; `bytes` count from the beginning of the source to

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { writeSummaryLine } from '../contract/export-summary.ts';
+import { Product } from '../contract/product.ts';
+import { Subscription } from '../contract/subscription.ts';
+import { checkRow } from './check-row.ts';
 import { readNdjson } from './read-ndjson.ts';
 import { rowBytesMax, type SourceRow } from './source-row.ts';
 
@@ -13,6 +16,26 @@ async function read(...chunks: (string | Uint8Array)[]): Promise<SourceRow[]> {
 }
 const values = (rows: readonly SourceRow[]) =>
   rows.map(({ line, content }) => [line, 'value' in content ? content.value : content.faults[0]?.rule]);
+
+/** As long as the import accepts: a fraction and an offset. */
+const longestDate = '2024-05-01T08:00:00.123456789+02:00';
+
+const escaped = (text: string): string =>
+  Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('');
+
+/** A string of the maximum length for each field that has one, of its longest valid characters. */
+function longestOf(fields: Readonly<Record<string, object>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const { maxLength = 0, pattern = '' } = field as { maxLength?: number; pattern?: string };
+      const fits = ['😀', 'A', '0']
+        .map((each) => each.repeat(maxLength))
+        .find((each) => new RegExp(pattern, 'u').test(each));
+      // the padding of an id
+      return maxLength === 0 ? [] : [[name, fits ?? `${'A'.repeat(maxLength - 2)}==`]];
+    }),
+  );
+}
 
 describe('reading NDJSON', () => {
   test('yields a row with its line number for each line that is not blank', async () => {
@@ -69,6 +92,41 @@ describe('reading NDJSON', () => {
   test('reads a line of exactly the maximum length', async () => {
     const text = `"${'a'.repeat(rowBytesMax - 2)}"`;
     expect((await read(`${text}\n`))[0]?.content).toEqual({ value: text.slice(1, -1) });
+  });
+
+  test('reads the longest valid record of the contract with every character escaped', async () => {
+    const { product: _, ...fields } = Subscription.properties;
+    const dates = Object.fromEntries(
+      Object.entries(fields).flatMap(([name, field]) => ('format' in field ? [[name, longestDate]] : [])),
+    );
+    const product = { ...longestOf(Product.properties), period: 1_000_000 };
+    const record = { ...longestOf(fields), ...dates, auto_renew: 'false', email: '😀'.repeat(254), product };
+    const text = JSON.stringify(record).replaceAll(/"([^"]+)"/g, (_quoted, string) => `"${escaped(string)}"`);
+    const [row] = await read(`${text}\n`);
+    expect(row?.content).toEqual({ value: record });
+    expect(checkRow(record)).toHaveProperty('row');
+    expect(text.length).toBeGreaterThan(0.8 * rowBytesMax);
+  });
+
+  const shape = 'a JSON object with at most 64 values, at most 4 levels deep';
+
+  test.each([
+    ['nested deeper', `{"a":${'['.repeat(4)}${']'.repeat(4)}}`],
+    ['nested as deep as its length allows', `{"a":${'['.repeat(8_000)}${']'.repeat(8_000)}}`],
+    ['nested deeper in objects', '{"a":{"b":{"c":{"d":{}}}}}'],
+    ['with more members', JSON.stringify(Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`m${n}`, n])))],
+    ['with more elements', `[${'0,'.repeat(5_000)}0]`],
+    ['that is no JSON, and nested deeper', `x${'{'.repeat(5)}`],
+  ])('rejects a row %s without parsing it', async (_title, text) => {
+    const parse = vi.spyOn(JSON, 'parse');
+    expect(values(await read(`\n${text}\n`))).toEqual([[2, shape]]);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+  });
+
+  test('parses a row with brackets, commas and quotes in its strings', async () => {
+    const row = { a: '[{'.repeat(100), b: ','.repeat(100), c: '"[\\"'.repeat(100), '[[[[[[': [[[]]] };
+    expect(values(await read(JSON.stringify(row)))).toEqual([[1, row]]);
   });
 
   test('rejects a JSON array and says how to convert it', async () => {

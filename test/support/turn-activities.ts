@@ -116,8 +116,20 @@ const activities: Readonly<Record<string, (round: Round) => Promise<void>>> = {
     );
   },
   'an import': (at) => load(at, '', syntheticRows({ count: 5_000, seed: 1_000 + at.round, until })),
+  'loads of rejected rows, several at once': async (at) => {
+    await Promise.all([load(at, '', rejectedRows(3_000)), load(at, '?dry-run=true', rejectedRows(3_000))]);
+  },
   'a replacement of all records': (at) => load(at, '?replace=true', changedRecords(at)),
 };
+
+/** Rows that cost the most to reject: nested, long, and with members that are nearly known. */
+function* rejectedRows(count: number): Generator<object> {
+  const names = ['activationDat', 'expirationDat', 'createdDat', 'productt', 'device_idd', 'auto_renw'];
+  const near = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`${names[n % names.length]}${n}`, n]));
+  const nested = JSON.parse(`${'['.repeat(7_000)}${']'.repeat(7_000)}`);
+  const long = 'x'.repeat(16_000);
+  for (let n = 0; n < count; n += 1) yield [{ ...near, n }, { nested }, { product: near }, { id: long }][n % 4] ?? {};
+}
 
 /** The tenant's records as loaded, every hundredth changed. */
 function* changedRecords({ tenant, round }: Round): Generator<SyntheticRow> {
@@ -149,7 +161,7 @@ async function exportAll({ service, token }: Round, query: string): Promise<void
     throw new Error(`${query}: ${status} ${body.slice(0, 200)}`);
 }
 
-async function load({ service, tenant, token }: Round, query: string, rows: Iterable<SyntheticRow>): Promise<void> {
+async function load({ service, tenant, token }: Round, query: string, rows: Iterable<object>): Promise<void> {
   const path = `/operator/v1/tenants/${tenant.name}/subscriptions${query}`;
   const request = httpRequest(`${service.management}${path}`, {
     method: 'PUT',
