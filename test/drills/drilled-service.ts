@@ -68,6 +68,30 @@ export class DrilledService {
     return Number(response.headers.get('x-total-count') ?? Number.NaN);
   }
 
+  /** Loads rows over HTTP, and returns the status. */
+  async load(rows: string): Promise<number> {
+    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/x-ndjson' };
+    const url = `http://127.0.0.1:${this.managementPort}/operator/v1/tenants/acme/subscriptions`;
+    const response = await fetch(url, { method: 'PUT', headers, body: rows });
+    await response.arrayBuffer();
+    return response.status;
+  }
+
+  /** Reads all changes after a token: their ids, and the following token. */
+  async changes(since?: string): Promise<{ readonly ids: ReadonlySet<string>; readonly next: string }> {
+    const ids = new Set<string>();
+    for (let next = since; ; ) {
+      const query = new URLSearchParams({ size: '1000', ...(next !== undefined && { since: next }) });
+      const headers = { authorization: `Bearer ${this.#token}` };
+      const response = await fetch(`${this.url}/connect-api/v1/subscription/changes?${query}`, { headers });
+      if (response.status !== 200) throw new Error(`the changes must be read: ${response.status}`);
+      const page = (await response.json()) as { changes: { id: string }[]; next: string; has_more: boolean };
+      for (const { id } of page.changes) ids.add(id);
+      next = page.next;
+      if (!page.has_more) return { ids, next };
+    }
+  }
+
   /** Waits until a request has this status. */
   until(status: string, ask: () => Promise<string> = () => this.report()): Promise<string> {
     return eventually(async () => {

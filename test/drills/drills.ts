@@ -1,4 +1,5 @@
 import type { Drill } from './drill.ts';
+import { failoverDrills } from './failover.ts';
 import { httpDrills } from './http.ts';
 import { nightOnCall } from './night-on-call.ts';
 import { postgresDrills } from './postgres.ts';
@@ -9,6 +10,7 @@ import { testedDrills } from './tested.ts';
 /** Every drill, in the order in which they run. */
 export const drills: readonly Drill[] = [
   ...postgresDrills,
+  ...failoverDrills,
   ...storeDrills,
   ...processDrills,
   ...httpDrills,

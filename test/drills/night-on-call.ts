@@ -52,14 +52,6 @@ function sendReports(service: DrilledService): () => Promise<void> {
   };
 }
 
-/** Loads two records over HTTP. */
-async function load(service: DrilledService, rows: string): Promise<void> {
-  const headers = { authorization: `Bearer ${service.token}`, 'content-type': 'application/x-ndjson' };
-  const url = `http://127.0.0.1:${service.managementPort}/operator/v1/tenants/acme/subscriptions`;
-  const response = await fetch(url, { method: 'PUT', headers, body: rows });
-  if (!response.ok) throw new Error(`the load must succeed: ${response.status} ${await response.text()}`);
-}
-
 interface Alert {
   readonly state: string;
   readonly labels: { readonly alertname: string };
@@ -112,7 +104,7 @@ export const nightOnCall: ScriptedDrill = {
         SERVICE: service.url,
         DATABASE_URL: place.environment.DATABASE_URL ?? '',
       });
-    await load(service, stage.rows(2));
+    await service.load(stage.rows(2));
     await service.report('size=0'); // the dashboard shows rejected requests and loaded rows too
     const without = await eventually(async () => {
       const queries = await queriesWithoutData(prometheus, dashboardQueries());

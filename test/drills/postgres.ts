@@ -235,15 +235,17 @@ export const postgresDrills: readonly ScriptedDrill[] = [
   },
 ];
 
-/** A network between the service and its database that can fail. */
+/** A network in front of a server that can fail, and an address that can move. */
 interface Network {
   readonly url: string;
   fault: 'silent' | 'reset' | 'trickle' | undefined;
+  /** Closes all connections, and leads new ones to another server, as a virtual IP does. */
+  moveTo(databaseUrl: string): void;
   close(): Promise<void>;
 }
 
-async function startNetwork(databaseUrl: string): Promise<Network> {
-  const { hostname, port } = new URL(databaseUrl);
+export async function startNetwork(databaseUrl: string): Promise<Network> {
+  let target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   const url = new URL(databaseUrl);
   const network: Network = {
@@ -251,6 +253,10 @@ async function startNetwork(databaseUrl: string): Promise<Network> {
       return url.href;
     },
     fault: undefined,
+    moveTo(databaseUrl) {
+      target = new URL(databaseUrl);
+      for (const socket of sockets) socket.destroy();
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -271,7 +277,7 @@ async function startNetwork(databaseUrl: string): Promise<Network> {
     sockets.add(from.setNoDelay());
   };
   const server = createServer((client) => {
-    const database = connect(Number(port), hostname);
+    const database = connect(Number(target.port), target.hostname);
     forward(client, database);
     forward(database, client);
   }).listen(0, '127.0.0.1');

@@ -77,9 +77,12 @@ export class Stage {
     return fill({ DATA_DIR: folder }, records);
   }
 
-  /** The same on PostgreSQL, and a connection of the superuser. */
-  async postgres(records = 1_000): Promise<FilledPlace & { readonly superuser: pg.Client; readonly database: string }> {
-    const { url } = await this.setting.postgres();
+  /** The same on PostgreSQL, that of all drills or a server of its own, and a connection of the superuser. */
+  async postgres(
+    records = 1_000,
+    server?: PostgresServer,
+  ): Promise<FilledPlace & { readonly superuser: pg.Client; readonly database: string }> {
+    const { url } = server ?? (await this.setting.postgres());
     const database = `drill_${this.random.seed()}`;
     const administrator = new pg.Client({ connectionString: url });
     administrator.on('error', () => undefined);
