@@ -167,8 +167,8 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
   const { store, tenant, source, options, output, onRejected, onResume, follow } = load;
   const dryRun = options.dryRun === true;
   const resume = options.resume === true;
-  const decompressedBytesMax = (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30;
-  const common = { format: source.format, decompressedBytesMax };
+  const decompression = { bytesMax: (options.unpackedMaxGib ?? decompressedGibMax) * 2 ** 30 };
+  const common = { format: source.format, decompression };
   if (options.replace === true) {
     const allowEmpty = options.allowEmpty === true;
     return readSource(source, output, (bytes, onProgress) =>

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gzip, zstdCompress } from 'node:zlib';
+import { constants, gzip, zstdCompress } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decompress } from './decompress.ts';
+import { decompress, fileWindowBytesMax, httpWindowBytesMax } from './decompress.ts';
 
 const packers = { gzip: promisify(gzip), zstd: promisify(zstdCompress) };
 const large = 2 ** 30;
@@ -12,8 +12,8 @@ const large = 2 ** 30;
 async function* chunksOf(bytes: Buffer, size = 65_536): AsyncGenerator<Buffer> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
-const decompressed = async (source: AsyncIterable<Buffer>, bytesMax = large): Promise<string> =>
-  Buffer.concat(await Array.fromAsync(decompress(source, bytesMax))).toString();
+const decompressed = async (source: AsyncIterable<Buffer>, windowBytesMax = fileWindowBytesMax): Promise<string> =>
+  Buffer.concat(await Array.fromAsync(decompress(source, { bytesMax: large, windowBytesMax }))).toString();
 
 describe('an uncompressed source', () => {
   test.each(['', 'a', '{}', 'id,status\n', '\u001f', '(\u0000'])('is returned unchanged: %j', async (text) => {
@@ -89,7 +89,8 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
     expect(bomb.length).toBeLessThan(100_000);
     let given = 0;
     const reading = async (): Promise<void> => {
-      for await (const chunk of decompress(chunksOf(bomb), 1_000_000)) given += chunk.length;
+      for await (const chunk of decompress(chunksOf(bomb), { bytesMax: 1_000_000, windowBytesMax: httpWindowBytesMax }))
+        given += chunk.length;
     };
     await expect(reading()).rejects.toMatchObject({ code: 'UNREADABLE', message: expect.stringContaining('1000000') });
     expect(given).toBeLessThanOrEqual(1_000_000);
@@ -102,5 +103,31 @@ describe.each(Object.keys(packers) as (keyof typeof packers)[])('a %s source', (
       throw new Error('the disk went away');
     })();
     await expect(decompressed(broken)).rejects.toThrow('the disk went away');
+  });
+});
+
+/** A frame of zeros that demands a window of this many bytes to decompress it. */
+const withWindow = (windowLog: number): Promise<Buffer> =>
+  packers.zstd(Buffer.alloc(2 ** windowLog + 1), { params: { [constants.ZSTD_c_windowLog]: windowLog } });
+
+describe('the window of a zstd source', () => {
+  test('may have 8 MiB over HTTP, and no more (RFC 9659 §3)', async () => {
+    const [small, large] = await Promise.all([withWindow(23), withWindow(24)]);
+    expect(await decompressed(chunksOf(small), httpWindowBytesMax)).toHaveLength(2 ** 23 + 1);
+    await expect(decompressed(chunksOf(large), httpWindowBytesMax)).rejects.toMatchObject({
+      code: 'UNREADABLE',
+      message: expect.stringContaining('must have at most 8388608 bytes'),
+    });
+    await expect(decompressed(chunksOf(Buffer.concat([small, large])), httpWindowBytesMax)).rejects.toMatchObject({
+      code: 'UNREADABLE',
+    });
+  });
+
+  test('may have 128 MiB in a file', async () => {
+    const bytes = await withWindow(27);
+    let count = 0;
+    for await (const chunk of decompress(chunksOf(bytes), { bytesMax: large, windowBytesMax: fileWindowBytesMax }))
+      count += chunk.length;
+    expect(count).toBe(2 ** 27 + 1);
   });
 });

@@ -13,7 +13,8 @@ import { ImportError } from './error.ts';
 interface Compression {
   readonly name: string;
   readonly magic: Buffer;
-  readonly create: () => Gunzip | ZstdDecompress;
+  /** `windowLogMax` is the binary logarithm of the bytes; the window of gzip has 32 KiB. */
+  readonly create: (windowLogMax: number) => Gunzip | ZstdDecompress;
   /**
    * A frame appended to the source, and the content that must come out last if the source was
    * complete.
@@ -41,7 +42,7 @@ const compressions: readonly Compression[] = [
   {
     name: 'zstd',
     magic: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]),
-    create: () => createZstdDecompress(),
+    create: (windowLogMax) => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: windowLogMax } }),
     seal: {
       content: zstdSeal,
       frame: zstdCompressSync(zstdSeal, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }),
@@ -50,22 +51,39 @@ const compressions: readonly Compression[] = [
 ];
 const magicBytes = 4;
 
+/** What a compressed source may take. */
+export interface DecompressionLimits {
+  /** Decompressed bytes: a small source can expand without limit. */
+  readonly bytesMax: number;
+  /** Bytes of the window of zstd, a power of two: the decompressor allocates as many. */
+  readonly windowBytesMax: number;
+}
+
+/** The window of every level of zstd up to 22, without `--long`. */
+export const fileWindowBytesMax = 134_217_728;
+/** The largest window of zstd over HTTP (RFC 9659 §3): that of every level up to 19. */
+export const httpWindowBytesMax = 8_388_608;
+
 /**
  * Decompresses a source that is gzip or zstd, whatever its name, and returns any other source
  * unchanged. Throws `ImportError` if the source is truncated or damaged, if other bytes follow it,
- * or if it decompresses to more than `bytesMax` bytes: a small file can expand without limit.
+ * or if it exceeds a limit.
  */
-export async function* decompress(source: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
+export async function* decompress(source: AsyncIterable<Buffer>, limits: DecompressionLimits): AsyncGenerator<Buffer> {
   const input = source[Symbol.asyncIterator]();
   try {
     const [head, more] = await readHead(input);
-    yield* unpackFrom(head, joined(head, more, input), bytesMax);
+    yield* unpackFrom(head, joined(head, more, input), limits);
   } finally {
     await input.return?.(); // nothing else closes it
   }
 }
 
-async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Buffer> {
+async function* unpackFrom(
+  head: Buffer,
+  whole: AsyncIterable<Buffer>,
+  { bytesMax, windowBytesMax }: DecompressionLimits,
+): AsyncGenerator<Buffer> {
   const compression = compressions.find(({ magic }) => head.subarray(0, magic.length).equals(magic));
   if (compression === undefined) {
     yield* whole;
@@ -73,7 +91,7 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
   }
   let bytes = 0;
   try {
-    for await (const chunk of decompressSealed(compression, whole)) {
+    for await (const chunk of decompressSealed(compression, whole, Math.log2(windowBytesMax))) {
       bytes += chunk.length;
       if (bytes > bytesMax) {
         throw new ImportError(
@@ -85,6 +103,12 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
     }
   } catch (error) {
     if (!isDamage(error)) throw error;
+    if ((error as { code?: unknown }).code === 'ZSTD_error_frameParameter_windowTooLarge') {
+      throw new ImportError(
+        'UNREADABLE',
+        `Cannot import past ${bytes} decompressed bytes: the window of the zstd source must have at most ${windowBytesMax} bytes: compress it with a lower level, and without --long`,
+      );
+    }
     throw new ImportError(
       'UNREADABLE',
       `Cannot import past ${bytes} decompressed bytes: the ${compression.name} source must be complete: ${(error as Error).message}`,
@@ -96,9 +120,13 @@ async function* unpackFrom(head: Buffer, whole: AsyncIterable<Buffer>, bytesMax:
  * Decompresses a source with the seal appended and removes the seal's content; throws an error of
  * zlib if not all bytes were consumed.
  */
-async function* decompressSealed({ create, seal }: Compression, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* decompressSealed(
+  { create, seal }: Compression,
+  source: AsyncIterable<Buffer>,
+  windowLogMax: number,
+): AsyncGenerator<Buffer> {
   let fed = 0;
-  const decompressed = create();
+  const decompressed = create(windowLogMax);
   const compressed = Readable.from(
     (async function* () {
       for await (const chunk of source) {

@@ -1,7 +1,7 @@
 import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { type CheckedRow, checkRow } from './check-row.ts';
-import { decompress } from './decompress.ts';
+import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
@@ -25,8 +25,8 @@ export const decompressedGibMax = 64;
 const gib = 2 ** 30;
 export interface SourceOptions {
   readonly format: ImportFormat;
-  /** Maximum bytes that a compressed source may decompress to. */
-  readonly decompressedBytesMax?: number;
+  /** Limits of a compressed source, by default those of a file. */
+  readonly decompression?: Partial<DecompressionLimits>;
   /**
    * Called for each rejected row, in the order of the source. Later rows become durable only after
    * it resolves.
@@ -89,8 +89,8 @@ const tooManyRejected = (line: number, max: number): ImportError =>
 /** The decompressed bytes of a source. */
 export const decompressed = (
   source: AsyncIterable<Buffer>,
-  { decompressedBytesMax = decompressedGibMax * gib }: SourceOptions,
-) => decompress(source, decompressedBytesMax);
+  { decompression: { bytesMax = decompressedGibMax * gib, windowBytesMax = fileWindowBytesMax } = {} }: SourceOptions,
+) => decompress(source, { bytesMax, windowBytesMax });
 
 /** The rows of a source; the values of the first `skip` rows of NDJSON are not needed. */
 export function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, skip = 0): AsyncGenerator<SourceRow> {

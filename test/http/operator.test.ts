@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { editClient } from '../../src/auth/edit-client.ts';
 import { csvColumns } from '../../src/import/csv-columns.ts';
@@ -84,6 +84,11 @@ describe.each(servicesOnEngines)(
       expect((await put(gzipSync(ndjson(rows)).subarray(0, -100), '', { 'content-encoding': 'gzip' })).status).toBe(
         400,
       );
+      const params = { [constants.ZSTD_c_windowLog]: 24 };
+      const wide = await put(zstdCompressSync(Buffer.alloc(2 ** 24 + 1, '\n'), { params }), '', {
+        'content-encoding': 'zstd',
+      });
+      expect([wide.status, (await wide.json()).messages[0]]).toEqual([400, expect.stringContaining('8388608 bytes')]);
     });
 
     test.runIf(processes === 1)('a CSV body is loaded like NDJSON, with every parameter and coding', async () => {

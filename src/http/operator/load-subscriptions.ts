@@ -10,6 +10,7 @@ import {
 import { importFlags } from '../../contract/operator-import.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { shorten } from '../../contract/shorten.ts';
+import { httpWindowBytesMax } from '../../import/decompress.ts';
 import { ImportError } from '../../import/error.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
 import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
@@ -77,8 +78,8 @@ const rejectedMax = 10_000;
 /** Each load holds its own connection to the store; one that replaces holds two. */
 const loadLimits = { max: 8, perClientMax: 2 };
 
-/** Most bytes of a decompressed body: some 15 million records. */
-const decompressedBytesMax = 8 * 2 ** 30;
+/** Limits of a compressed body: its bytes are some 15 million records. */
+const decompression = { bytesMax: 8 * 2 ** 30, windowBytesMax: httpWindowBytesMax };
 
 /** Returns who loads records into the tenant with a name, or rejects. */
 type AuthorizeLoad = (request: FastifyRequest, tenant: string) => Promise<LoadAccess>;
@@ -167,7 +168,7 @@ async function loadBody(
       if (errors.length < rejectedRowsShown) errors.push({ line, errors: [...faults] });
     },
     rejectedMax,
-    decompressedBytesMax,
+    decompression,
     // requests of this process cannot wait for the end of a load without indexes
     defersIndexes: options.store.servingBatchRowsMax === undefined,
     batchRowsMax: options.store.servingBatchRowsMax,
