@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { replaceRecords } from '../../src/import/replace-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
@@ -14,6 +15,7 @@ import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant, readRevision } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { startCommand } from '../support/run-command.ts';
 import { runHere } from '../support/run-here.ts';
 
@@ -54,6 +56,14 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
       tombstones: await reader.all('select id, revision from subscription_tombstone where tenant_id = $1 order by id'),
       problems: (await checkCounts(reader)).problems,
     }));
+  const endLockConnections = async (): Promise<void> => {
+    const client = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+    await client.connect();
+    await client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'subreport-import-lock' and datname = current_database()",
+    );
+    await client.end();
+  };
   const idsOf = (values: readonly { id: string }[]) => values.map(({ id }) => id).toSorted();
 
   beforeAll(async () => {
@@ -135,6 +145,28 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     expect(await stateOf(tenant)).toEqual(before);
     expect(await replace(tenant, '', { allowEmpty: true })).toMatchObject({ removed: 10 });
     expect((await stateOf(tenant)).rows).toEqual([]);
+  });
+
+  test('changes nothing if the import lock is lost before all rows are read', async () => {
+    const tenant = await makeTenant('unlocked');
+    await replace(tenant, ndjson(rows.slice(0, 10)));
+    const before = await stateOf(tenant);
+    const locking = vi.spyOn(store, 'lockImport');
+    const source = (async function* () {
+      yield Buffer.from(ndjson(rows.slice(5, 15)));
+      const lock = await locking.mock.results[0]?.value;
+      if (engine === 'sqlite') await lock.release();
+      else await endLockConnections();
+      await eventually(() => expect(lock.isHeld()).toBe(false));
+    })();
+    const options = { format: 'ndjson', dryRun: false, allowEmpty: false, onRejected: () => undefined } as const;
+    await expect(replaceRecords(store, tenant, source, options)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('nothing was changed'),
+    });
+    locking.mockRestore();
+    expect(await stateOf(tenant)).toEqual(before);
+    expect(await replace(tenant, ndjson(rows.slice(5, 15)))).toMatchObject({ inserted: 5, removed: 5 });
   });
 
   test('is seen completely or not at all by concurrent readers', async () => {
