@@ -57,6 +57,9 @@ describe('settings', () => {
     ['OIDC_ISSUER', 'https://id.example.com/#acme'],
     ['OIDC_ISSUER', 'https://user:password@id.example.com'],
     ['OIDC_ISSUER', 'https://id.example.com/a b'],
+    ['MANAGEMENT_URL', 'admin.example.com'],
+    ['MANAGEMENT_ALLOWED_HOSTS', 'https://admin.example.com'],
+    ['MANAGEMENT_ALLOWED_HOSTS', '*'],
     ['OIDC_ISSUER', 'http://127.0.0.1.example.com'],
     ['OIDC_PROFILE', 'okta'],
     ['OIDC_AUDIENCE', 'two words'],
@@ -92,6 +95,11 @@ describe('settings', () => {
     expect(() => readConfig({ [name]: value })).toThrow(
       new RegExp(`^(?!.*hidden)Cannot use ${name}: .*'https://\\*\\*\\*@`, 's'),
     );
+  });
+
+  test('read MANAGEMENT_ALLOWED_HOSTS as a list of names', () => {
+    const { MANAGEMENT_ALLOWED_HOSTS: names } = readConfig({ MANAGEMENT_ALLOWED_HOSTS: 'subreport, Reports.internal' });
+    expect([names, readConfig({}).MANAGEMENT_ALLOWED_HOSTS]).toEqual([['subreport', 'Reports.internal'], []]);
   });
 
   test('read TRUSTED_PROXIES as a list', () => {

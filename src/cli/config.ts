@@ -16,7 +16,7 @@ import { localUrl } from './local-url.ts';
 import { hidePassword, maskSecret } from './mask-secret.ts';
 import { commandVariables } from './reader/environment.ts';
 import { isFromFile, readSecretFiles } from './secret-files.ts';
-import { networks, oneOf, randomKey, type Setting, secret, text, url, wholeNumber } from './setting.ts';
+import { hostNames, networks, oneOf, randomKey, type Setting, secret, text, url, wholeNumber } from './setting.ts';
 import { schemeOf, tlsFaults, tlsSettings } from './tls-settings.ts';
 import { tracingSettings } from './tracing-settings.ts';
 
@@ -33,6 +33,14 @@ export const settings = {
     "Address of the operator's API (docs/operator.md); clients must not be able to reach it",
   ),
   MANAGEMENT_PORT: wholeNumber(0, 65_535, 9_464, "Port of the operator's API; 0 disables it"),
+  MANAGEMENT_URL: url(
+    ['https', 'http'],
+    'https://reports-admin.example.com',
+    "URL at which operators reach the operator's API through a proxy. With https, the cookie of their console is only sent over TLS",
+  ),
+  MANAGEMENT_ALLOWED_HOSTS: hostNames(
+    "Further names in the Host header of requests to the operator's API, such as that of a service of Kubernetes. IP addresses, localhost, MANAGEMENT_HOST and the name in MANAGEMENT_URL are always accepted",
+  ),
   ...tlsSettings,
   PUBLIC_URL: url(
     ['https', 'http'],

@@ -37,11 +37,8 @@ import { packageVersion } from './package-version.ts';
 import { openServiceAudit } from './service-audit.ts';
 import { nowSeconds } from './store-session.ts';
 
-/**
- * Maximum pause within a request body of records, in milliseconds; the client may read them from a
- * slow source.
- */
-const bodyStallMs = 60_000;
+/** A client may read the records that it loads from a slow source. */
+const bodyPace = { stallMs: 60_000, rateMin: 4_096 };
 
 /** A running service. */
 export interface RunningService {
@@ -134,7 +131,7 @@ export async function serve(
     ...watchOperators(auth, audit.tally),
     ...serviceState(config),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
-    ...loadLimits(protection),
+    ...managementOptions(config, protection),
     observe: opened?.observeManagement,
     measure: opened?.metrics,
     renderMetrics: renderMetrics ?? (async () => opened?.metrics.render()),
@@ -154,7 +151,12 @@ export async function serve(
   };
 }
 
-const loadLimits = ({ limiter }: Protection) => ({ limiter, bodyStallMs });
+const managementOptions = ({ MANAGEMENT_URL, ...config }: Config, { limiter }: Protection) => ({
+  limiter,
+  bodyPace,
+  managementUrl: MANAGEMENT_URL,
+  allowedHosts: [config.MANAGEMENT_HOST, ...config.MANAGEMENT_ALLOWED_HOSTS],
+});
 
 const pageMemory = () => ({ spans: new SpanMemory(), walks: new WalkMemory() });
 

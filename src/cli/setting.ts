@@ -126,6 +126,19 @@ export function networks(description: string): Setting<readonly string[]> {
   };
 }
 
+/** A comma-separated list of host names; empty if unset. */
+export function hostNames(description: string): Setting<readonly string[]> {
+  return {
+    read: (value) => {
+      const list = value.split(',').map((each) => each.trim());
+      return list.every((each) => /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(each)) ? list : undefined;
+    },
+    fallback: [],
+    rule: 'host names separated by commas, such as subreport.internal,subreport',
+    description,
+  };
+}
+
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = { 4: 32, 6: 128 }[isIP(address)];

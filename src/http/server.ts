@@ -4,7 +4,7 @@ import type { AuthContext } from '../auth/auth-context.ts';
 import type { ProviderSignIn } from '../auth/provider-sign-in.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
 import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
-import { type BaseServerOptions, buildBaseServer } from './listener/base-server.ts';
+import { type BaseServerOptions, bodyMsMax, buildBaseServer } from './listener/base-server.ts';
 import { addDocsRoutes } from './listener/docs.ts';
 import type { FairQueue } from './listener/fair-queue.ts';
 import { addForwardedWarning } from './listener/forwarded-warning.ts';
@@ -46,12 +46,6 @@ interface ServerOptions
   /** Whether `/console` is served. */
   readonly hasConsole: boolean;
 }
-
-/**
- * Time limit for receiving a whole request in milliseconds; enforced once a second, before the
- * request's deadline.
- */
-export const bodyMsMax = 6_000;
 
 /** Builds the HTTP server; it does not listen yet. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {

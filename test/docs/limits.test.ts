@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { settings } from '../../src/cli/config.ts';
-import { bodyMsMax } from '../../src/http/server.ts';
+import { bodyMsMax } from '../../src/http/listener/base-server.ts';
 import { changeMsMax, operationMsDefault } from '../../src/storage/deadline.ts';
 import { connectMsMax } from '../../src/storage/postgres/connect.ts';
 import { silenceMsMax } from '../../src/storage/postgres/listener.ts';

@@ -3,7 +3,7 @@ import type { OperatorScope } from '../../src/contract/scope.ts';
 import { createOperator, revokeOperator } from '../../src/operator/operators.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';
 import { deleteEndedOperatorSessions } from '../../src/storage/tables/operator-session.ts';
-import { engines, type TestStore } from '../support/engines.ts';
+import { engines, openSqlite, type TestStore } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
 
 const ownPage = { 'sec-fetch-site': 'same-origin' };
@@ -231,4 +231,25 @@ describe.each(engines)("sessions of the operator's console on $engine", ({ openT
     await deleteEndedOperatorSessions(opened.store, clock.seconds + 1_801 + 86_400);
     expect(await rows()).toEqual([]);
   });
+});
+
+test('behind a proxy with TLS, the cookie of an operator is sent over TLS alone and its pages have the public origin', async () => {
+  const management = await startManagement(await openSqlite(), { managementUrl: 'https://admin.example.com' });
+  try {
+    const token = await management.operatorToken('operator:read');
+    const signIn = (origin: string) =>
+      management.send('POST', '/console/session', {
+        body: { token },
+        headers: { host: 'admin.example.com', 'x-forwarded-proto': 'https', origin },
+      });
+    const { status, headers } = await signIn('https://admin.example.com');
+    expect([status, headers['set-cookie']]).toEqual([
+      201,
+      expect.stringMatching(/^__Host-subreport-operator=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/),
+    ]);
+    expect(headers['strict-transport-security']).toContain('max-age=');
+    expect((await signIn('http://admin.example.com')).status).toBe(403);
+  } finally {
+    await management.close();
+  }
 });

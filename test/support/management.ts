@@ -55,7 +55,10 @@ interface Sent {
 export const clock = { seconds: 1_780_000_000 };
 
 /** Builds a management listener on a store, with three failed attempts per minute and address. */
-export async function startManagement({ store, close }: TestStore): Promise<TestManagement> {
+export async function startManagement(
+  { store, close }: TestStore,
+  options: Partial<Parameters<typeof buildManagementServer>[0]> = {},
+): Promise<TestManagement> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
   const lines: string[] = [];
   const sink = new Writable({
@@ -83,7 +86,8 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     renderMetrics: async () => undefined,
     hasConsole: true,
     spool: new Spool(join(folder, 'spool'), 1_000),
-    bodyStallMs: 5_000,
+    bodyPace: { stallMs: 5_000, rateMin: 0 },
+    allowedHosts: [],
     requestMs: 60_000,
     connectionsPerAddressMax: 100,
     limiter: { countLoad: async () => undefined },
@@ -96,6 +100,7 @@ export async function startManagement({ store, close }: TestStore): Promise<Test
     isDraining: () => false,
     trustedProxies: [],
     logger,
+    ...options,
   });
   const context: OperatorContext = { store, now, actor: { kind: 'command', user: 'tester' }, audit };
   return {

@@ -34,6 +34,8 @@ export interface BaseServerOptions extends TransportPolicy {
    * Time limit for receiving a whole request, including its body, in milliseconds; 0 means none.
    */
   readonly requestTimeoutMs: number;
+  /** Whether a host name in the header `Host` is one of this listener; any is by default. */
+  readonly allowsHost?: (name: string) => boolean;
   /** Time limit until a response begins, in milliseconds, unless its route lifts the deadline. */
   readonly requestMs: number;
   /** Measures each response. */
@@ -56,6 +58,12 @@ const httpLimits = {
   requireHostHeader: false, // `guardRequest` says it in our shape
 };
 
+/**
+ * Time limit for receiving a whole request in milliseconds, unless it loads records; enforced once
+ * a second on the public listener, before the request's deadline.
+ */
+export const bodyMsMax = 6_000;
+
 /** Builds an HTTP server without routes: limits, error responses, correlation id and access log. */
 export function buildBaseServer({
   logger,
@@ -64,6 +72,7 @@ export function buildBaseServer({
   isDraining,
   handleUnrouted,
   requestTimeoutMs,
+  allowsHost,
   isHttps,
   requestMs,
   observe,
@@ -104,7 +113,7 @@ export function buildBaseServer({
     const trace = traceHeader(request.raw);
     if (trace !== undefined) reply.headers(trace);
     if (isDraining()) reply.header('connection', 'close');
-    guardRequest(request);
+    guardRequest(request, allowsHost);
     // before the body is read
     if (request.is404) handleUnrouted(request, reply).catch(done);
     else done();

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { shorten } from '../../contract/shorten.ts';
 import { RequestError } from './error.ts';
 
 /** Longest accepted request target in characters; the longest sensible query is a tenth of it. */
@@ -12,8 +13,14 @@ const singleHeaders = ['host', 'authorization'];
 /** A host with an optional port (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 const hostPattern = /^(\[[0-9a-f:.]+\]|[a-z0-9\-._~!$&'()*+,;=%]*)(:[0-9]*)?$/i;
 
-/** Rejects requests that Node's parser accepts but whose meaning is ambiguous (RFC 9112 §3.2). */
-export function guardRequest({ raw }: Pick<FastifyRequest, 'raw'>): void {
+/**
+ * Rejects requests that Node's parser accepts but whose meaning is ambiguous (RFC 9112 §3.2), and
+ * those to a host whose name `allowsHost` does not know.
+ */
+export function guardRequest(
+  { raw }: Pick<FastifyRequest, 'raw'>,
+  allowsHost: (name: string) => boolean = () => true,
+): void {
   if (raw.httpVersion !== '1.1' && raw.httpVersion !== '1.0') {
     throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the request: it must be HTTP/1.1');
   }
@@ -43,6 +50,13 @@ export function guardRequest({ raw }: Pick<FastifyRequest, 'raw'>): void {
     throw new RequestError(
       'INVALID_HTTP_MESSAGE',
       "Cannot read the request: it must have the header 'host', a name with an optional port, such as reports.example:8080",
+    );
+  }
+  const name = host?.replace(/:\d*$/, '').toLowerCase();
+  if (name !== undefined && !allowsHost(name)) {
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      `Cannot accept the request: its header 'host' must be an address, localhost, or a name in MANAGEMENT_URL, MANAGEMENT_HOST or MANAGEMENT_ALLOWED_HOSTS: current value is '${shorten(name)}'`,
     );
   }
 }

@@ -33,8 +33,10 @@ async function answerOf(sending: ReturnType<typeof send>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(response as AsyncIterable<Buffer>)).toString();
 }
 
+const patient = { stallMs: 5_000, rateMin: 0 };
+
 test('a body is read as it arrives', async () => {
-  handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, 5_000))).toString();
+  handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, patient))).toString();
   const sending = send();
   sending.write('one ');
   sending.end('two');
@@ -42,17 +44,30 @@ test('a body is read as it arrives', async () => {
 });
 
 test('reading a body fails when nothing arrives for too long, without waiting for the rest', async () => {
-  handle = async (incoming) => Buffer.concat(await Array.fromAsync(readBody(incoming, 60))).toString();
+  handle = async (incoming) =>
+    Buffer.concat(await Array.fromAsync(readBody(incoming, { stallMs: 60, rateMin: 0 }))).toString();
   const sending = send();
   sending.write('one');
   expect(await answerOf(sending)).toMatch(/^REQUEST_TIMEOUT .*must arrive within 0.06 s$/);
   sending.destroy();
 });
 
+test('reading a body fails when its bytes arrive too slowly on average, although none is late', async () => {
+  handle = async (incoming) => {
+    const pace = { stallMs: 100, rateMin: 10_000 };
+    return Buffer.concat(await Array.fromAsync(readBody(incoming, pace))).toString();
+  };
+  const sending = send();
+  const dripping = setInterval(() => sending.write('x'), 20);
+  expect(await answerOf(sending)).toMatch(/^REQUEST_TIMEOUT .*must arrive at 10000 per second on average$/);
+  clearInterval(dripping);
+  sending.destroy();
+});
+
 test('reading a body fails when the client disconnects', async () => {
   const failed = Promise.withResolvers<string>();
   handle = async (incoming) => {
-    await Array.fromAsync(readBody(incoming, 5_000)).catch(({ code }) => failed.resolve(code));
+    await Array.fromAsync(readBody(incoming, patient)).catch(({ code }) => failed.resolve(code));
     return '';
   };
   const sending = send();
@@ -64,7 +79,7 @@ test('reading a body fails when the client disconnects', async () => {
 test('a body that is discarded is received for a while, then the connection is closed', async () => {
   let discardMs = 60_000;
   handle = async (incoming) => {
-    for await (const _ of readBody(incoming, 5_000)) break;
+    for await (const _ of readBody(incoming, patient)) break;
     discardBody(incoming, discardMs);
     return 'refused';
   };

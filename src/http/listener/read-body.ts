@@ -1,20 +1,39 @@
 import type { IncomingMessage } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RequestError } from './error.ts';
+
+/** How slowly a client may send a body that is read as it arrives. */
+export interface BodyPace {
+  /** Longest wait for the next bytes, in milliseconds. */
+  readonly stallMs: number;
+  /**
+   * Bytes per second that must arrive on average while they are awaited, checked once the service
+   * has waited for `stallMs` in total.
+   */
+  readonly rateMin: number;
+}
 
 /**
  * Reads the body of a request, as fast as it is consumed. Throws `RequestError` if the client
- * disconnects, or sends nothing for `stallMs` while it is awaited.
+ * disconnects, or sends more slowly than it may.
  */
-export async function* readBody(request: IncomingMessage, stallMs: number): AsyncGenerator<Buffer> {
+export async function* readBody(request: IncomingMessage, { stallMs, rateMin }: BodyPace): AsyncGenerator<Buffer> {
   // a client that is rejected early must still be able to read the response
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   let isWaiting = false;
+  let waitedMs = 0;
+  let bytes = 0;
   try {
     for (;;) {
       isWaiting = true;
+      const beganMs = performance.now();
       const { done, value } = await inTime(chunks.next(), stallMs);
       isWaiting = false;
       if (done === true) return;
+      waitedMs += performance.now() - beganMs;
+      bytes += value.length;
+      if (waitedMs > stallMs && bytes * 1_000 < rateMin * waitedMs)
+        throw tooSlow(`its bytes must arrive at ${rateMin} per second on average`);
       yield value;
     }
   } catch (error) {
@@ -26,6 +45,14 @@ export async function* readBody(request: IncomingMessage, stallMs: number): Asyn
   } finally {
     if (!isWaiting) await chunks.return?.(); // a pending read ends when the connection closes
   }
+}
+
+/** Refuses a request whose body has not arrived within `ms`, unless it is exempt by then. */
+export function limitBody({ raw }: FastifyRequest, reply: FastifyReply, ms: number, isExempt: () => boolean): void {
+  const timer = setTimeout(() => {
+    if (!raw.complete && !reply.sent && !isExempt()) reply.send(tooSlow(`it must arrive within ${ms / 1000} s`));
+  }, ms);
+  raw.once('close', () => clearTimeout(timer));
 }
 
 /**
@@ -42,12 +69,11 @@ export function discardBody(request: IncomingMessage, ms: number): void {
 function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(
-        new RequestError('REQUEST_TIMEOUT', `Cannot read the body: its next bytes must arrive within ${ms / 1000} s`, {
-          headers: { connection: 'close' },
-        }),
-      );
+      reject(tooSlow(`its next bytes must arrive within ${ms / 1000} s`));
     }, ms);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
+
+const tooSlow = (rule: string): RequestError =>
+  new RequestError('REQUEST_TIMEOUT', `Cannot read the body: ${rule}`, { headers: { connection: 'close' } });

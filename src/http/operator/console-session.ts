@@ -15,6 +15,14 @@ const bodyBytesMax = 4_096;
 
 const signInMethods = ['secret'] as const;
 
+interface SessionServing {
+  readonly sessions: OperatorSessions;
+  /** Whether browsers reach the listener over TLS. */
+  readonly isHttps: boolean;
+  /** URL at which they do, if it is configured. */
+  readonly managementUrl: string | undefined;
+}
+
 /** Returns the operator of a request, who must have the scope if one is given. */
 type AuthorizeBySession = (request: FastifyRequest, scope?: OperatorScope) => Promise<OperatorAccess>;
 
@@ -24,9 +32,11 @@ type AuthorizeBySession = (request: FastifyRequest, scope?: OperatorScope) => Pr
  */
 export function addOperatorSessionRoutes(
   app: FastifyInstance,
-  { sessions, isHttps }: { readonly sessions: OperatorSessions; readonly isHttps: boolean },
+  { sessions, isHttps, managementUrl }: SessionServing,
 ): AuthorizeBySession {
   const cookie = createSessionCookie('subreport-operator', isHttps);
+  const ownOrigin = ({ protocol, headers }: FastifyRequest): string =>
+    managementUrl === undefined ? `${protocol}://${headers.host}` : new URL(managementUrl).origin;
 
   const use = async (request: FastifyRequest): Promise<OperatorSession> => {
     requireOwnPage(request, ownOrigin(request));
@@ -80,6 +90,3 @@ export function addOperatorSessionRoutes(
     return operator;
   };
 }
-
-/** This listener has no public URL. */
-const ownOrigin = ({ protocol, headers }: FastifyRequest): string => `${protocol}://${headers.host}`;

@@ -24,7 +24,7 @@ import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf } from '../listener/query-of.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
-import { readBody } from '../listener/read-body.ts';
+import { type BodyPace, readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { createSlots } from '../listener/slots.ts';
@@ -44,8 +44,7 @@ export interface LoadRoute {
   readonly store: Store;
   /** Keeps a body that is read twice. */
   readonly spool: Spool;
-  /** Longest wait for the next bytes of a body, in milliseconds. */
-  readonly bodyStallMs: number;
+  readonly bodyPace: BodyPace;
   readonly measure?: LoadMeasure | undefined;
   /** UTC epoch seconds. */
   readonly now: () => number;
@@ -173,7 +172,7 @@ async function loadBody(
     defersIndexes: options.store.servingBatchRowsMax === undefined,
     batchRowsMax: options.store.servingBatchRowsMax,
   };
-  const body = readBody(request.raw, options.bodyStallMs);
+  const body = readBody(request.raw, options.bodyPace);
   const load = loadRecords(
     contextOf(options, request),
     originOf(tenant, { flags, format }),

@@ -24,7 +24,9 @@ const app = await buildManagementServer({
   renderMetrics: async () => undefined,
   hasConsole: false,
   spool: new Spool(join(folder, 'spool'), 1_000),
-  bodyStallMs: 300,
+  bodyPace: { stallMs: 1_000, rateMin: 1_024 },
+  bodyMs: 300,
+  allowedHosts: ['127.0.0.1', 'Subreport.internal'],
   requestMs: 5_000,
   connectionsPerAddressMax: 100,
   limiter: { countLoad: async () => undefined },
@@ -66,7 +68,7 @@ test.each([
     const endless = connect(port, '127.0.0.1');
     endless.on('error', () => undefined);
     const type = 'content-type: application/x-ndjson';
-    endless.write(`${line} HTTP/1.1\r\nhost: a\r\n${type}\r\ncontent-length: 1000000\r\n\r\n`);
+    endless.write(`${line} HTTP/1.1\r\nhost: localhost\r\n${type}\r\ncontent-length: 1000000\r\n\r\n`);
     const dripping = setInterval(() => endless.write('x'), 20);
     const received = await readUntilClose(endless);
     clearInterval(dripping);
@@ -89,10 +91,31 @@ test('a connection whose requests were complete stays open', async () => {
     received += chunk;
   });
   for (let n = 1; n <= 2; n += 1) {
-    socket.write('PUT /elsewhere HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody');
+    socket.write('PUT /elsewhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\nbody');
     await expect.poll(() => received.match(/HTTP\/1.1 404/g)?.length).toBe(n);
     // longer than the rest of a body may take to arrive
     await new Promise((resolve) => setTimeout(resolve, 400));
   }
   socket.destroy();
 });
+
+test.each(['localhost', 'LOCALHOST:9464', '127.0.0.1:1', '10.1.2.3', '[::1]:9464', 'subreport.internal:80'])(
+  'a request to the host %s is accepted',
+  async (host) => {
+    expect((await app.inject({ url: '/healthz', headers: { host } })).statusCode).toBe(200);
+  },
+);
+
+test.each(['attacker.example', 'localhost.attacker.example:9464', 'localhost.', '127.0.0.1.attacker.example'])(
+  'a page of the host %j, which may be another site whose name resolves to this listener, reads nothing',
+  async (host) => {
+    for (const url of ['/metrics', '/openapi.json', '/healthz', '/elsewhere']) {
+      const { statusCode, body } = await app.inject({ url, headers: { host } });
+      expect([url, statusCode, JSON.parse(body).messages[0]]).toEqual([
+        url,
+        400,
+        expect.stringContaining("'host' must be an address, localhost, or a name in MANAGEMENT_URL"),
+      ]);
+    }
+  },
+);

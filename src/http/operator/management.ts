@@ -1,17 +1,18 @@
+import { isIP } from 'node:net';
 import accepts from '@fastify/accepts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { OperatorGate } from '../../auth/authorize-operator.ts';
 import type { KeyRingOptions } from '../../auth/key-ring-options.ts';
 import type { OperatorSessions } from '../../auth/operator-session.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
-import { type BaseServerOptions, buildBaseServer } from '../listener/base-server.ts';
+import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';
 import { addDocsRoutes } from '../listener/docs.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
 import { addHomeRoute } from '../listener/home.ts';
 import { operatorLinks } from '../listener/home-links.ts';
 import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
-import { discardBody } from '../listener/read-body.ts';
+import { discardBody, limitBody } from '../listener/read-body.ts';
 import { traceRequests } from '../listener/tracing.ts';
 import { addAuditRoutes } from './audit.ts';
 import { authorizeLoad, authorizeOperatorLoad, type LoadAuthorization } from './authorize-load.ts';
@@ -43,6 +44,12 @@ interface ManagementOptions
   readonly operatorGate: OperatorGate;
   /** The sessions of the operator's console. */
   readonly operatorSessions: OperatorSessions;
+  /** Time limit for receiving a request that loads no records; `bodyMsMax` if absent. */
+  readonly bodyMs?: number;
+  /** URL at which operators reach this listener, if it is configured. */
+  readonly managementUrl?: string | undefined;
+  /** Further names of this listener. */
+  readonly allowedHosts: readonly string[];
   /** Whether the operator's console is served at `/console`. */
   readonly hasConsole: boolean;
   /** Writes the metrics of all processes; `undefined` if they cannot be collected. */
@@ -52,11 +59,22 @@ interface ManagementOptions
 /** Builds the HTTP server of the management listener; it does not listen yet. */
 export async function buildManagementServer(options: ManagementOptions): Promise<FastifyInstance> {
   // a load takes as long as its client sends records
-  const isHttps = options.tls !== undefined;
-  const app = buildBaseServer({ ...options, isHttps, handleUnrouted, requestTimeoutMs: 0 });
+  const { managementUrl, bodyPace } = options;
+  const isHttps = options.tls !== undefined || managementUrl?.startsWith('https:') === true;
+  // over TLS, the certificate already belongs to one name
+  const hosts = options.tls === undefined && { allowsHost: createHostList(options) };
+  const app = buildBaseServer({ ...options, ...hosts, isHttps, handleUnrouted, requestTimeoutMs: 0 });
   traceRequests(app.server, isHttps ? 'https' : 'http');
+  const bodyMs = options.bodyMs ?? bodyMsMax;
+  const loads = ({ load }: FastifyRequest): boolean => load != null;
+  app.addHook('onRequest', (request, reply, done) => {
+    limitBody(request, reply, bodyMs, () => loads(request));
+    done();
+  });
   // a client that was refused early may never end its body
-  app.addHook('onResponse', async ({ raw }) => discardBody(raw, options.bodyStallMs));
+  app.addHook('onResponse', async (request) => {
+    discardBody(request.raw, loads(request) ? bodyPace.stallMs : bodyMs);
+  });
   await app.register(accepts);
   addHealthRoutes(app, options);
   const groups = [
@@ -75,7 +93,7 @@ export async function buildManagementServer(options: ManagementOptions): Promise
   await addOperatorRoutes(app, options, byToken, groups);
   addMetricsRoute(app, options.renderMetrics);
   if (options.hasConsole) {
-    const bySession = addOperatorSessionRoutes(app, { sessions: options.operatorSessions, isHttps });
+    const bySession = addOperatorSessionRoutes(app, { sessions: options.operatorSessions, isHttps, managementUrl });
     const addConsoleApi = async (scope: FastifyInstance): Promise<void> => {
       addLoadRoute(scope, (request, tenant) => authorizeOperatorLoad(options.store, bySession, request, tenant));
       await addOperatorRoutes(scope, options, bySession, groups);
@@ -96,6 +114,17 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     links: operatorLinks(hasConsole),
   });
   return app;
+}
+
+/**
+ * Makes the check of a name in the header `Host`. A page of another site whose name resolves to
+ * this listener (DNS rebinding) must not read what needs no token, such as `/metrics`. An address
+ * is not a name of another site.
+ */
+function createHostList({ managementUrl, allowedHosts }: ManagementOptions): (name: string) => boolean {
+  const own = managementUrl === undefined ? [] : [new URL(managementUrl).hostname];
+  const names = new Set(['localhost', ...own, ...allowedHosts.map((name) => name.toLowerCase())]);
+  return (name) => names.has(name) || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }
 
 const handleUnrouted = createUnroutedHandler(
