@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { plants } from '../simulation/plants.ts';
 import { mutants } from './mutants.ts';
 import { findMutatedFile, findTestFile, readSources, readTestFiles } from './source-tree.ts';
 
@@ -9,6 +10,11 @@ test.each(mutants)('the mutant $id has its code once and its test in one file', 
   expect(mutant.replace).not.toBe(mutant.search);
   findMutatedFile(sources, mutant);
   findTestFile(testFiles, mutant);
+});
+
+test.each(plants)('the mistake $id, which the simulation must find, has its code once in src/', (plant) => {
+  expect(plant.replace).not.toBe(plant.search);
+  findMutatedFile(sources, plant);
 });
 
 test('mutants have ids of their own, and some are killed on each engine', () => {

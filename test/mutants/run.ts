@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Mutant, mutants } from './mutants.ts';
 import { resultsOf, runTests } from './run-tests.ts';
-import { findMutatedFile, readSources } from './source-tree.ts';
+import { copyTree, findMutatedFile, readSources } from './source-tree.ts';
 
 /**
  * Plants each mistake of `mutants.ts` in a copy of this tree and runs the test that must notice it.
@@ -38,13 +38,6 @@ function runAll(): boolean {
   } finally {
     rmSync(copy, { recursive: true });
   }
-}
-
-/** Copies everything that tests need; packages are shared. */
-function copyTree(root: string, copy: string): void {
-  const left = new Set(['node_modules', '.git', 'data']);
-  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(relative(root, path)) });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
 }
 
 /** Throws unless each test passes in a tree without a mistake. */

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import type { Mutant } from './mutants.ts';
 
 /** A file of the source tree. */
@@ -24,8 +24,18 @@ function readFiles(folder: string, isWanted: (name: string) => boolean): SourceF
     .map((name) => ({ path: join(folder, name), text: readFileSync(join(folder, name), 'utf8') }));
 }
 
+/** Copies everything that tests need; packages are shared. */
+export function copyTree(root: string, copy: string): void {
+  const left = new Set(['node_modules', '.git', 'data']);
+  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(relative(root, path)) });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+}
+
 /** Returns the one source file that contains the code of a mutant, once; throws otherwise. */
-export function findMutatedFile(sources: readonly SourceFile[], { id, search }: Mutant): SourceFile {
+export function findMutatedFile(
+  sources: readonly SourceFile[],
+  { id, search }: Pick<Mutant, 'id' | 'search'>,
+): SourceFile {
   const found = sources.flatMap((source) => Array.from({ length: source.text.split(search).length - 1 }, () => source));
   const [source, ...others] = found;
   if (source !== undefined && others.length === 0) return source;

@@ -1,68 +1,240 @@
-import { Difference, expectEqual, expectSameList } from './failure.ts';
-import { type Filters, makeFilters, reportOf, type State, summaryOf } from './model.ts';
-import { Random } from './random.ts';
-import { type Follower, type Page, queryOf, readPage, readPages, readSummary, readWhole, type Source } from './read.ts';
-import type { Session } from './session.ts';
+import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultSummaryGroups, type SummaryGroup, summaryGroups } from '../../src/contract/summary.ts';
+import { makeVersions } from './domain.ts';
+import { drawQuery } from './draw.ts';
+import { expectEqual, expectSameList } from './failure.ts';
+import type { Follower } from './follower.ts';
+import {
+  type Counts,
+  isContradictory,
+  productNames,
+  type Query,
+  reportOf,
+  type State,
+  summaryOf,
+  type Version,
+} from './model.ts';
+import type { Random } from './random.ts';
+import {
+  type Ask,
+  askFor,
+  expectStatus,
+  type Format,
+  formatOf,
+  type Page,
+  readPage,
+  readSummary,
+  readWhole,
+  type Source,
+  send,
+  shown,
+  summaryPath,
+} from './read.ts';
 import type { Tally } from './tally.ts';
 
 // Checks between rounds, when nothing runs: every report equals the model's.
 
-const dimensions = ['status', 'product-id', 'auto-renew', 'month'] as const;
+/** Pages of one walk: more would take most of the time where pages are small. */
+const walkPagesMax = 12;
+/** From so many records on, the groups of the counts are split. */
+const largeRecords = 25_000;
 
-/** Compares pages in order, pages by number, exports and summaries of a tenant with the model. */
-export async function checkReports(source: Source, state: State, seed: number, tally: Tally): Promise<void> {
-  const random = new Random(seed);
-  for (const filters of [{}, makeFilters(random), makeFilters(random)]) {
-    const expected = reportOf(state, filters).map(({ text }) => text);
-    await checkPages(source, filters, expected, random.between(30, 1_000), tally);
-    await checkJump(source, filters, expected, random, tally);
-    expectSameList(`the whole report ${JSON.stringify(filters)}`, await readWhole(source, filters), expected);
-    tally['whole reports compared'] += 1;
-    await checkSummary(source, filters, state, expected.length, tally);
+/** What to check at rest. */
+export interface Asked {
+  /** Queries of reports that are repeated after each change. */
+  readonly reports: readonly Query[];
+  /** Queries of summaries that are repeated after each change. */
+  readonly summaries: readonly Query[];
+}
+
+/** Compares reports and summaries of a tenant with the model: repeated ones, and new ones. */
+export async function checkReports(
+  source: Source,
+  state: State,
+  { reports, summaries }: Asked,
+  random: Random,
+  tally: Tally,
+): Promise<void> {
+  for (const query of [{}, ...reports, drawQuery(random, 'listSubscriptions')])
+    await checkReport(source, new Report(state, query), random, tally);
+  const valid = reports.filter((query) => !isContradictory(query));
+  await checkWhole(source, new Report(state, random.pick([{}, ...valid])), random, tally);
+  for (const query of [...summaries, drawQuery(random, 'getSubscriptionSummary')])
+    await checkSummary(source, state, query, tally);
+  await checkRecord(source, state, random);
+  if (state.size > largeRecords && random.chance(0.5)) await checkEveryPage(source, state, random, tally);
+}
+
+/** The report of a query in the model. Only `expires-within` depends on the time of a request. */
+class Report {
+  readonly query: Query;
+  readonly format: Format;
+  readonly what: string;
+  readonly #state: State;
+  readonly #versions = new Map<number, readonly Version[]>();
+
+  constructor(state: State, query: Query) {
+    this.query = query;
+    this.format = formatOf(query);
+    this.what = JSON.stringify(query);
+    this.#state = state;
+  }
+
+  /** The report at a time that a response gives. */
+  at(now: number): readonly Version[] {
+    const known = this.#versions.get(now) ?? reportOf(this.#state, this.query, now);
+    this.#versions.set(now, known);
+    return known;
+  }
+
+  with(query: Query): Report {
+    return new Report(this.#state, { ...this.query, ...query });
   }
 }
 
-async function checkPages(source: Source, filters: Filters, expected: readonly string[], size: number, tally: Tally) {
-  const what = `the pages of ${queryOf(filters, { size })}`;
-  const found: string[] = [];
-  for await (const { texts, total } of readPages(source, filters, size)) {
-    expectEqual(`the total of ${what}`, total, expected.length);
-    found.push(...texts);
-    tally['pages compared'] += 1;
-    if (found.length > expected.length + size) throw new Difference(`${what} does not end`);
+async function checkReport(source: Source, report: Report, random: Random, tally: Tally): Promise<void> {
+  const isSearch = random.chance(0.3);
+  if (isContradictory(report.query)) {
+    expectStatus(await send(source, askFor(report.query, isSearch)), 400, report.what);
+    tally['contradictions refused'] += 1;
+    return;
   }
-  expectSameList(what, found, expected);
+  if (report.query.all === 'true') return checkWhole(source, report, random, tally);
+  await checkNumbered(source, report, isSearch, random, tally);
+  if (random.chance(0.5)) return;
+  await checkWalk(source, report, isSearch, tally);
+  const sort = report.query.sort ?? 'createdDate';
+  const opposite = sort.startsWith('-') ? sort.slice(1) : `-${sort}`;
+  if (random.chance(0.7))
+    await checkWalk(source, report.with({ sort: opposite, size: random.pick(['1', '2', '20']) }), isSearch, tally);
 }
 
-/** Compares a page requested by its number. */
-async function checkJump(source: Source, filters: Filters, expected: readonly string[], random: Random, tally: Tally) {
-  const size = random.between(1, 200);
-  const page = random.between(1, Math.ceil(expected.length / size) + 1);
-  const query = queryOf(filters, { size, page });
-  const { texts, total } = await readPage(source, query);
+/** Compares pages by number: that of the query, the first ones, and those around the last one. */
+async function checkNumbered(source: Source, report: Report, isSearch: boolean, random: Random, tally: Tally) {
+  const first = { ...report.query, page: report.query.page ?? '1' };
+  const { pages } = await checkPage(source, report, askFor(first, isSearch), Number(first.page), tally);
+  const further = [1, 2, pages, pages + 1, random.between(1, pages + 1), pages + 1_000];
+  for (const page of further.filter((each) => each > 0 && random.chance(0.5)))
+    await checkPage(source, report, askFor({ ...report.query, page: String(page) }, isSearch), page, tally);
+}
+
+/** Follows the links from the first page, and from the last page that was read back again. */
+async function checkWalk(source: Source, report: Report, isSearch: boolean, tally: Tally): Promise<void> {
+  const { page: _page, ...query } = report.query;
+  let ask: Ask | undefined = askFor(query, isSearch);
+  let page: Page | undefined;
+  let number = 0;
+  for (; ask !== undefined && number < walkPagesMax; ask = page.next) {
+    number += 1;
+    page = await checkPage(source, report, ask, number, tally, page?.now);
+  }
+  for (let back = page?.previous; back !== undefined; back = page.previous) {
+    number -= 1;
+    page = await checkPage(source, report, back, number, tally, page?.now);
+  }
+  expectEqual(`the page that has none before it of ${report.what}`, number, 1);
+}
+
+/** Compares one page, its headers and its links with the model. */
+async function checkPage(
+  source: Source,
+  report: Report,
+  ask: Ask,
+  number: number,
+  tally: Tally,
+  walkNow?: number,
+): Promise<Page> {
+  const what = `page ${number} of ${report.what} by ${JSON.stringify(ask)}`;
+  const page = await readPage(source, ask, report.format);
   tally['pages compared'] += 1;
-  expectEqual(`the total of ${query}`, total, expected.length);
-  expectSameList(query, texts, expected.slice((page - 1) * size, page * size));
+  if (walkNow !== undefined) expectEqual(`the time of ${what}`, page.now, walkNow);
+  const versions = report.at(page.now);
+  const size = Number(report.query.size ?? defaultPageLimits.sizeDefault);
+  const pages = Math.ceil(versions.length / size);
+  const expected = versions.slice((number - 1) * size, number * size).map((version) => shown(version, report.format));
+  expectSameList(what, page.records, expected);
+  expectEqual(
+    `total, pages, number and links of ${what}`,
+    // a page past the last one leads back to that one, if the caller needs no cursor
+    [page.total, page.pages, page.number, page.next !== undefined, number <= pages && page.previous !== undefined],
+    [versions.length, pages, number, number < pages, number <= pages && number > 1],
+  );
+  return page;
 }
 
-async function checkSummary(source: Source, filters: Filters, state: State, expected: number, tally: Tally) {
-  const { total, counts } = await readSummary(source, filters, dimensions);
-  tally['summaries compared'] += 1;
-  expectEqual(`the total of the summary ${JSON.stringify(filters)}`, total, expected);
-  for (const dimension of dimensions) {
-    const sorted = (map: ReadonlyMap<string | null, number>) =>
-      [...map].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
-    // The months of a summary are those of date-field.
-    if (dimension === 'month' && (filters['date-field'] ?? 'created') !== 'created') continue;
-    const what = `the summary by ${dimension} ${JSON.stringify(filters)}`;
-    expectEqual(what, sorted(counts(dimension)), sorted(summaryOf(state, filters, dimension)));
+/** Reads all pages of a large report by number, so that a page begins at many places of the counts. */
+async function checkEveryPage(source: Source, state: State, random: Random, tally: Tally): Promise<void> {
+  const query = { sort: random.pick(['createdDate', '-createdDate']), size: String(random.between(80, 120)) };
+  const report = new Report(state, query);
+  for (let page = 1; page <= Math.ceil(state.size / Number(query.size)); page += 1)
+    await checkPage(source, report, askFor({ ...query, page: String(page) }, false), page, tally);
+}
+
+/** Compares an export, as CSV or NDJSON. */
+async function checkWhole(source: Source, report: Report, random: Random, tally: Tally): Promise<void> {
+  const { size: _size, page: _page, ...rest } = report.query;
+  const format = report.format === 'json' ? random.pick(['csv', 'ndjson'] as const) : report.format;
+  const { records, now } = await readWhole(source, { ...rest, format }, random.chance(0.3));
+  const expected = report.at(now).map((version) => shown(version, format));
+  expectSameList(`the whole report ${report.what} as ${format}`, records, expected);
+  tally['whole reports compared'] += 1;
+}
+
+async function checkSummary(source: Source, state: State, query: Query, tally: Tally): Promise<void> {
+  const what = `the summary ${JSON.stringify(query)}`;
+  if (isContradictory(query)) {
+    expectStatus(await source.session.get(source.service, source.tenant, summaryPath(query)), 400, what);
+    tally['contradictions refused'] += 1;
+    return;
   }
+  const { total, by, now } = await readSummary(source, query);
+  tally['summaries compared'] += 1;
+  const names = productNames(state);
+  const expected = Object.fromEntries(
+    summaryGroups
+      .filter((dimension) => (query.by?.split(',') ?? defaultSummaryGroups).includes(dimension))
+      .map((dimension) => [dimension, rowsOf(summaryOf(state, query, now, dimension), dimension, names)]),
+  );
+  const sorted = Object.fromEntries(Object.entries(by).sort());
+  expectEqual(what, sorted, Object.fromEntries(Object.entries(expected).sort()));
+  expectEqual(`the total of ${what}`, total, reportOf(state, query, now).length);
+}
+
+/** The rows of a dimension, ordered by value, byte by byte, and `null` last. */
+function rowsOf(counts: Counts, dimension: SummaryGroup, names: ReadonlyMap<string, string>) {
+  const bytes = (value: string | null): Buffer => Buffer.from(value ?? '\u{10ffff}');
+  return [...counts]
+    .sort(([a], [b]) => Buffer.compare(bytes(a), bytes(b)))
+    .map(([value, count]) => ({
+      value,
+      ...(dimension === 'product-id' && { name: names.get(value ?? '') }),
+      count,
+    }));
+}
+
+/** Compares single records: one that is there and one that is not. */
+async function checkRecord({ session, service, tenant }: Source, state: State, random: Random): Promise<void> {
+  const versions = [...state.values()];
+  const version = versions[random.between(0, versions.length - 1)];
+  if (version !== undefined) {
+    const { text } = expectStatus(await session.get(service, tenant, `/${version.record.id}`), 200, version.record.id);
+    expectEqual(`the record ${version.record.id}`, text, version.text);
+  }
+  const { record } = random.pick(makeVersions(random.seed(), 1));
+  const { status } = await session.get(service, tenant, `/${record.id}`);
+  expectEqual(`the status of the record ${record.id}`, status, state.has(record.id) ? 200 : 404);
 }
 
 /** Reads all changes; afterwards the copy equals the model's state. */
-export async function checkFollower(source: Source, follower: Follower, state: State, tally: Tally): Promise<void> {
+export async function checkFollower(
+  source: Source,
+  follower: Follower,
+  state: State,
+  random: Random,
+  tally: Tally,
+): Promise<void> {
   const seen = follower.changes;
-  await follower.catchUp(source);
+  await follower.catchUp(source, random);
   tally['changes followed'] += follower.changes - seen;
   const expected = [...state.values()].map(({ text }) => text).sort();
   expectSameList('the copy that follows the changes', [...follower.copy.values()].sort(), expected);
@@ -70,17 +242,16 @@ export async function checkFollower(source: Source, follower: Follower, state: S
 
 /** A page that was read before, to be revalidated with its entity tag. */
 export interface KnownPage extends Page {
-  readonly query: string;
+  readonly query: Query;
 }
 
 /** Revalidates a page with its entity tag: after a 304, it must still equal the model's. */
 export async function checkEntityTag(source: Source, known: KnownPage, state: State): Promise<void> {
-  const { session, service, tenant } = source;
-  const received = await (session as Session).get(service, tenant, known.query, { 'if-none-match': known.etag ?? '' });
-  const expected = reportOf(state, {})
-    .slice(0, 50)
+  const received = await send(source, askFor(known.query, false), { 'if-none-match': known.etag ?? '' });
+  const expected = reportOf(state, known.query, known.now)
+    .slice(0, Number(known.query.size))
     .map(({ text }) => text);
-  if (received.status === 304) return expectSameList('a page that is 304 Not Modified', known.texts, expected);
+  if (received.status === 304) return expectSameList('a page that is 304 Not Modified', known.records, expected);
   expectEqual('the status of a page asked for with an entity tag', received.status, 200);
   expectEqual('a page asked for with an entity tag', received.text, `[${expected.join(',')}]`);
 }

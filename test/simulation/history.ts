@@ -1,3 +1,5 @@
+import { drawQuery } from './draw.ts';
+import type { Query } from './model.ts';
 import { Random } from './random.ts';
 
 /** A write to one tenant in a round, while others read. */
@@ -6,12 +8,19 @@ export interface WriteStep {
   readonly kind: 'import' | 'replace' | 'delete';
   /** Number of rows of the source, or of ids to delete. */
   readonly rows: number;
+  /** Whether the rows have ids that other sources use too, or consecutive ones. */
+  readonly ids: 'used' | 'new';
   /** Seed of the rows. */
   readonly seed: number;
   /** A command in a child process, or a request to one of the services. */
   readonly via: 'command' | 'http';
   readonly format: 'ndjson' | 'csv';
   readonly compression: 'no' | 'gzip' | 'zstd';
+  /**
+   * Number of the first rows that the other tenant gets afterwards: both then have the same number
+   * of revisions and records with the same keys.
+   */
+  readonly twinRows?: number;
 }
 
 /** A fault injected in a round. */
@@ -33,11 +42,18 @@ export interface Reader {
 
 /** Concurrent steps. After each round all reports are compared with the model. */
 export interface Round {
+  /** Seed of the checks after the round. */
+  readonly seed: number;
   readonly write?: WriteStep;
   readonly rotate?: 'plain' | 'compromised';
   readonly fault?: Fault;
   readonly readers: readonly Reader[];
+  /** Whether tombstones are removed meanwhile, as if their retention was over. */
+  readonly sweep?: boolean;
+  readonly backup?: boolean;
   readonly doctor?: boolean;
+  /** What happens when the concurrent steps are over. */
+  readonly then?: 'restore' | 'delete tenant';
 }
 
 /** All rounds on one store, which is empty at first. */
@@ -45,6 +61,10 @@ export interface History {
   readonly engine: 'sqlite' | 'postgres';
   /** Number of processes of the second service: 1, or 2 with `--workers 2`. */
   readonly workers: 1 | 2;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Queries that are repeated after each change. */
+  readonly reports: readonly Query[];
+  readonly summaries: readonly Query[];
   readonly rounds: readonly Round[];
 }
 
@@ -53,10 +73,30 @@ export const tenants = ['acme', 'globex'] as const;
 /** Generates the history of a seed. */
 export function makeHistory(seed: number, engine: History['engine'], roundCount: number): History {
   const random = new Random(seed);
+  const isLarge = random.chance(0.15);
+  const rounds = Array.from({ length: isLarge ? Math.ceil(roundCount / 2) : roundCount }, (_, index) =>
+    makeRound(random, engine, index, roundCount),
+  );
   return {
     engine,
     workers: random.chance(0.3) ? 2 : 1,
-    rounds: Array.from({ length: roundCount }, (_, index) => makeRound(random, engine, index, roundCount)),
+    settings: {
+      PAGE_CACHE_MIB: random.pick(['64', '64', '0']),
+      DATABASE_POOL_SIZE: random.pick(['6', '6', '2']),
+    },
+    reports: Array.from({ length: 4 }, () => drawQuery(random, 'listSubscriptions')),
+    summaries: Array.from({ length: 2 }, () => drawQuery(random, 'getSubscriptionSummary')),
+    rounds: isLarge ? rounds.map((round, index) => (index === 0 ? enlarge(random, round) : round)) : rounds,
+  };
+}
+
+/** Lets the first round load so many records that the groups of the counts are split. */
+function enlarge(random: Random, { readers, seed }: Round): Round {
+  const write = makeWrite(random, 0);
+  return {
+    seed,
+    write: { ...write, rows: random.between(25_500, 30_000), ids: 'new', via: 'command', format: 'ndjson' },
+    readers: readers.slice(0, 1),
   };
 }
 
@@ -65,32 +105,43 @@ function makeRound(random: Random, engine: History['engine'], index: number, rou
   const fault = write !== undefined && index > 0 && random.chance(0.5) ? makeFault(random, engine) : undefined;
   const rotate = random.chance(0.12) ? random.pick(['plain', 'compromised'] as const) : undefined;
   const readers = Array.from({ length: random.between(1, 4) }, () => makeReader(random));
+  const then = random.chance(0.2) ? random.pick(['restore', 'restore', 'delete tenant'] as const) : undefined;
   return {
+    seed: random.seed(),
     ...(write !== undefined && { write }),
     ...(fault !== undefined && { fault }),
     ...(rotate !== undefined && fault === undefined && { rotate }),
     readers,
+    ...(random.chance(0.2) && { sweep: true }),
+    ...((index === 1 || random.chance(0.15)) && { backup: true }),
     ...((index === roundCount - 1 || random.chance(0.08)) && { doctor: true }),
+    ...(then !== undefined && index > 1 && { then }),
   };
 }
 
 /** Repeated by frequency. */
 const kinds = ['import', 'import', 'import', 'replace', 'delete'] as const;
+const rowsOfBatch = 1_000;
 
 function makeWrite(random: Random, index: number): WriteStep {
   const kind = index === 0 ? 'import' : random.pick(kinds);
   const compression = random.pick(['no', 'no', 'gzip', 'zstd'] as const);
+  const rows =
+    kind === 'delete'
+      ? random.between(1, 400)
+      : random.pick([random.between(1, 30), random.between(200, 1_500), 4_000]);
+  const isNew = kind === 'import' && random.chance(0.4);
+  const twinRows = rows - random.between(0, Math.min(rows - 1, (rows - 1) % rowsOfBatch));
   return {
     tenant: random.pick(tenants),
     kind,
-    rows:
-      kind === 'delete'
-        ? random.between(1, 400)
-        : random.pick([random.between(1, 30), random.between(200, 1_500), 4_000]),
+    rows,
+    ids: isNew ? 'new' : 'used',
     seed: random.seed(),
     via: kind === 'delete' || random.chance(0.5) ? 'command' : 'http',
     format: random.chance(0.3) ? 'csv' : 'ndjson',
     compression,
+    ...(isNew && random.chance(index === 0 ? 0.7 : 0.3) && { twinRows }),
   };
 }
 

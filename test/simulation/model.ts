@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { Random } from './random.ts';
+import { dateFields, type filterParameters } from '../../src/contract/query.ts';
+import type { SummaryGroup } from '../../src/contract/summary.ts';
 
 // What a report must return, computed from records in memory. This file does not use our SQL,
 // counts, cursors or caches; it follows docs/report.md, docs/summary.md and docs/changes.md only.
 
-/** A record as in the source, with fields in the contract's order, plus the subscriber's e-mail. */
+/** A record as in the source, with fields in the contract's order. */
 export interface ModelRecord {
   readonly id: string;
   readonly status?: string;
@@ -23,10 +24,15 @@ export interface ModelRecord {
   readonly auto_renew: 'true' | 'false';
 }
 
+type DateName = 'createdDate' | 'activationDate' | 'expirationDate';
+
 /** One version of a record. */
 export interface Version {
   readonly record: ModelRecord;
+  /** The subscriber's e-mail as in the source. */
   readonly email: string;
+  /** The dates in milliseconds. */
+  readonly times: Readonly<Record<DateName, number>>;
   /** The record's JSON in responses. No two versions of one id have the same JSON. */
   readonly text: string;
   /** A 64-bit digest of the JSON. */
@@ -43,59 +49,8 @@ export interface Change {
   readonly ids: readonly string[];
 }
 
-/** The query parameters of a report that the model supports. */
-export interface Filters {
-  readonly status?: string;
-  readonly 'product-id'?: string;
-  readonly 'plan-id'?: string;
-  readonly iccid?: string;
-  readonly email?: string;
-  readonly 'device-id'?: string;
-  readonly 'auto-renew'?: string;
-  readonly before?: string;
-  readonly after?: string;
-  readonly 'date-field'?: 'created' | 'activation' | 'expiration';
-  readonly sort?: string;
-}
-
-const statuses = ['PENDING', 'ACTIVE', 'ACTIVE', 'ACTIVE', 'DEPLETED', 'EXPIRED', 'EXPIRED', 'PAUSED'];
-const base = Date.UTC(2025, 0, 1) / 1000;
-const day = 86_400;
-/** Number of ids that records are drawn from, so that sources often contain stored ids. */
-export const idsMax = 2_500;
-
-const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
-
-/** Generates versions of records from a seed; the product's name makes each one unique. */
-export function makeVersions(seed: number, count: number): Version[] {
-  const random = new Random(seed);
-  return Array.from({ length: count }, (_, index) => makeVersion(random, `v${seed}-${index}`));
-}
-
-function makeVersion(random: Random, name: string): Version {
-  const number = random.between(0, idsMax - 1);
-  const created = base + Math.floor(number / 5) * 1_000 + (random.chance(0.1) ? random.between(0, 90 * day) : 0);
-  const activated = created + random.pick([-4, 0, 0, 3, day]);
-  const product = random.between(0, 11);
-  const sim = Math.floor(number / 3);
-  const record: ModelRecord = {
-    id: `${Buffer.from(`id-${number}`).toString('base64url')}${number % 40 === 0 ? '=' : ''}`,
-    ...(random.chance(0.95) && { status: random.pick(statuses) }),
-    activationDate: iso(activated),
-    expirationDate: iso(activated + random.between(1, 60) * day),
-    createdDate: iso(created),
-    product: { id: `product-${product}`, name, period: 30, period_unit: 'DAYS', plan_id: `plan-${product % 4}` },
-    iccid: `89445${String(sim).padStart(14, '0')}`,
-    device_id: `device-${sim % 60}`,
-    auto_renew: random.chance(0.4) ? 'true' : 'false',
-  };
-  const text = JSON.stringify(record);
-  const digest = createHash('sha256').update(text).digest().readBigUInt64LE();
-  return { record, email: `user${sim % 90}@example.com`, text, digest };
-}
-
-/** A version as a row of NDJSON. */
-export const toRow = ({ record, email }: Version): string => JSON.stringify({ ...record, email });
+/** The parameters of a request by name, as strings. */
+export type Query = Readonly<Record<string, string>>;
 
 /** The state after the first `rows` rows of a change; a replacement is all or nothing. */
 export function applyChange(before: State, change: Change, rows: number): State {
@@ -108,12 +63,12 @@ export function applyChange(before: State, change: Change, rows: number): State 
   return after;
 }
 
-/** Number of steps in which a change can be applied. */
+/** Number of rows of a complete change: 1 for a replacement. */
 export const lengthOf = ({ kind, versions, ids }: Change): number =>
-  kind === 'replace' ? 1 : Math.max(versions.length, ids.length);
+  kind === 'replace' ? 1 : versions.length + ids.length;
 
 /**
- * How many rows of a change have been applied if the store holds exactly these records; `undefined`
+ * Returns the largest number of rows after which the state holds exactly these records; `undefined`
  * if no number explains them.
  */
 export function rowsApplied(before: State, change: Change, texts: readonly string[]): number | undefined {
@@ -142,124 +97,182 @@ function digestOfState(state: State, size: number): bigint | undefined {
   return state.size === size ? [...state.values()].reduce((sum, { digest }) => sum ^ digest, 0n) : undefined;
 }
 
-const dateOf = ({ record }: Version, field: string): string =>
-  field.startsWith('activation')
-    ? record.activationDate
-    : field.startsWith('expiration')
-      ? record.expirationDate
-      : record.createdDate;
+type Filter = Exclude<keyof typeof filterParameters, 'sort' | 'date-field'>;
+type Match = (version: Version) => boolean;
 
-/** Whether a version matches the filters. */
-export function matches(version: Version, filters: Filters): boolean {
-  const { record, email } = version;
-  const date = dateOf(version, filters['date-field'] ?? 'created');
-  return (
-    (filters.status === undefined || filters.status.split(',').includes(record.status ?? '')) &&
-    (filters['product-id'] === undefined || filters['product-id'] === record.product.id) &&
-    (filters['plan-id'] === undefined || filters['plan-id'] === record.product.plan_id) &&
-    (filters.iccid === undefined || filters.iccid === record.iccid) &&
-    (filters.email === undefined || filters.email.toLowerCase() === email) &&
-    (filters['device-id'] === undefined || filters['device-id'] === record.device_id) &&
-    (filters['auto-renew'] === undefined || filters['auto-renew'] === record.auto_renew) &&
-    (filters.before === undefined || date < filters.before) &&
-    (filters.after === undefined || date > filters.after)
-  );
+/** What each filter of the contract selects. `now` is in milliseconds. */
+const filters: Readonly<Record<Filter, (value: string, query: Query, now: number) => Match>> = {
+  iccid:
+    (value) =>
+    ({ record }) =>
+      record.iccid === value,
+  email: (value) => {
+    const normalised = normalise(value);
+    return ({ email }) => normalise(email) === normalised;
+  },
+  'product-id':
+    (value) =>
+    ({ record }) =>
+      record.product.id === value,
+  status: (value) => {
+    const words = value.split(',');
+    return ({ record: { status } }) => status !== undefined && words.includes(status);
+  },
+  before: (value, query) => {
+    const [at, name] = [Date.parse(value), dateNameOf(query)];
+    return ({ times }) => times[name] < at;
+  },
+  after: (value, query) => {
+    const [at, name] = [Date.parse(value), dateNameOf(query)];
+    return ({ times }) => times[name] > at;
+  },
+  'device-id':
+    (value) =>
+    ({ record }) =>
+      record.device_id === value,
+  'plan-id':
+    (value) =>
+    ({ record }) =>
+      record.product.plan_id === value,
+  'auto-renew':
+    (value) =>
+    ({ record }) =>
+      record.auto_renew === value,
+  'created-from': (value) => {
+    const at = Date.parse(value);
+    return ({ times }) => times.createdDate >= at;
+  },
+  'created-to': (value) => {
+    const at = Date.parse(value);
+    return ({ times }) => times.createdDate < at;
+  },
+  'expires-within': (value, _query, now) => {
+    const end = now + durationOf(value);
+    return ({ times }) => times.expirationDate > now && times.expirationDate <= end;
+  },
+};
+
+const normalise = (email: string): string => email.trim().normalize('NFC').toLowerCase();
+
+const dateNameOf = (query: Query): DateName =>
+  dateFields[(query['date-field'] ?? 'created') as keyof typeof dateFields];
+
+const hour = 3_600_000;
+const unitMs: Readonly<Record<string, number>> = { h: hour, d: 24 * hour, w: 168 * hour };
+
+/** Milliseconds of a duration that the simulation draws. */
+export function durationOf(text: string): number {
+  const [, count, unit = ''] = /^(\d+)([hdw])$/.exec(text) ?? [];
+  if (count !== undefined) return Number(count) * (unitMs[unit] ?? 0);
+  const [, days = 0, hours = 0, minutes = 0] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(text) ?? [];
+  return Number(days) * 24 * hour + Number(hours) * hour + Number(minutes) * 60_000;
+}
+
+/** Whether a version matches the filters of a query, at a time in milliseconds. */
+export function matcherOf(query: Query, now: number): Match {
+  const matches = (Object.keys(filters) as Filter[]).flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [filters[name](value, query, now)];
+  });
+  return (version) => matches.every((match) => match(version));
 }
 
 /** Negative if the first version precedes the second one in the order of a report. */
 export function compareVersions(a: Version, b: Version, sort = 'createdDate'): number {
-  const field = sort.replace('-', '');
-  const [dateA, dateB] = [dateOf(a, field), dateOf(b, field)];
-  const order = dateA === dateB ? (a.record.id < b.record.id ? -1 : 1) : dateA < dateB ? -1 : 1;
+  const name = sort.replace('-', '') as DateName;
+  const order = a.times[name] - b.times[name] || (a.record.id < b.record.id ? -1 : 1);
   return sort.startsWith('-') ? -order : order;
 }
 
 /** The versions of a report in its order. */
-export const reportOf = (state: State, filters: Filters): Version[] =>
-  [...state.values()]
-    .filter((version) => matches(version, filters))
-    .sort((a, b) => compareVersions(a, b, filters.sort));
+export const reportOf = (state: State, query: Query, now: number): Version[] =>
+  [...state.values()].filter(matcherOf(query, now)).sort((a, b) => compareVersions(a, b, query.sort));
+
+/**
+ * Whether the parameters of a report are valid one by one but not together, so that the request is
+ * rejected (docs/report.md).
+ */
+export function isContradictory(query: Query): boolean {
+  const time = (name: string): number | undefined => (query[name] === undefined ? undefined : Date.parse(query[name]));
+  const isEmpty = (end: string, start: string): boolean => (time(end) ?? Infinity) <= (time(start) ?? -Infinity);
+  const dateField = query['date-field'] ?? 'created';
+  const isBounded = query.before !== undefined || query.after !== undefined;
+  const isOfCreation = dateField === 'created';
+  return (
+    isEmpty('before', 'after') ||
+    isEmpty('created-to', 'created-from') ||
+    (isOfCreation && (isEmpty('before', 'created-from') || isEmpty('created-to', 'after'))) ||
+    (dateField === 'expiration' && query['expires-within'] !== undefined && isBounded) ||
+    (query.all === 'true' &&
+      ((query.format ?? 'json') === 'json' || query.size !== undefined || query.page !== undefined))
+  );
+}
 
 /** Counts by a dimension of the summary; records without a status are counted under `null`. */
 export type Counts = ReadonlyMap<string | null, number>;
 
+/** The value of each dimension of the contract. */
+const dimensions: Readonly<Record<SummaryGroup, (version: Version, query: Query) => string | null>> = {
+  status: ({ record }) => record.status ?? null,
+  'product-id': ({ record }) => record.product.id,
+  'plan-id': ({ record }) => record.product.plan_id,
+  'auto-renew': ({ record }) => record.auto_renew,
+  day: ({ record }, query) => record[dateNameOf(query)].slice(0, 10),
+  month: ({ record }, query) => record[dateNameOf(query)].slice(0, 7),
+};
+
 /** The summary of a report by one dimension. */
-export function summaryOf(state: State, filters: Filters, dimension: string): Counts {
+export function summaryOf(state: State, query: Query, now: number, dimension: SummaryGroup): Counts {
   const counts = new Map<string | null, number>();
-  for (const version of state.values()) count(counts, version, filters, dimension, 1);
+  const matches = matcherOf(query, now);
+  for (const version of state.values()) if (matches(version)) add(counts, dimensions[dimension](version, query), 1);
   return counts;
+}
+
+/** The name of each product: that of its record which was created last, whatever the filters. */
+export function productNames(state: State): ReadonlyMap<string, string> {
+  const last = new Map<string, Version>();
+  for (const version of state.values()) {
+    const known = last.get(version.record.product.id);
+    if (known === undefined || compareVersions(known, version) < 0) last.set(version.record.product.id, version);
+  }
+  return new Map([...last].map(([id, { record }]) => [id, record.product.name]));
 }
 
 /** Whether a summary is that of a report after some number of rows of a change. */
 export function isSummaryDuring(
   before: State,
   change: Change,
-  filters: Filters,
-  dimension: string,
+  query: Query,
+  now: number,
+  dimension: SummaryGroup,
   found: Counts,
 ): boolean {
-  if (change.kind === 'replace')
-    return [0, 1].some((rows) => areEqual(summaryOf(applyChange(before, change, rows), filters, dimension), found));
+  const summary = (rows: number) => summaryOf(applyChange(before, change, rows), query, now, dimension);
+  if (change.kind === 'replace') return [0, 1].some((rows) => areEqual(summary(rows), found));
   const state = new Map(before);
-  const counts = new Map(summaryOf(before, filters, dimension));
+  const counts = new Map(summary(0));
+  const matches = matcherOf(query, now);
+  const count = (version: Version | undefined, by: 1 | -1): void => {
+    if (version !== undefined && matches(version)) add(counts, dimensions[dimension](version, query), by);
+  };
   for (let rows = 0; !areEqual(counts, found); rows += 1) {
     if (rows === lengthOf(change)) return false;
     const version = change.versions[rows];
     const id = version?.record.id ?? change.ids[rows] ?? '';
-    count(counts, state.get(id), filters, dimension, -1);
-    count(counts, version, filters, dimension, 1);
+    count(state.get(id), -1);
+    count(version, 1);
     if (version === undefined) state.delete(id);
     else state.set(id, version);
   }
   return true;
 }
 
-function count(
-  counts: Map<string | null, number>,
-  version: Version | undefined,
-  filters: Filters,
-  dimension: string,
-  by: 1 | -1,
-): void {
-  if (version === undefined || !matches(version, filters)) return;
-  const value = keyOf(version, dimension);
+function add(counts: Map<string | null, number>, value: string | null, by: 1 | -1): void {
   const next = (counts.get(value) ?? 0) + by;
   if (next === 0) counts.delete(value);
   else counts.set(value, next);
 }
 
-function keyOf({ record }: Version, dimension: string): string | null {
-  if (dimension === 'status') return record.status ?? null;
-  if (dimension === 'product-id') return record.product.id;
-  return dimension === 'auto-renew' ? record.auto_renew : record.createdDate.slice(0, 7);
-}
-
 const areEqual = (a: Counts, b: Counts): boolean =>
   a.size === b.size && [...a].every(([value, number]) => b.get(value) === number);
-
-/** Random filters, most of which match some record. */
-export function makeFilters(random: Random): Filters {
-  const date = () => iso(base + random.between(0, 100) * day + random.between(0, 1_000));
-  const [first, second] = [date(), date()].sort();
-  return {
-    ...(random.chance(0.4) && { status: random.chance(0.5) ? 'ACTIVE' : 'EXPIRED,DEPLETED' }),
-    ...(random.chance(0.25) && { 'product-id': `product-${random.between(0, 12)}` }),
-    ...(random.chance(0.1) && { 'plan-id': `plan-${random.between(0, 4)}` }),
-    ...(random.chance(0.1) && { iccid: `89445${String(random.between(0, idsMax / 3)).padStart(14, '0')}` }),
-    ...(random.chance(0.1) && { email: `USER${random.between(0, 90)}@example.com` }),
-    ...(random.chance(0.1) && { 'device-id': `device-${random.between(0, 60)}` }),
-    ...(random.chance(0.15) && { 'auto-renew': random.pick(['true', 'false']) }),
-    ...(random.chance(0.3) && first !== second && { after: first, before: second }),
-    ...(random.chance(0.3) && { 'date-field': random.pick(['created', 'activation', 'expiration'] as const) }),
-    ...(random.chance(0.5) && {
-      sort: random.pick([
-        'createdDate',
-        '-createdDate',
-        'activationDate',
-        '-activationDate',
-        'expirationDate',
-        '-expirationDate',
-      ]),
-    }),
-  };
-}

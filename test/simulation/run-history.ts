@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkEntityTag, checkFollower, checkReports, type KnownPage } from './check-at-rest.ts';
 import { checkPages, checkSummary, checkWhole } from './check-beside-write.ts';
 import { Difference, Interrupted } from './failure.ts';
+import { Follower } from './follower.ts';
 import { type Fault, type History, type Reader, type Round, tenants, type WriteStep } from './history.ts';
 import { applyChange, type Change, lengthOf, rowsApplied, type State } from './model.ts';
-import { Follower, queryOf, readPage, readWhole, type Source } from './read.ts';
+import { Random } from './random.ts';
+import { askFor, readPage, readWhole, type Source } from './read.ts';
 import { Session } from './session.ts';
 import { System } from './system.ts';
 import type { Tally } from './tally.ts';
@@ -23,9 +26,17 @@ interface TenantRun {
   known?: KnownPage;
 }
 
+/** A backup, and what the store may have had when it was made. */
+interface Backup {
+  readonly file: string;
+  readonly states: ReadonlyMap<string, State>;
+  readonly write: WriteStep | undefined;
+  readonly useItsClients: () => void;
+}
+
 /** Runs a history on a new store and throws `Difference` if the service and the model disagree. */
 export async function runHistory(history: History, postgresUrl: string | undefined, tally: Tally): Promise<void> {
-  const system = new System(history.engine === 'postgres' ? postgresUrl : undefined, history.workers);
+  const system = new System(history.engine === 'postgres' ? postgresUrl : undefined, history);
   try {
     await system.start();
     const run = new HistoryRun(history, system, tally);
@@ -48,6 +59,7 @@ class HistoryRun {
   readonly #session: Session;
   readonly #tally: Tally;
   readonly #tenants = new Map<string, TenantRun>();
+  #backup: Backup | undefined;
   /** Duration of a write in milliseconds: faults are timed relative to it. */
   #writeMs = 800;
 
@@ -69,7 +81,10 @@ class HistoryRun {
     const applied = await this.#act(round, index);
     await this.#settle(round);
     if (round.write !== undefined) await this.#adopt(round.write, applied, index);
-    for (const [place, tenant] of tenants.entries()) await this.#check(tenant, index * 10 + place);
+    if (round.write?.twinRows !== undefined) await this.#writeTwin(round.write, round.write.twinRows, index);
+    if (round.then === 'restore') await this.#restore();
+    else if (round.then === 'delete tenant') await this.#replaceTenant(new Random(round.seed).pick(tenants));
+    for (const tenant of tenants) await this.#check(tenant, new Random(round.seed));
     if (round.doctor) await this.#system.command(['doctor']);
   }
 
@@ -93,11 +108,16 @@ class HistoryRun {
       ...round.readers.map((reader) => this.#read(reader, change, round, () => isOver)),
       ...(fault === undefined ? [] : [this.#break(fault, writing)]),
       ...(round.rotate === undefined ? [] : [this.#rotate(round.rotate)]),
+      ...(round.sweep === true ? [this.#sweep(fault)] : []),
+      ...(round.backup === true ? [this.#makeBackup(round, index)] : []),
     ];
     // nothing may still run when the next round begins
     const outcomes = await Promise.allSettled([written, ...others]);
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-    if (write !== undefined) this.#tally.writes += 1;
+    if (write !== undefined) {
+      this.#tally.writes += 1;
+      this.#tally['rows written'] += write.rows;
+    }
     if (fault === undefined && writing !== undefined) this.#writeMs = (this.#writeMs + performance.now() - started) / 2;
     return written;
   }
@@ -119,11 +139,12 @@ class HistoryRun {
     const mayBreak = (fault !== undefined && fault.kind !== 'kill writer') || rotate !== undefined;
     for (let times = 0; times === 0 || (!isOver() && times < 20); times += 1) {
       try {
-        const seed = reader.seed + times;
-        if (reader.kind === 'pages') await checkPages(source, state, beside, seed, this.#tally);
+        const random = new Random(reader.seed + times);
+        const { reports, summaries } = this.#history;
+        if (reader.kind === 'pages') await checkPages(source, state, beside, reports, random, this.#tally);
         else if (reader.kind === 'export') await checkWhole(source, state, beside, this.#tally);
-        else if (reader.kind === 'summary') await checkSummary(source, state, beside, seed, this.#tally);
-        else if (reader === this.#firstFollower(reader)) await follower.catchUp(source);
+        else if (reader.kind === 'summary') await checkSummary(source, state, beside, summaries, random, this.#tally);
+        else if (reader === this.#firstFollower(reader)) await follower.catchUp(source, random);
       } catch (error) {
         if (!(error instanceof Interrupted) || !mayBreak) throw error;
         this.#tally['interrupted requests'] += 1;
@@ -162,11 +183,79 @@ class HistoryRun {
     this.#tally['key rotations'] += 1;
     if (how === 'plain' || old === undefined) return;
     if (this.#history.engine === 'postgres') await sleep(staleMsMax);
+    await this.#expectRejected(old, 'of a compromised key');
+  }
+
+  async #expectRejected(token: string, what: string): Promise<void> {
     for (const { url } of this.#system.places) {
-      const headers = { authorization: `Bearer ${old}` };
+      const headers = { authorization: `Bearer ${token}` };
       const { status } = await fetch(`${url}/connect-api/v1/subscription?size=1`, { headers });
-      if (status !== 401) throw new Difference(`a token of a compromised key gets ${status} from ${url}`);
+      if (status !== 401) throw new Difference(`a token ${what} gets ${status} from ${url}`);
     }
+  }
+
+  /** Removes all tombstones of now, so that any change token of now may be rejected. */
+  async #sweep(fault: Fault | undefined): Promise<void> {
+    for (const { follower } of this.#tenants.values()) follower.expectRejection('possible');
+    try {
+      this.#tally['tombstones swept'] += await this.#system.sweep();
+      this.#tally.sweeps += 1;
+    } catch (error) {
+      if (fault?.kind !== 'cut connections') throw error;
+    }
+  }
+
+  /** Makes a backup beside a write. */
+  async #makeBackup({ write, fault }: Round, index: number): Promise<void> {
+    if (fault?.kind === 'cut connections') return;
+    const states = new Map([...this.#tenants].map(([tenant, { state }]) => [tenant, state]));
+    const file = join(this.#system.folder, `backup-${index}.db`);
+    const useItsClients = this.#session.keepClients();
+    await this.#system.command(['backup', file]);
+    this.#backup = { file, states, write, useItsClients };
+    this.#tally.backups += 1;
+  }
+
+  /** Restores the last backup; its history is a new one. */
+  async #restore(): Promise<void> {
+    const backup = this.#backup;
+    if (backup === undefined) return;
+    await this.#system.restore(backup.file);
+    backup.useItsClients();
+    for (const [name, tenant] of this.#tenants) {
+      const before = backup.states.get(name) ?? new Map();
+      tenant.state = before;
+      if (backup.write?.tenant === name) {
+        const change = changeOf(backup.write);
+        tenant.state = applyChange(before, change, await this.#countRows(name, before, change));
+      }
+      tenant.follower.expectRejection('certain');
+    }
+    this.#tally.restores += 1;
+  }
+
+  /** Deletes a tenant with its clients and creates another one of its name. */
+  async #replaceTenant(name: string): Promise<void> {
+    const tenant = this.#tenantOf(name);
+    const old = this.#session.tokenOf(name);
+    await this.#system.command(['tenant', 'delete', name, '--yes']);
+    await this.#session.addTenant(name);
+    if (this.#history.engine === 'postgres') await sleep(staleMsMax);
+    if (old !== undefined) await this.#expectRejected(old, 'of a deleted client');
+    tenant.state = new Map();
+    tenant.follower.expectRejection('certain');
+    this.#tally['tenants deleted'] += 1;
+  }
+
+  /** Loads the first rows of a write into the other tenant. */
+  async #writeTwin(write: WriteStep, rows: number, index: number): Promise<void> {
+    const [tenant = write.tenant] = tenants.filter((each) => each !== write.tenant);
+    const { twinRows: _twinRows, ...rest } = write;
+    const twin: WriteStep = { ...rest, tenant, rows };
+    const { done } = beginWrite(this.#system, this.#session, twin, 0, `twin-${index}`);
+    if (!(await done)) throw new Difference('a write without a fault was aborted');
+    await this.#settle({ readers: [], seed: 0, write: twin });
+    await this.#adopt(twin, true, index);
   }
 
   /** Waits until nothing runs, and until no service may return stale data. */
@@ -185,15 +274,7 @@ class HistoryRun {
   async #adopt(write: WriteStep, acknowledged: boolean, index: number): Promise<void> {
     const tenant = this.#tenantOf(write.tenant);
     const change = changeOf(write);
-    const source: Source = { session: this.#session, service: 0, tenant: write.tenant };
-    const count = async (): Promise<number> => {
-      const texts = await readWhole(source, {});
-      const rows = rowsApplied(tenant.state, change, texts);
-      if (rows !== undefined) return rows;
-      throw new Difference(
-        `after ${JSON.stringify(write)}, the store has ${texts.length} records that no first rows of it explain`,
-      );
-    };
+    const count = () => this.#countRows(write.tenant, tenant.state, change);
     let rows = await count();
     if (!acknowledged && write.kind === 'import' && write.via === 'command' && index % 2 === 0) {
       await resumeImport(this.#system, write, `source-${index}`);
@@ -209,16 +290,27 @@ class HistoryRun {
     tenant.state = applyChange(tenant.state, change, rows);
   }
 
-  async #check(name: string, seed: number): Promise<void> {
-    const tenant = this.#tenantOf(name);
+  /** Returns how many rows of a change the store has. */
+  async #countRows(tenant: string, before: State, change: Change): Promise<number> {
+    const { records } = await readWhole({ session: this.#session, service: 0, tenant }, {});
+    const rows = rowsApplied(before, change, records);
+    if (rows !== undefined) return rows;
+    const what = `a change (${change.kind} of ${lengthOf(change)} rows)`;
+    throw new Difference(`after ${what}, the store has ${records.length} records that no first rows of it explain`);
+  }
+
+  async #check(name: string, random: Random): Promise<void> {
+    const { state, follower, known } = this.#tenantOf(name);
     for (const service of [0, 1] as const) {
       const source: Source = { session: this.#session, service, tenant: name };
-      if (tenant.known !== undefined) await checkEntityTag(source, tenant.known, tenant.state);
-      await checkReports(source, tenant.state, seed + service, this.#tally);
-      await checkFollower(source, tenant.follower, tenant.state, this.#tally);
+      if (known !== undefined) await checkEntityTag(source, known, state);
+      await checkReports(source, state, this.#history, random, this.#tally);
+      await checkFollower(source, follower, state, random, this.#tally);
     }
-    const query = queryOf({}, { size: 50 });
-    tenant.known = { ...(await readPage({ session: this.#session, service: 0, tenant: name }, query)), query };
+    follower.expectRejection('never');
+    const query = { size: '50' };
+    const source: Source = { session: this.#session, service: 0, tenant: name };
+    this.#tenantOf(name).known = { ...(await readPage(source, askFor(query, false), 'json')), query };
   }
 
   #tenantOf(name: string): TenantRun {

@@ -16,7 +16,7 @@ export interface Received {
 
 /** How to send a request. */
 export interface SendOptions {
-  readonly method?: 'PUT';
+  readonly method?: 'PUT' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
   readonly signal?: AbortSignal;
@@ -33,8 +33,8 @@ const refusalPauseMs = 250;
 /** The clients of the tenants and their tokens. A rejected token is replaced by a new one. */
 export class Session {
   readonly #system: System;
-  readonly #readers = new Map<string, Credentials>();
-  readonly #writers = new Map<string, Credentials>();
+  #readers: ReadonlyMap<string, Credentials> = new Map();
+  #writers: ReadonlyMap<string, Credentials> = new Map();
   readonly #tokens = new Map<Credentials, string>();
 
   constructor(system: System) {
@@ -44,9 +44,19 @@ export class Session {
   async addTenant(tenant: string): Promise<void> {
     await this.#system.command(['tenant', 'create', tenant]);
     const create = ['client', 'create', '--tenant', tenant];
-    this.#readers.set(tenant, (await this.#system.command(create)) as unknown as Credentials);
+    const reader = (await this.#system.command(create)) as unknown as Credentials;
     const writer = await this.#system.command([...create, '--scopes', 'subscription:write']);
-    this.#writers.set(tenant, writer as unknown as Credentials);
+    this.#readers = new Map([...this.#readers, [tenant, reader]]);
+    this.#writers = new Map([...this.#writers, [tenant, writer as unknown as Credentials]]);
+  }
+
+  /** Remembers the clients of now; the result makes them the clients of the session again. */
+  keepClients(): () => void {
+    const [readers, writers] = [this.#readers, this.#writers];
+    return () => {
+      [this.#readers, this.#writers] = [readers, writers];
+      this.#tokens.clear();
+    };
   }
 
   /** The access token that a tenant's reader currently uses, if any. */
@@ -55,9 +65,25 @@ export class Session {
   }
 
   /** Sends a GET below the base URL as the tenant's reader. Throws `Interrupted` as `send` does. */
-  async get(service: 0 | 1, tenant: string, path: string, headers: Record<string, string> = {}): Promise<Received> {
+  async get(service: 0 | 1, tenant: string, path: string, headers: SendOptions['headers'] = {}): Promise<Received> {
     const url = `${required(this.#system.places[service]).url}/connect-api/v1/subscription${path}`;
     return this.#sendAuthorized(service, required(this.#readers.get(tenant)), url, { headers });
+  }
+
+  /** Sends a body to a path below the base URL as the tenant's reader. */
+  async post(
+    service: 0 | 1,
+    tenant: string,
+    path: string,
+    body: Uint8Array,
+    headers: SendOptions['headers'],
+  ): Promise<Received> {
+    const url = `${required(this.#system.places[service]).url}/connect-api/v1/subscription${path}`;
+    return this.#sendAuthorized(service, required(this.#readers.get(tenant)), url, {
+      method: 'POST',
+      body,
+      headers: headers ?? {},
+    });
   }
 
   /** Sends records of a tenant to the management listener. */

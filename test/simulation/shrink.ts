@@ -37,11 +37,19 @@ function* candidates(history: History): Generator<History> {
       yield keep([...rounds.slice(0, start), ...rounds.slice(start + width)]);
   }
   if (history.workers > 1) yield { ...history, workers: 1 };
+  for (const name of ['reports', 'summaries'] as const)
+    if (history[name].length > 0) yield { ...history, [name]: history[name].slice(1) };
   for (const [index, round] of rounds.entries()) {
     const replace = (simpler: Round): History => keep(rounds.map((each, place) => (place === index ? simpler : each)));
-    const { fault, readers, ...rest } = round;
-    if (readers.length > 0) yield replace({ ...round, readers: [] });
-    if (fault !== undefined) yield replace({ ...rest, readers });
+    if (round.readers.length > 0) yield replace({ ...round, readers: [] });
+    for (const name of ['fault', 'rotate', 'sweep', 'backup', 'doctor', 'then'] as const) {
+      const { [name]: removed, ...rest } = round;
+      if (removed !== undefined) yield replace(rest as Round);
+    }
+    if (round.write?.twinRows !== undefined) {
+      const { twinRows: _twinRows, ...write } = round.write;
+      yield replace({ ...round, write });
+    }
     if (round.write !== undefined && round.write.rows > 10)
       yield replace({ ...round, write: { ...round.write, rows: Math.floor(round.write.rows / 4) } });
   }

@@ -8,8 +8,9 @@ import { runHistory } from './run-history.ts';
 import { shrink } from './shrink.ts';
 import { describeTally, newTally, type Tally } from './tally.ts';
 
-// Random histories of imports, replacements, deletions, key rotations, killed processes and lost
-// connections, with concurrent readers, compared with a model that does not use our SQL:
+// Random histories of imports, replacements, deletions, sweeps, backups, restores, key rotations,
+// killed processes and lost connections, with concurrent readers, compared with a model that does
+// not use our SQL:
 // npm run simulate -- --seed 7 --minutes 2 [--engine sqlite|postgres] [--rounds 12]
 // npm run simulate -- --history failing.json
 // Prints a difference with its seed and the shortest history that shows it, and exits with 1.

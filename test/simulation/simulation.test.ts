@@ -1,15 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { buildOpenApi } from '../../src/contract/openapi.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { makeVersions } from './domain.ts';
+import { contractParameters, drawQuery, ruleOf } from './draw.ts';
 import { makeHistory } from './history.ts';
 import {
   applyChange,
   type Change,
+  isContradictory,
   isSummaryDuring,
   lengthOf,
-  makeVersions,
   rowsApplied,
   type State,
   summaryOf,
 } from './model.ts';
+import { Random } from './random.ts';
 import { shrink } from './shrink.ts';
 
 const versions = makeVersions(3, 300);
@@ -36,9 +42,9 @@ describe('the model of the simulation', () => {
     expect(rowsApplied(before, replacement, half)).toBeUndefined();
   });
 
-  const byStatus = (state: State) => summaryOf(state, { 'product-id': 'product-3' }, 'status');
+  const byStatus = (state: State) => summaryOf(state, { 'product-id': 'product-1' }, 0, 'status');
   const isDuring = (during: Change, found: ReturnType<typeof byStatus>) =>
-    isSummaryDuring(before, during, { 'product-id': 'product-3' }, 'status', found);
+    isSummaryDuring(before, during, { 'product-id': 'product-1' }, 0, 'status', found);
 
   test('explains the summary after each row of a change, and no other', () => {
     const ids = versions.slice(0, 50).map(({ record }) => record.id);
@@ -51,6 +57,39 @@ describe('the model of the simulation', () => {
         expect(isDuring(during, new Map([...summary, ['ACTIVE', 1_000]]))).toBe(false);
         expect(isDuring(during, new Map([...summary, ['SUSPENDED', 1]]))).toBe(false);
       }
+    }
+  });
+});
+
+describe('the queries of the simulation', () => {
+  const document = buildOpenApi({ publicUrl: 'http://localhost', version: '1', limits: defaultPageLimits });
+  interface Described {
+    readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+    readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: object } } };
+  }
+  const paths = document.paths as Record<string, Record<string, Described>>;
+  const reads = Object.entries(operations).filter(([, { tag }]) => tag === 'report');
+
+  test.each(reads)('every parameter of the operation %s in the contract is drawn', (id, { method, path }) => {
+    const { parameters = [] } = paths[path]?.[method.toLowerCase()] ?? {};
+    const names = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+    const drawn = contractParameters[id] ?? {};
+    expect(Object.keys(drawn)).toEqual(expect.arrayContaining(names));
+    for (const name of Object.keys(drawn)) expect(() => ruleOf(name), name).not.toThrow();
+  });
+
+  test('a parameter that is new in the contract fails until it has a rule', () => {
+    expect(() => ruleOf('colour')).toThrow("Cannot draw the parameter 'colour' of the contract");
+  });
+
+  test('among 2,000 drawn queries, each rule was used, and most have no contradiction', () => {
+    const random = new Random(5);
+    for (const [operation, parameters] of Object.entries(contractParameters)) {
+      const drawn = Array.from({ length: 2_000 }, () => drawQuery(random, operation));
+      const used = new Set(drawn.flatMap((query) => Object.keys(query)));
+      const expected = Object.keys(parameters).filter((name) => ruleOf(name) !== 'from an earlier response');
+      expect([...used].sort()).toEqual(expected.sort());
+      expect(drawn.filter(isContradictory).length).toBeLessThan(700);
     }
   });
 });

@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { openStore } from '../../src/storage/open-store.ts';
+import { sweepTombstones } from '../../src/storage/tables/tombstone.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { compileCache } from '../support/compile-cache.ts';
 import { Difference } from './failure.ts';
+import type { History } from './history.ts';
 
 const main = await bundleProgram();
 const logBytesMax = 20_000;
@@ -30,19 +33,23 @@ export interface Place {
   process: OurProcess;
 }
 
+const newDatabase = (): string => `simulation_${randomBytes(6).toString('hex')}`;
+
 /** One store with two services, each in its own process. */
 export class System {
   readonly folder = mkdtempSync(join(tmpdir(), 'subreport-simulation-'));
   readonly places: Place[] = [];
   readonly #postgresUrl: string | undefined;
-  readonly #database = `simulation_${randomBytes(6).toString('hex')}`;
+  #database = newDatabase();
   readonly #workers: number;
+  readonly #settings: Readonly<Record<string, string>>;
   #environment: Readonly<Record<string, string>> = {};
 
   /** @param postgresUrl of a superuser; without it, the embedded store is used */
-  constructor(postgresUrl: string | undefined, workers: number) {
+  constructor(postgresUrl: string | undefined, { workers, settings }: Pick<History, 'workers' | 'settings'>) {
     this.#postgresUrl = postgresUrl;
     this.#workers = workers;
+    this.#settings = settings;
   }
 
   async start(): Promise<void> {
@@ -54,8 +61,8 @@ export class System {
       EXPORTS_MAX: '20',
       EXPORTS_PER_CLIENT_MAX: '20',
       EXPORTS_PER_TENANT_MAX: '20',
-      DATABASE_POOL_SIZE: '6',
       LOG_LEVEL: 'warn',
+      ...this.#settings,
       ...(this.#postgresUrl !== undefined && { DATABASE_URL: this.#urlOf(this.#database) }),
     };
     await this.command(['migrate']);
@@ -75,6 +82,46 @@ export class System {
     const place = this.places[service];
     if (place === undefined) return;
     place.process = this.#serve(service, Number(new URL(place.url).port), Number(new URL(place.managementUrl).port));
+  }
+
+  /**
+   * Removes the tombstones of all removals before this call, as the services do when the retention
+   * is over: for this call, some days pass.
+   */
+  async sweep(): Promise<number> {
+    const store = openStore({
+      databaseUrl: this.#environment.DATABASE_URL,
+      dataDir: this.#environment.DATA_DIR ?? '',
+      poolSize: 1,
+      onConnectionError: () => undefined,
+    });
+    const daySeconds = 86_400;
+    const nowSeconds = Math.floor(Date.now() / 1000) + this.#sweepDays * daySeconds;
+    this.#sweepDays += 4;
+    try {
+      await sweepTombstones(store, { nowSeconds, days: 1 });
+      return await sweepTombstones(store, { nowSeconds: nowSeconds + 3 * daySeconds, days: 1 });
+    } finally {
+      await store.close();
+    }
+  }
+  #sweepDays = 1;
+
+  /** Stops both services, restores a backup, and starts them again. */
+  async restore(file: string): Promise<void> {
+    for (const { process } of this.places) process.child.kill('SIGTERM');
+    await Promise.all(this.places.map(({ process }) => process.ended));
+    const replaced = this.#database;
+    if (this.#postgresUrl !== undefined) {
+      this.#database = newDatabase();
+      await this.#administer(`create database ${this.#database}`);
+      this.#environment = { ...this.#environment, DATABASE_URL: this.#urlOf(this.#database) };
+    }
+    const { replaced: aside } = await this.command(['restore', file, '--yes']);
+    if (this.#postgresUrl !== undefined) await this.#administer(`drop database ${replaced} with (force)`);
+    if (aside !== undefined) rmSync(aside, { force: true });
+    for (const service of [0, 1] as const) this.restart(service);
+    await this.ready();
   }
 
   /** Resolves when both services can return a report. */

@@ -3,6 +3,12 @@ export interface Tally {
   histories: number;
   rounds: number;
   writes: number;
+  'rows written': number;
+  sweeps: number;
+  'tombstones swept': number;
+  backups: number;
+  restores: number;
+  'tenants deleted': number;
   kills: number;
   'cut connections': number;
   'interrupted requests': number;
@@ -11,12 +17,19 @@ export interface Tally {
   'whole reports compared': number;
   'summaries compared': number;
   'changes followed': number;
+  'contradictions refused': number;
 }
 
 export const newTally = (): Tally => ({
   histories: 0,
   rounds: 0,
   writes: 0,
+  'rows written': 0,
+  sweeps: 0,
+  'tombstones swept': 0,
+  backups: 0,
+  restores: 0,
+  'tenants deleted': 0,
   kills: 0,
   'cut connections': 0,
   'interrupted requests': 0,
@@ -25,6 +38,7 @@ export const newTally = (): Tally => ({
   'whole reports compared': 0,
   'summaries compared': 0,
   'changes followed': 0,
+  'contradictions refused': 0,
 });
 
 export const describeTally = (tally: Tally): string =>

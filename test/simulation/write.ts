@@ -3,15 +3,26 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
+import { makeVersions } from './domain.ts';
 import { Difference, Interrupted } from './failure.ts';
 import type { WriteStep } from './history.ts';
-import { type Change, makeVersions, toRow, type Version } from './model.ts';
+import type { Change, Version } from './model.ts';
+import { guarded } from './read.ts';
 import type { Session } from './session.ts';
 import type { OurProcess, System } from './system.ts';
 
 /** The change that a step makes. */
-export function changeOf({ kind, seed, rows }: WriteStep): Change {
-  const versions = makeVersions(seed, rows);
+export function changeOf(step: WriteStep): Change {
+  const known = changes.get(step) ?? makeChange(step);
+  changes.set(step, known);
+  return known;
+}
+
+/** A change has up to 30,000 versions. */
+const changes = new WeakMap<WriteStep, Change>();
+
+function makeChange({ kind, seed, rows, ids: idKind }: WriteStep): Change {
+  const versions = makeVersions(seed, rows, idKind);
   if (kind === 'delete') return { kind, versions: [], ids: [...new Set(versions.map(({ record }) => record.id))] };
   if (kind === 'replace') return { kind, versions: lastOfEach(versions), ids: [] };
   return { kind, versions, ids: [] };
@@ -100,10 +111,12 @@ function sendRequest(session: Session, step: WriteStep, service: 0 | 1): Writing
 function sourceOf(step: WriteStep): Buffer {
   const { versions, ids } = changeOf(step);
   if (step.kind === 'delete') return Buffer.from(ids.map((id) => `${id}\n`).join(''));
-  const text = step.format === 'csv' ? toCsv(versions) : versions.map((version) => `${toRow(version)}\n`).join('');
+  const text = step.format === 'csv' ? toCsv(versions) : versions.map(toLine).join('');
   if (step.compression === 'gzip') return gzipSync(text);
   return step.compression === 'zstd' ? zstdCompressSync(text) : Buffer.from(text);
 }
+
+const toLine = ({ record, email }: Version): string => `${JSON.stringify({ ...record, email })}\n`;
 
 const columns = [
   ...['id', 'status', 'activationDate', 'expirationDate', 'createdDate'],
@@ -112,11 +125,11 @@ const columns = [
 ];
 
 function toCsv(versions: readonly Version[]): string {
-  const rows = versions.map(({ record: { product, ...rest }, email }) => ({
-    ...rest,
-    email,
-    ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`product.${name}`, value])),
-  }));
+  const rows = versions.map(({ record: { product, ...rest }, email }) => {
+    const parts = Object.entries(product).map(([name, value]) => [`product.${name}`, value] as const);
+    const cells = [...Object.entries({ ...rest, email }), ...parts];
+    return Object.fromEntries(cells.map(([name, value]) => [name, guarded(String(value))]));
+  });
   return stringify(rows, { header: true, columns });
 }
 

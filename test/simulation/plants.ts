@@ -1,0 +1,43 @@
+import type { Mutant } from '../mutants/mutants.ts';
+
+/** A mistake that the simulation must find within two minutes, whatever its seed. */
+export type Plant = Pick<Mutant, 'id' | 'breaks' | 'search' | 'replace'>;
+
+export const plants: readonly Plant[] = [
+  {
+    id: 'stale-total',
+    breaks: 'A page by number has the total of an earlier revision.',
+    search: 'if (page.revision === place.revision) {',
+    replace: "if (page.revision === place.revision || position.kind === 'offset') {",
+  },
+  {
+    id: 'lost-count',
+    breaks: 'The counts miss the first row of each batch that has only new rows.',
+    search: 'const changes = rows.map((after) => ({ after }));',
+    replace: 'const changes = rows.slice(1).map((after) => ({ after }));',
+  },
+  {
+    id: 'walk-key-without-direction',
+    breaks: 'A walk in one direction uses the places of walks in the other one.',
+    search: 'JSON.stringify([tenant, filter, order, date, id])',
+    replace: 'JSON.stringify([tenant, filter, order.column, date, id])',
+  },
+  {
+    id: 'walk-total-without-tenant',
+    breaks: "A page by number has another tenant's total.",
+    search: 'JSON.stringify([tenant, filter])',
+    replace: 'JSON.stringify([filter])',
+  },
+  {
+    id: 'walk-place-without-tenant',
+    breaks: "A page by cursor continues another tenant's walk.",
+    search: 'JSON.stringify([tenant, filter, order, date, id])',
+    replace: 'JSON.stringify([filter, order, date, id])',
+  },
+  {
+    id: 'rank-below-zero',
+    breaks: 'A descending page past the end has a negative offset.',
+    search: ' as asked where rank >= 0)',
+    replace: ' as asked)',
+  },
+];
