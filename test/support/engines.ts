@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { inject } from 'vitest';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { allowPooler, createDatabase, dropDatabase } from './databases.ts';
 import { templateDatabase, testRole, urlOf } from './global-setup.ts';
 import { makeNewerVersion } from './newer-version.ts';
 import { type PoolerOptions, startPooler } from './pooler.ts';
@@ -104,16 +104,16 @@ export async function openPooled(options?: PoolerOptions): Promise<TestStore> {
  */
 export async function openPostgres(role: string, empty = false, through?: string): Promise<KeptTestStore> {
   const database = `test_${randomBytes(6).toString('hex')}`;
-  const template = empty ? 'template1' : templateDatabase;
-  // copying files takes half the CPU time of writing the copy to the log, the default
-  await administer(`create database ${database} owner ${testRole} template ${template} strategy file_copy`);
-  const url = urlOf(through ?? (await postgresUrl()), database, role);
+  const server = await postgresUrl();
+  await createDatabase(server, database, { owner: testRole, ...(!empty && { template: templateDatabase }) });
+  if (through !== undefined) await allowPooler(server, database, role);
+  const url = urlOf(through ?? server, database, role);
   const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
   const open = () =>
     openStore({ databaseUrl: url, dataDir: folder, poolSize: 10, operationMs, onConnectionError: broken });
   return toTestStore(open(), open, { DATABASE_URL: url, DATA_DIR: folder }, async () => {
     rmSync(folder, { recursive: true });
-    await administer(`drop database ${database} with (force)`);
+    await dropDatabase(server, database);
   });
 }
 
@@ -141,17 +141,4 @@ function toTestStore(
       await remove();
     },
   };
-}
-
-/** Runs a statement as the superuser; copies of a template are made one after another. */
-async function administer(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: await postgresUrl() });
-  await client.connect();
-  try {
-    // concurrent copies of one template would fail
-    await client.query('select pg_advisory_lock(1)');
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openStore } from '../../src/storage/open-store.ts';
 import { buildConsoles, consolesFolder } from '../../tools/build-console.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { bundleProgram } from './bundle-program.ts';
 import { compileCache } from './compile-cache.ts';
+import { createDatabase, createRole, dropDatabase, sealTemplate } from './databases.ts';
 import { useMemoryFolder } from './memory-folder.ts';
 
 declare module 'vitest' {
@@ -75,13 +75,9 @@ async function startServer(version: 15 | 18): Promise<TestServer> {
 }
 
 async function prepareTemplate(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query('select 1 from pg_roles where rolname = $1', [testRole]);
-  if (rows.length === 0) await client.query(`create role ${testRole} login`);
-  await client.query(`drop database if exists ${templateDatabase}`);
-  await client.query(`create database ${templateDatabase} owner ${testRole}`);
-  await client.end();
+  await createRole(url, testRole);
+  await dropDatabase(url, templateDatabase);
+  await createDatabase(url, templateDatabase, { owner: testRole });
   const store = openStore({
     databaseUrl: urlOf(url, templateDatabase, testRole),
     dataDir: '',
@@ -90,6 +86,7 @@ async function prepareTemplate(url: string): Promise<void> {
   });
   await store.migrate();
   await store.close();
+  await sealTemplate(url, templateDatabase);
 }
 
 /** The URL of another database and role on the same server. */
