@@ -22,15 +22,17 @@ interface Load {
   readonly rows: readonly SubscriptionRow[];
   readonly resumePoint: ResumePoint | 'finished' | undefined;
   readonly comparison?: Comparison;
+  /** Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does not. */
+  readonly isDistributed: boolean;
 }
 
 /** Inserts or updates rows of a tenant, with its lock held; equal rows stay as they are. */
 export async function loadRows(
   run: RunStatement,
-  { tenant, revision, rows, resumePoint, comparison }: Load,
+  { tenant, revision, rows, resumePoint, comparison, isDistributed }: Load,
 ): Promise<Changed<LoadCounts>> {
   const all = rows.length + (comparison?.unchanged ?? 0);
-  if (expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
+  if (!isDistributed && expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
     const changes = rows.map((after) => ({ after }));
     return toChanged(changes, all, resumePoint);
   }

@@ -82,6 +82,7 @@ async function prepareRoles(client: pg.ClientBase, distributed: boolean): Promis
 async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise<MigrationResult> {
   const known = listMigrations('postgres');
   await client.query(`set local lock_timeout = ${lockMs}`);
+  if (distributed) await client.query(oneShardAtATime);
   await client.query(createMigrationTable);
   const pending = pendingMigrations(known, await appliedMigrations(client));
   const isChange = pending.length > 0 && pending.length < known.length;
@@ -102,6 +103,12 @@ async function migrateOnce(client: pg.ClientBase, distributed: boolean): Promise
  * a table that a migration needs; reads continue.
  */
 const lockWriters = 'lock table tenant in exclusive mode';
+
+/**
+ * For Citus, which otherwise changes the shards of a table in parallel, and then refuses to create
+ * functions or tables in the same transaction.
+ */
+const oneShardAtATime = "set local citus.multi_shard_modify_mode to 'sequential'";
 
 const createMigrationTable = `create table if not exists schema_migration
   (name text collate "C" not null primary key, checksum text not null)`;

@@ -163,15 +163,15 @@ class PostgresStore implements Store {
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
-    return this.#changeTenant(tenant, (run, revision) => loadRows(run, { tenant, revision, rows, resumePoint }));
+    return this.#changeTenant(tenant, (run, how) => loadRows(run, { ...how, tenant, rows, resumePoint }));
   }
 
   loadChanged(tenant: TenantId, changed: ChangedRows): Promise<LoadCounts | undefined> {
-    return this.#changeTenant(tenant, (run, revision) => loadChangedRows(run, { ...changed, tenant, revision }));
+    return this.#changeTenant(tenant, (run, how) => loadChangedRows(run, { ...changed, ...how, tenant }));
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
-    return this.#changeTenant(tenant, async (run, revision) => {
+    return this.#changeTenant(tenant, async (run, { revision }) => {
       const removed = await run(deleteRows, [tenant, revision, ids]);
       return { changes: removed.map((row) => ({ before: toCountedRow(row) })), result: removed.length };
     });
@@ -217,7 +217,7 @@ class PostgresStore implements Store {
    */
   async #changeTenant<T>(
     tenant: TenantId,
-    change: (run: RunStatement, revision: number) => Promise<Changed<T>>,
+    change: (run: RunStatement, how: { revision: number; isDistributed: boolean }) => Promise<Changed<T>>,
   ): Promise<T> {
     return this.#change(tenant, async (client) => {
       const run: RunStatement = (text, values) => this.#query(client, text, values);
@@ -227,7 +227,8 @@ class PostgresStore implements Store {
         run(selectLastKey, [tenant]),
       ]);
       const revision = nextRevision(locked);
-      const { changes, result, resumePoint } = await change(run, revision);
+      const { isDistributed } = await this.#shared.facts.read(client);
+      const { changes, result, resumePoint } = await change(run, { revision, isDistributed });
       const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
       await Promise.all([
         ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
