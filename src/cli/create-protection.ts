@@ -1,6 +1,7 @@
 import { FairQueue, type FairQueueLimits } from '../http/listener/fair-queue.ts';
 import { createRateLimiter, type RateLimiter, type RequestCounter } from '../http/listener/rate-limit.ts';
 import type { MeasureRefusals } from '../metrics/overload-metrics.ts';
+import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 
 /** What protects the public listener from too many requests. */
@@ -12,6 +13,7 @@ export interface Protection {
 /** Creates the rate limit and the queue of a process for the settings. */
 export function createProtection(
   config: Config,
+  store: Store,
   requests: RequestCounter,
   refused: MeasureRefusals['refused'],
 ): Protection {
@@ -21,7 +23,10 @@ export function createProtection(
       requests,
       onRefused: () => refused('rate_limit'),
     }),
-    queue: new FairQueue(queueLimits(config), { onRefused: () => refused('overload') }),
+    queue: new FairQueue(queueLimits(config), {
+      onRefused: () => refused('overload'),
+      isHanging: (tenant) => store.isHanging?.(tenant) === true,
+    }),
   };
 }
 

@@ -100,7 +100,7 @@ export async function serve(
   // without the operator's API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
   const certificates = await openCertificates(config, logger);
-  const protection = createProtection(config, requests, (reason) => opened?.metrics.refused(reason));
+  const protection = createProtection(config, store, requests, (reason) => opened?.metrics.refused(reason));
   const waiting = (): number => protection.queue.waiting;
   const opened = operator?.openMetrics({ store, config, isDraining: () => draining, waiting, certificates });
   const audit = openServiceAudit(store, logger, opened);

@@ -195,6 +195,11 @@ export interface Store {
    * `UNAVAILABLE` or `BUSY`. Without a deadline, each operation has its own time limit.
    */
   within(deadline: number): Store;
+  /**
+   * Whether the last work of a tenant did not finish in time; absent if the engine cannot hang for
+   * one tenant alone.
+   */
+  isHanging?(tenant: string): boolean;
   /** How the connection pool is used at present; absent if the engine has none. */
   poolUse?(): PoolUse;
   /**

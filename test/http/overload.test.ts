@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { engines } from '../support/engines.ts';
+import { engines, openPostgres } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';
+import { testRole } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { runHere } from '../support/run-here.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
@@ -115,6 +116,58 @@ describe('a service whose requests hang', () => {
     await expectTokenError(first, 'temporarily_unavailable');
     await blocker.query('rollback');
     expect((await Promise.all(held)).filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(2);
+  });
+});
+
+// PostgreSQL: only there the work of one tenant can hang, such as on a worker of Citus
+describe('tenants whose statements hang', () => {
+  const hanging = ['one', 'two', 'three', 'four'];
+  const lock = 7;
+  let service: TestService;
+  let blocker: pg.Client;
+  const tokens = new Map<string, string>();
+  const status = async (name: string, size: number): Promise<number> =>
+    (await service.get(`/v1/subscription?size=${size}`, tokens.get(name) ?? '')).status;
+
+  beforeAll(async () => {
+    const opened = await openPostgres(testRole);
+    blocker = new pg.Client(opened.environment.DATABASE_URL);
+    await blocker.connect();
+    service = await startService(opened, { DATABASE_POOL_SIZE: '4', REQUEST_SECONDS_MAX: '2', PAGE_CACHE_MIB: '0' });
+    const tenants = new Map<string, string>();
+    for (const name of [...hanging, 'quiet']) {
+      const tenant = await service.createTenant(name);
+      tenants.set(name, tenant);
+      await service.store.loadSubscriptions(tenant, [subscriptionRow({ id: name })]);
+      tokens.set(name, await service.accessToken(await service.createClient(tenant)));
+      expect(await status(name, 1)).toBe(200);
+    }
+    await blocker.query(`create function is_free(tenant text) returns boolean language plpgsql as $$ begin
+      if tenant <> '${tenants.get('quiet')}' then perform pg_advisory_xact_lock_shared(${lock}); end if; return true; end $$`);
+    await blocker.query('create policy hang on subscription as restrictive using (is_free(tenant_id))');
+  });
+  afterAll(async () => {
+    await blocker.end();
+    await service.close();
+  });
+
+  test('keep other tenants waiting until their first time-out at most: then all of them take one turn', async () => {
+    await blocker.query(`select pg_advisory_lock(${lock})`);
+    const timedOut = await Promise.all(hanging.map((name) => status(name, 2)));
+    expect(timedOut).toEqual(hanging.map(() => 503));
+    const later: number[] = [];
+    const asked = hanging.flatMap((name) =>
+      [3, 4, 5].map((size) => status(name, size).then((each) => later.push(each))),
+    );
+    const quiet: number[] = [];
+    for (let size = 2; later.length === 0; size += 1) quiet.push(await status('quiet', size));
+    await Promise.all(asked);
+    expect(new Set(later)).toEqual(new Set([503]));
+    expect(quiet.length).toBeGreaterThan(1);
+    expect(new Set(quiet)).toEqual(new Set([200]));
+    await blocker.query(`select pg_advisory_unlock(${lock})`);
+    for (const name of hanging)
+      expect(await Promise.all([6, 7, 8].map((size) => status(name, size)))).toEqual([200, 200, 200]);
   });
 });
 

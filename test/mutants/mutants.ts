@@ -316,6 +316,14 @@ export const mutants: readonly Mutant[] = [
     file: 'subscriptions.test.ts',
     test: 'another address in the filter shows the records of the other one, and Back those of the first',
   },
+  {
+    id: 'hanging-tenants-keep-turns',
+    breaks: 'Tenants of a worker that hangs use all turns of the queue.',
+    search: 'isHanging: (tenant) => store.isHanging?.(tenant) === true',
+    replace: 'isHanging: (tenant) => store.isHanging?.(tenant) === undefined',
+    file: 'overload.test.ts',
+    test: 'keep other tenants waiting until their first time-out at most: then all of them take one turn',
+  },
   // Changes
   {
     id: 'deletion-without-tombstone',

@@ -11,8 +11,12 @@ function openQueue(more: Partial<FairQueueLimits> = {}) {
   const started: string[] = [];
   const refused: string[] = [];
   const leaves = new Map<string, Leave>();
+  const hanging = new Set<string>();
   let now = 0;
-  const queue = new FairQueue({ ...limits, ...more }, { nextTurn: (run) => void turns.push(run), nowMs: () => now });
+  const queue = new FairQueue(
+    { ...limits, ...more },
+    { nextTurn: (run) => void turns.push(run), nowMs: () => now, isHanging: (tenant) => hanging.has(tenant) },
+  );
   const settle = () => new Promise(setImmediate);
   const onStart = (name: string) => (leave: Leave) => {
     started.push(name);
@@ -25,6 +29,7 @@ function openQueue(more: Partial<FairQueueLimits> = {}) {
     },
     started,
     refused,
+    hanging,
     /** A request of a tenant, such as `greedy 1`. */
     enter(name: string): ((reason: unknown) => void) | undefined {
       const [tenant = ''] = name.split(' ');
@@ -119,6 +124,18 @@ describe('a queue of requests by tenant', () => {
     expect(await runAll('a')).toBe(6);
     opened.wait(1_000);
     expect(await runAll('a')).toBe(15);
+  });
+
+  test('a hanging tenant runs one request at a time, and all of them together a quarter, until they respond again', async () => {
+    const { enter, turn, leave, started, hanging } = openQueue({ runningMax: 8, startsPerTurn: 8 });
+    for (const tenant of ['a', 'b', 'c']) hanging.add(tenant);
+    for (const name of ['a 1', 'a 2', 'b 1', 'c 1', 'quiet 1', 'quiet 2']) enter(name);
+    for (let n = 0; n < 3; n += 1) await turn();
+    expect(started).toEqual(['a 1', 'b 1', 'quiet 1', 'quiet 2']);
+    hanging.delete('a');
+    leave('a 1');
+    await turn();
+    expect(started.slice(4)).toEqual(['c 1', 'a 2']);
   });
 
   test('tenants that always have requests take turns, and an idle tenant accumulates no credit', async () => {

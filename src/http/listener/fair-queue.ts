@@ -29,6 +29,8 @@ interface FairQueueEvents {
   readonly nowMs?: () => number;
   /** Called for each rejected request. */
   readonly onRefused?: (() => void) | undefined;
+  /** Whether the last work of a tenant did not finish in time, so that its next may not either. */
+  readonly isHanging?: (tenant: string) => boolean;
 }
 
 /** A request that waits. */
@@ -47,6 +49,7 @@ interface Place {
 
 /** The requests of one tenant. */
 interface Flow {
+  readonly tenant: string;
   running: number;
   /** The start tag of the tenant's next request. */
   tag: number;
@@ -63,6 +66,9 @@ const retryAfterSeconds = '2';
  * 7 requests of another tenant raised the median duration of a page by 70 %, and 3 by 15 %.
  */
 const parts = { alone: 0.75, shared: 0.3 };
+
+/** The part of the running requests that all hanging tenants have together. */
+const hangingPart = 0.25;
 
 /** Tenants share the process for this long after two of them took turns, in milliseconds. */
 const sharedMs = 1_000;
@@ -81,12 +87,16 @@ const flowsMax = 1_000;
  * turn reads all requests that have arrived, so a request never waits behind the others of one
  * tenant just because they arrived together. If too many wait, the last one of the tenant with the
  * most is rejected.
+ *
+ * A tenant whose shard or worker hangs runs one request at a time: its requests would otherwise
+ * keep their turns until their deadlines, and those of other tenants would wait for them.
  */
 export class FairQueue {
   readonly #limits: FairQueueLimits;
   readonly #nextTurn: (run: () => void) => void;
   readonly #nowMs: () => number;
   readonly #onRefused: () => void;
+  readonly #isHanging: (tenant: string) => boolean;
   readonly #flows = new Map<string, Flow>();
   /** Those with requests that wait. */
   readonly #queued = new Set<Flow>();
@@ -105,12 +115,18 @@ export class FairQueue {
 
   constructor(
     limits: FairQueueLimits,
-    { nextTurn = setImmediate, nowMs = () => performance.now(), onRefused = () => undefined }: FairQueueEvents = {},
+    {
+      nextTurn = setImmediate,
+      nowMs = () => performance.now(),
+      onRefused = () => undefined,
+      isHanging = () => false,
+    }: FairQueueEvents = {},
   ) {
     this.#limits = limits;
     this.#nextTurn = nextTurn;
     this.#nowMs = nowMs;
     this.#onRefused = onRefused;
+    this.#isHanging = isHanging;
   }
 
   /** Requests that wait. */
@@ -122,7 +138,7 @@ export class FairQueue {
   tryEnter(tenant: string): Leave | undefined {
     if (this.#waiting > 0 || this.#isTurnTaken) return undefined;
     const flow = this.#flowOf(tenant);
-    return this.#hasRoom(flow) ? this.#start(tenant, flow) : undefined;
+    return this.#hasRoom(flow) ? this.#start(flow) : undefined;
   }
 
   /** Waits for the request's turn; it is rejected if too many wait or it has waited too long. */
@@ -138,7 +154,7 @@ export class FairQueue {
     const waiter: Waiter = {
       start: () => {
         end();
-        resolve(this.#start(tenant, flow));
+        resolve(this.#start(flow));
       },
       refuse: () => {
         end();
@@ -164,7 +180,7 @@ export class FairQueue {
     let flow = this.#flows.get(tenant);
     if (flow === undefined) {
       if (this.#flows.size >= flowsMax) this.#forgetIdle();
-      flow = { running: 0, tag: 0, turn: 0, waiting: [] };
+      flow = { tenant, running: 0, tag: 0, turn: 0, waiting: [] };
       this.#flows.set(tenant, flow);
     }
     // an idle tenant accumulates no credit
@@ -172,18 +188,28 @@ export class FairQueue {
     return flow;
   }
 
-  #hasRoom({ running }: Flow): boolean {
+  #hasRoom({ tenant, running }: Flow): boolean {
     const { runningMax } = this.#limits;
+    if (this.#isHanging(tenant))
+      return running === 0 && this.#running < runningMax && this.#hanging < Math.ceil(runningMax * hangingPart);
     if (running === 0) return this.#running < runningMax;
     const part = this.#isShared ? parts.shared : parts.alone;
     return this.#running < runningMax && running < Math.floor(runningMax * part);
+  }
+
+  /** Running requests of hanging tenants. */
+  get #hanging(): number {
+    let running = 0;
+    for (const flow of this.#flows.values()) if (this.#isHanging(flow.tenant)) running += flow.running;
+    return running;
   }
 
   get #isShared(): boolean {
     return this.#nowMs() - this.#changedAtMs < sharedMs;
   }
 
-  #start(tenant: string, flow: Flow): Leave {
+  #start(flow: Flow): Leave {
+    const { tenant } = flow;
     this.#virtualTime = Math.max(this.#virtualTime, flow.tag);
     flow.tag += 1;
     if (tenant !== this.#lastTenant) {

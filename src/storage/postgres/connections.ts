@@ -165,6 +165,11 @@ export class PostgresConnections {
     this.#observeWait = observe;
   }
 
+  /** Whether the last work of a tenant did not finish in time. */
+  isHanging(tenant: string): boolean {
+    return this.#lanes.isSuspect(tenant);
+  }
+
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     // with an idle connection, work counts as waiting until the next tick

@@ -91,6 +91,10 @@ class PostgresStore implements Store {
     this.#deadline = deadline;
   }
 
+  isHanging(tenant: string): boolean {
+    return this.#shared.connections.isHanging(tenant);
+  }
+
   poolUse(): PoolUse {
     return this.#shared.connections.poolUse;
   }

@@ -13,16 +13,21 @@ export type LeaveLane = (hung: boolean) => void;
 export class TenantLanes {
   readonly #perTenantMax: number;
   readonly #suspectsMax: number;
-  readonly #inUse = new Map<TenantId, number>();
-  readonly #waiting = new Map<TenantId, Set<() => void>>();
+  readonly #inUse = new Map<string, number>();
+  readonly #waiting = new Map<string, Set<() => void>>();
   /** Tenants whose last work hung; work that finishes in time removes its tenant. */
-  readonly #suspects = new Set<TenantId>();
+  readonly #suspects = new Set<string>();
   #suspectsInUse = 0;
 
   constructor(poolSize: number) {
     const quarter = Math.ceil(poolSize / 4);
     this.#perTenantMax = Math.max(1, poolSize - quarter);
     this.#suspectsMax = quarter;
+  }
+
+  /** Whether the tenant's last work hung. */
+  isSuspect(tenant: string): boolean {
+    return this.#suspects.has(tenant);
   }
 
   /** Work that waits for one of its tenant's connections. */
@@ -58,7 +63,7 @@ export class TenantLanes {
     });
   }
 
-  #hasRoom(tenant: TenantId): boolean {
+  #hasRoom(tenant: string): boolean {
     const inUse = this.#inUse.get(tenant) ?? 0;
     if (!this.#suspects.has(tenant)) return inUse < this.#perTenantMax;
     return inUse === 0 && this.#suspectsInUse < this.#suspectsMax;
@@ -83,7 +88,7 @@ export class TenantLanes {
     if (isSuspect) this.#suspectsInUse += more;
   }
 
-  #startWaiting(tenant: TenantId): void {
+  #startWaiting(tenant: string): void {
     for (const start of this.#waiting.get(tenant) ?? []) {
       if (!this.#hasRoom(tenant)) return;
       start();
