@@ -2,8 +2,7 @@ import { apiPath } from '../contract/report-paths.ts';
 import { ApiError } from './error.ts';
 import type { CallOptions } from './options.ts';
 import { queryStringOf } from './query.ts';
-import { readJson } from './read-json.ts';
-import { formatError, readProblem } from './read-rejection.ts';
+import { readJson, readProblem } from './read-response.ts';
 import type { SafeRequest, Sender } from './sender.ts';
 import type { TokenSource } from './token-source.ts';
 
@@ -30,6 +29,7 @@ export class Api {
   readonly #baseUrl: string;
   readonly #sender: Sender;
   readonly #tokens: TokenSource | undefined;
+  #size: number | undefined = 1_000;
 
   constructor(baseUrl: string, sender: Sender, tokens?: TokenSource) {
     this.#baseUrl = baseUrl.replace(/\/+$/, '');
@@ -44,13 +44,28 @@ export class Api {
         ...content,
         path,
         read: async (response, attempt) => {
-          const body = await readJson<T>(response);
-          if (body === undefined) throw formatError(response, 'JSON', attempt);
+          const body = await readJson<T>(response, attempt);
           return { body, headers: response.headers, correlationId: attempt.correlationId };
         },
       },
       options,
     );
+  }
+
+  /**
+   * Runs a request for one of many pages, with the largest size up to 1,000 that the service
+   * accepts. If it has a lower limit, its first rejection names it.
+   */
+  async widest<T>(run: (size: number | undefined) => Promise<T>): Promise<T> {
+    try {
+      return await run(this.#size);
+    } catch (error) {
+      const faults = error instanceof ApiError ? error.problem.errors : [];
+      const fault = faults?.find(({ parameter }) => parameter === 'size');
+      if (fault === undefined) throw error;
+      this.#size = Number(/ to (\d+)/.exec(fault.rule)?.[1]) || undefined;
+      return run(this.#size);
+    }
   }
 
   /** Sends a request; after a 401, once more with a new token. */
@@ -82,10 +97,15 @@ export class Api {
         },
         body: body === undefined ? undefined : JSON.stringify(body),
         read,
-        readRejection: readProblem,
+        readRejection: (response, context) => readProblem(response, context, this.#hintOn(response)),
       },
       options,
     );
+  }
+  /** A base URL without the path of the API leads to 404. */
+  #hintOn({ status }: Response): string {
+    const isWhole = status !== 404 || this.#baseUrl.endsWith(apiPath);
+    return isWhole ? '' : `: is the base URL '${this.#baseUrl}${apiPath}'?`;
   }
 }
 

@@ -5,7 +5,7 @@ import type { ChangesPage, SubscriptionChange } from './records.ts';
 
 /** Options of reading changes. */
 export interface ChangesOptions extends CallOptions {
-  /** Maximum number of changes per page. */
+  /** Maximum number of changes per page; by default 1,000, or the service's limit if it is lower. */
   readonly size?: number | undefined;
 }
 
@@ -34,10 +34,8 @@ export async function readChanges(
   since: string | undefined,
   { size, ...options }: ChangesOptions,
 ): Promise<ChangesPage> {
-  const { body } = await api.json<ChangesBody>(
-    reportPaths.listSubscriptionChanges,
-    { query: { since, size } },
-    options,
-  );
+  const read = (wanted: number | undefined) =>
+    api.json<ChangesBody>(reportPaths.listSubscriptionChanges, { query: { since, size: wanted } }, options);
+  const { body } = await (size === undefined ? api.widest(read) : read(size));
   return { changes: body.changes, next: body.next, hasMore: body.has_more };
 }

@@ -1,11 +1,11 @@
-import { reportPaths } from '../contract/report-paths.ts';
+import { apiPath, reportPaths, serviceUrlOf } from '../contract/report-paths.ts';
 import { Api } from './api.ts';
 import { type ChangesOptions, listChanges } from './changes.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type ExportOptions, exportSubscriptions, type SubscriptionExport } from './export.ts';
 import { type FollowOptions, followChanges } from './follow.ts';
 import { createList, type ListOptions, type SubscriptionList } from './list.ts';
-import type { CallOptions, ClientOptions } from './options.ts';
+import type { CallOptions, ClientOptions, TokenSourceOptions } from './options.ts';
 import type { ExportQuery, SubscriptionQuery, SummaryQuery } from './query.ts';
 import {
   type ChangesPage,
@@ -97,10 +97,9 @@ export interface SubreportClient {
  *
  * @example
  * const client = createClient({
- *   baseUrl: 'https://reports.example.com/connect-api',
- *   tokenUrl: 'https://reports.example.com/oauth2/token',
- *   clientId: 'acme-reporting',
- *   clientSecret: '…',
+ *   url: 'https://reports.example.com',
+ *   clientId: process.env.CLIENT_ID,
+ *   clientSecret: process.env.CLIENT_SECRET,
  * });
  */
 export function createClient(options: ClientOptions): SubreportClient {
@@ -109,14 +108,28 @@ export function createClient(options: ClientOptions): SubreportClient {
 
 /** Creates a client with the given clock. */
 export function createClientWith(options: ClientOptions, clock: Clock): SubreportClient {
-  const endpoint = options.issuer ?? options.tokenUrl;
-  for (const url of [options.baseUrl, endpoint]) requireSecureUrl(url, options.allowHttp);
-  const tokens = new TokenSource(options, clock);
+  const { baseUrl, ...source } = withUrls(options);
+  for (const url of [baseUrl, source.issuer ?? source.tokenUrl]) requireSecureUrl(url, options.allowHttp);
+  const tokens = new TokenSource(source, clock);
   return {
-    ...createReader(new Api(options.baseUrl, new Sender(options, clock), tokens), clock),
+    ...createReader(new Api(baseUrl, new Sender(options, clock), tokens), clock),
     token: (given) => tokens.token(given),
     revoke: (given) => tokens.revoke(given),
   };
+}
+
+/** The options with the URLs that follow from the URL of the service. */
+function withUrls(options: ClientOptions): TokenSourceOptions & { readonly baseUrl: string } {
+  if (options.baseUrl !== undefined) return options;
+  if (!options.url)
+    throw new TypeError(
+      'Cannot create a client: url must be given, such as https://reports.example.com: is it undefined?',
+    );
+  const url = serviceUrlOf(options.url);
+  const baseUrl = url + apiPath;
+  return options.issuer === undefined && options.tokenUrl === undefined
+    ? { ...options, baseUrl, issuer: url }
+    : { ...options, baseUrl };
 }
 
 /** The operations of a client, however its requests are authenticated. */

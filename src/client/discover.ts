@@ -1,7 +1,7 @@
 import { SubreportError } from './error.ts';
 import type { TokenEndpoint } from './options.ts';
-import { readJson } from './read-json.ts';
-import { formatError, readProblem } from './read-rejection.ts';
+import { formatError, readProblem, readShortJson } from './read-response.ts';
+import { isOnThisMachine } from './secure-url.ts';
 import type { Sender } from './sender.ts';
 
 /** The URLs of the token endpoint. */
@@ -46,14 +46,19 @@ function readMetadata(issuer: string, url: string, sender: Sender): Promise<Toke
     {
       url,
       headers: {},
-      readRejection: readProblem,
+      readRejection: (response, context) =>
+        readProblem(response, context, `: is '${issuer}' the URL of the service, or the issuer of its tokens?`),
       read: async (response, context) => {
-        const metadata = await readJson<Metadata>(response);
+        const metadata = await readShortJson<Metadata>(response, context);
         const { token_endpoint: tokenUrl, revocation_endpoint: revocationUrl } = metadata ?? {};
         // RFC 8414 §3.3: otherwise another issuer could receive the secret
         if (metadata?.issuer !== issuer || tokenUrl === undefined)
           throw formatError(response, `the metadata of issuer '${issuer}' with its token_endpoint`, context);
-        return urlsOf(tokenUrl, revocationUrl);
+        const urls = urlsOf(tokenUrl, revocationUrl);
+        // a service on this machine could receive the secret without TLS
+        if (!isOnThisMachine(issuer) && Object.values(urls).some(isOnThisMachine))
+          throw formatError(response, `the metadata of issuer '${issuer}' with endpoints of other machines`, context);
+        return urls;
       },
     },
     {},

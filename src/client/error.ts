@@ -70,8 +70,8 @@ export class ApiError extends RejectionError {
   readonly code: ErrorCode;
   readonly problem: Problem;
 
-  constructor(code: ErrorCode, problem: Problem, response: Response, context: ErrorContext) {
-    super(problem.detail, response, context);
+  constructor(code: ErrorCode, problem: Problem, response: Response, context: ErrorContext, hint = '') {
+    super(problem.detail + hint, response, context);
     this.code = code;
     this.problem = problem;
   }

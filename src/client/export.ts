@@ -52,26 +52,35 @@ function openExport(response: Response, attempt: Attempt, verified: 'csv' | 'ndj
     throw new ExportError('UNVERIFIABLE', message, attempt);
   }
   attempt.deadline.keep();
-  const check = verified && new ExportCheck(verified, attempt);
+  const totalCount = Number(headers.get('x-total-count'));
+  const check = verified && new ExportCheck(verified, totalCount, attempt);
   const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader();
   const { deadline, correlationId } = attempt;
+  const disconnect = (reason: unknown): Promise<void> => {
+    deadline.end();
+    return reader.cancel(reason);
+  };
+  const accept = (part: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> => {
+    try {
+      return check === undefined ? part : check.next(part);
+    } catch (error) {
+      disconnect(error).catch(() => undefined); // the check's error is the one to report
+      throw error;
+    }
+  };
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       // the time limit applies while waiting for the service, not for the consumer
       const { done, value } = await deadline.guard(() => reader.read());
       if (!done) {
-        const bytes = check === undefined ? value : check.next(value);
-        return controller.enqueue(bytes);
+        return controller.enqueue(accept(value));
       }
       deadline.end();
       const last = check?.end();
       if (last !== undefined && last.length > 0) controller.enqueue(last);
       controller.close();
     },
-    async cancel(reason) {
-      deadline.end();
-      await reader.cancel(reason);
-    },
+    cancel: disconnect,
   });
-  return Object.assign(stream, { totalCount: Number(headers.get('x-total-count')), headers, correlationId });
+  return Object.assign(stream, { totalCount, headers, correlationId });
 }

@@ -91,8 +91,13 @@ async function* walk<Item>(source: ListSource<Item>): AsyncGenerator<Subscriptio
   const { checkpoint } = source.options;
   const stored = await checkpoint?.load();
   let position: Partial<SubscriptionQuery> = stored === undefined ? {} : { page: undefined, cursor: stored };
+  const { size, page: first, cursor } = source.query;
+  // a page number and a cursor are positions among pages of one size
+  const isSized = size !== undefined || first !== undefined || cursor !== undefined;
   for (;;) {
-    const page = await requestPage(source, position);
+    const page = await (isSized
+      ? requestPage(source, position)
+      : source.api.widest((widest) => requestPage(source, { ...position, size: widest })));
     yield page;
     await checkpoint?.save(page.nextCursor); // the caller has used the page
     if (page.nextCursor === undefined) return;

@@ -59,22 +59,34 @@ export type TokenEndpoint =
       readonly revocationUrl?: undefined;
     };
 
+/** Credentials. `undefined`, such as an unset environment variable, throws `TypeError`. */
+interface Credentials extends RequestOptions {
+  readonly clientId: string | undefined;
+  readonly clientSecret: string | undefined;
+  /** Space-separated scopes; all scopes of the client by default. */
+  readonly scope?: string | undefined;
+  /** Shares tokens between processes or runs of a program. */
+  readonly tokenStore?: ValueStore<StoredTokens> | undefined;
+}
+
 /** Credentials and how tokens are requested. */
-export type TokenSourceOptions = RequestOptions &
-  TokenEndpoint & {
-    readonly clientId: string;
-    readonly clientSecret: string;
-    /** Space-separated scopes; all scopes of the client by default. */
-    readonly scope?: string | undefined;
-    /** Shares tokens between processes or runs of a program. */
-    readonly tokenStore?: ValueStore<StoredTokens> | undefined;
-  };
+export type TokenSourceOptions = Credentials & TokenEndpoint;
+
+/** The URL of the service, or the base URL of the API and the token endpoint. */
+type ServiceUrls =
+  | ({
+      /** URL of the service, which is also the issuer of its tokens unless that is given. */
+      readonly url: string | undefined;
+      readonly baseUrl?: undefined;
+    } & (TokenEndpoint | { readonly tokenUrl?: undefined; readonly issuer?: undefined }))
+  | ({
+      /** Base URL of the API, including `/connect-api`. */
+      readonly baseUrl: string;
+      readonly url?: undefined;
+    } & TokenEndpoint);
 
 /** Options of a client. */
-export type ClientOptions = TokenSourceOptions & {
-  /** Base URL of the API, including `/connect-api`. */
-  readonly baseUrl: string;
-};
+export type ClientOptions = Credentials & ServiceUrls;
 
 /** Options of one call. */
 export interface CallOptions {

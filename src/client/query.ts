@@ -41,7 +41,10 @@ export interface ExportQuery extends SubscriptionFilters {
 
 /** The filters, order and position of a report. */
 export interface SubscriptionQuery extends ExportQuery {
-  /** Records per page, 1 to 1,000 unless the operator has set other limits; 20 by default. */
+  /**
+   * Records per page, 1 to 1,000 unless the operator has set other limits. By default 20 for
+   * `page()`, and 1,000 or the service's limit where the list reads all pages.
+   */
   readonly size?: number | undefined;
   /** Number of the first page to read. */
   readonly page?: number | undefined;

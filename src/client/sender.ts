@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import type { ErrorContext } from './error.ts';
 import type { CallOptions, RequestEvent, RequestOptions } from './options.ts';
-import { type ReadRejection, redirectError } from './read-rejection.ts';
+import { type ReadRejection, redirectError } from './read-response.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { requireSecureUrl } from './secure-url.ts';
 import { Slots } from './slots.ts';

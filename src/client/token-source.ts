@@ -3,8 +3,7 @@ import { type TokenUrls, tokenUrlsOf } from './discover.ts';
 import { TokenRequestError } from './error.ts';
 import { type HeldToken, holdResponse, holdStored, type TokenResponse } from './held-token.ts';
 import type { CallOptions, TokenSourceOptions } from './options.ts';
-import { readJson } from './read-json.ts';
-import { formatError, readTokenError } from './read-rejection.ts';
+import { formatError, readShortJson, readTokenError } from './read-response.ts';
 import { type SafeRequest, Sender } from './sender.ts';
 import type { StoredTokens } from './stored-tokens.ts';
 
@@ -14,6 +13,18 @@ export interface AccessToken {
   /** When it expires, by the system clock. */
   readonly expiresAt: Date;
   readonly scope: string | undefined;
+}
+
+/** Throws `TypeError` with every credential that is missing, such as an unset variable. */
+function requireCredentials({ clientId, clientSecret }: TokenSourceOptions): void {
+  const variables = Object.entries({
+    clientId: [clientId, 'CLIENT_ID'],
+    clientSecret: [clientSecret, 'CLIENT_SECRET'],
+  });
+  const missing = variables.filter(([, [value]]) => !value);
+  if (missing.length === 0) return;
+  const faults = missing.map(([name, [, variable]]) => `${name} must be given: is ${variable} set?`);
+  throw new TypeError(`Cannot request tokens: ${faults.join('; ')}`);
 }
 
 /** Delays after rejected credentials and after a failed renewal in the background. */
@@ -38,6 +49,7 @@ export class TokenSource {
   #pausedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(options: TokenSourceOptions, clock: Clock = systemClock) {
+    requireCredentials(options);
     this.#options = options;
     this.#clock = clock;
     this.#sender = new Sender(options, clock);
@@ -64,7 +76,7 @@ export class TokenSource {
     const token = refreshToken ?? accessToken;
     if (token === undefined) return;
     const { revocationUrl } = await this.#endpoints();
-    await this.#post(revocationUrl, { token }, options, (response) => response.text());
+    await this.#post(revocationUrl, { token }, options, readShortJson);
     this.#held = undefined;
     await this.#options.tokenStore?.save(undefined);
   }
@@ -147,7 +159,7 @@ export class TokenSource {
     const { scope } = this.#options;
     const form = { ...grant, ...(scope !== undefined && { scope }) };
     return this.#post(tokenUrl, form, {}, async (response, context) => {
-      const body = await readJson<TokenResponse>(response);
+      const body = await readShortJson<TokenResponse>(response, context);
       if (typeof body?.access_token !== 'string')
         throw formatError(response, 'a token response (RFC 6749 section 5.1)', context);
       return holdResponse(this.#key, body, previous, context.sentAt, this.#clock);
@@ -164,12 +176,14 @@ export class TokenSource {
   }
 
   #post<T>(url: string, form: Record<string, string>, options: CallOptions, read: SafeRequest<T>['read']): Promise<T> {
-    const { clientId, clientSecret } = this.#options;
+    const { clientId = '', clientSecret = '' } = this.#options;
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const body = new URLSearchParams({ ...form, client_id: clientId, client_secret: clientSecret }).toString();
+    const sent = [clientSecret, form.refresh_token, form.token].filter((value) => value !== undefined);
+    const secrets = sent.flatMap((value) => [value, encodeURIComponent(value)]);
     const correlationId = this.#sender.correlationIdOf(options);
     return this.#sender.send(
-      { url, headers, body, read, readRejection: readTokenError },
+      { url, headers, body, read, readRejection: (response, context) => readTokenError(response, context, secrets) },
       { ...options, correlationId },
     );
   }

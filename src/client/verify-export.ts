@@ -5,6 +5,9 @@ import { Sha256 } from './sha256.ts';
 /** Longer than the summary line, so that it is never passed on. */
 const heldBytes = 256;
 
+/** Longest line: no record comes near. */
+const lineBytesMax = 2 ** 20;
+
 const lineFeed = 10;
 
 /**
@@ -17,9 +20,13 @@ export class ExportCheck {
   readonly #hash = new Sha256();
   #held = new Uint8Array(0);
   #lines = 0;
+  #lineBytes = 0;
+  readonly #linesMax: number;
 
-  constructor(format: 'csv' | 'ndjson', context: ErrorContext) {
+  /** `rows` is the number of records that the service announced. */
+  constructor(format: 'csv' | 'ndjson', rows: number, context: ErrorContext) {
     this.#format = format;
+    this.#linesMax = format === 'csv' ? rows + 1 : rows;
     this.#context = context;
   }
 
@@ -52,7 +59,17 @@ export class ExportCheck {
   #accept(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     this.#hash.update(bytes);
     // no field has a line break, so each line is a record, in CSV too
-    for (const byte of bytes) if (byte === lineFeed) this.#lines += 1;
+    for (const byte of bytes) {
+      this.#lineBytes += 1;
+      if (byte !== lineFeed) continue;
+      this.#lines += 1;
+      this.#lineBytes = 0;
+    }
+    // without these, an export that never ends would be read for ever
+    if (this.#lines > this.#linesMax)
+      throw this.#error('ROWS_DIFFER', 'have as many records as announced', 'it has more');
+    if (this.#lineBytes > lineBytesMax)
+      throw this.#error('INCOMPLETE', `have lines of at most ${lineBytesMax} bytes`, 'one is longer');
     return bytes;
   }
 

@@ -1,5 +1,4 @@
 import type { Operation } from './operations.ts';
-import { apiPath } from './report-paths.ts';
 import type { SampleRequest } from './sample-request.ts';
 
 /** A member of `x-codeSamples` of an operation. */
@@ -67,10 +66,9 @@ function typescriptSample(parts: SampleParts): string {
   return `import { createClient } from '@subreport/client';
 
 const client = createClient({
-  baseUrl: '${origin}${apiPath}',
-  tokenUrl: '${origin}/oauth2/token',
-  clientId: process.env.CLIENT_ID ?? '',
-  clientSecret: process.env.CLIENT_SECRET ?? '',
+  url: '${origin}',
+  clientId: process.env.CLIENT_ID,
+  clientSecret: process.env.CLIENT_SECRET,
 });
 ${request.withClient}`;
 }

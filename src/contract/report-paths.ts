@@ -15,3 +15,10 @@ export const reportPaths = {
   getSubscriptionSummary: `${apiPath}/v1/subscription/summary`,
   listSubscriptionChanges: `${apiPath}/v1/subscription/changes`,
 } as const;
+
+/**
+ * The URL of a service, of which a user may have given the base URL of the API or the address of a
+ * page.
+ */
+export const serviceUrlOf = (text: string): string =>
+  text.replace(/^(https?:\/\/[^/]+.*?)\/(connect-api|console|docs)([/?#].*)?$/, '$1').replace(/\/+$/, '');

@@ -119,3 +119,19 @@ test.each([0, 1, 55, 56, 63, 64, 65, 1_000])('SHA-256 of %d bytes in parts is th
   const expected = Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex');
   expect(hash.hex()).toBe(expected);
 });
+
+test.each<[string, string, string]>([
+  ['records than announced', 'x\n', 'ROWS_DIFFER'],
+  ['bytes than a line can have', 'x', 'INCOMPLETE'],
+])('an endless export ends once it has more %s', async (_name, text, code) => {
+  const headers = { 'preference-applied': 'export-summary', 'x-total-count': '1000' };
+  const report = await (await clientWith({ endless: text, headers })).export({}, { format: 'ndjson' });
+  let bytes = 0;
+  const reading = (async () => {
+    for await (const chunk of report) {
+      bytes += chunk.length;
+      if (bytes > 16 * 2 ** 20) return;
+    }
+  })();
+  expect(await rejectionOf(reading)).toMatchObject({ name: 'ExportError', code });
+});

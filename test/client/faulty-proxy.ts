@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 
 /** A request as the proxy received it. */
@@ -14,7 +15,7 @@ export interface ProxiedRequest {
 /**
  * What happens to a request: `reset` closes the connection instead of sending the request on,
  * `lose` closes it when the service has responded, `hang` never responds, `stall` sends the headers
- * and half of the body, `cut` closes the connection at the half.
+ * and half of the body, `cut` closes the connection at the half; `endless` repeats a text for ever.
  */
 export type Fault =
   | 'reset'
@@ -23,6 +24,7 @@ export type Fault =
   | 'stall'
   | 'cut'
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | { readonly endless: string; readonly status?: number; readonly headers?: Record<string, string> }
   | { readonly edit: (body: Buffer, headers: Record<string, unknown>) => Buffer }
   | Promise<unknown>;
 
@@ -46,6 +48,11 @@ export async function startFaultyProxy(
     const fault = choose(received);
     if (fault === 'hang') return;
     if (fault === 'reset') return void incoming.socket.destroy();
+    if (typeof fault === 'object' && 'endless' in fault) {
+      outgoing.writeHead(fault.status ?? 200, fault.headers);
+      const chunks = Readable.from(repeat(fault.endless));
+      return void pipeline(chunks, outgoing, () => undefined); // until the client disconnects
+    }
     if (typeof fault === 'object' && 'status' in fault) {
       outgoing.writeHead(fault.status, fault.headers).end(fault.body);
       return;
@@ -64,6 +71,10 @@ export async function startFaultyProxy(
       await once(server, 'close');
     },
   };
+}
+
+function* repeat(text: string): Generator<string> {
+  for (;;) yield text.repeat(Math.ceil(65_536 / text.length));
 }
 
 async function passOn(target: string, received: ProxiedRequest, outgoing: ServerResponse, fault: Fault | undefined) {

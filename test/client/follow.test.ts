@@ -156,3 +156,25 @@ test('follow resolves when its signal is aborted during a request', async () => 
   controller.abort();
   expect(await following).toBeUndefined();
 });
+
+test('follow with an expired since and no store reads everything again, once', async () => {
+  const other = await Array.fromAsync(shared.clientOf().changes());
+  const { client } = await setUp();
+  const copy = createCopy((page, count) => isUpToDate(page) && count === 2);
+  const { signal, onPage } = copy.options;
+  const giveUp = new AbortController(); // ends a client that asks again and again
+  const asked = () => proxy?.requests.filter(({ path }) => path.includes('/changes')) ?? [];
+  const watch = setInterval(() => asked().length > 20 && giveUp.abort(), 5);
+  await client.follow({
+    since: other.at(-1)?.next,
+    onPage,
+    signal: AbortSignal.any([giveUp.signal, ...(signal === undefined ? [] : [signal])]),
+  });
+  clearInterval(watch);
+  const sinces = asked().map(({ path }) => new URL(path, proxy?.url).searchParams.get('since'));
+  expect(sinces).toEqual([other.at(-1)?.next, null, copy.pages[0]?.next]);
+  expect(copy.pages.map(({ reset, changes }) => [reset, changes.length])).toEqual([
+    [true, 25],
+    [false, 0],
+  ]);
+});

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ApiError, parseSubscription } from '../../src/client/index.ts';
+import { ApiError, parseSubscription, type RequestEvent, type SubreportClient } from '../../src/client/index.ts';
 import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
 
 let shared: ClientService;
@@ -142,4 +142,59 @@ test('a checkpoint resumes a report at the first page that was not completed', a
   expect(checkpoint.value).toBeUndefined();
   checkpoint.value = (await client().subscriptions({ size: 100 }).page()).nextCursor;
   expect(await walk().toArray({ max: 250 })).toHaveLength(250); // has all records or rejects
+});
+
+/** The number of requests of the report that a call makes, and what it returns. */
+async function counted<T>(service: ClientService, call: (client: SubreportClient) => Promise<T>) {
+  const sizes: (string | null)[] = [];
+  const onRequest = ({ url }: RequestEvent) => {
+    const { pathname, searchParams } = new URL(url);
+    if (pathname.includes('/v1/')) sizes.push(searchParams.get('size'));
+  };
+  const result = await call(service.clientOf({ onRequest }));
+  return { sizes, result };
+}
+
+test('a report that is read page by page has pages of 1,000, and a single page has 20 records', async () => {
+  const all = [
+    (client: SubreportClient) => Array.fromAsync(client.subscriptions()),
+    (client: SubreportClient) => client.subscriptions().toArray({ max: 250 }),
+    async (client: SubreportClient) => (await Array.fromAsync(client.subscriptions().pages()))[0]?.records ?? [],
+    async (client: SubreportClient) => (await Array.fromAsync(client.changes()))[0]?.changes ?? [],
+  ];
+  for (const read of all) {
+    const { sizes, result } = await counted(shared, read);
+    expect([sizes, result.length]).toEqual([['1000'], 250]);
+  }
+  const page = await counted(shared, (client) => client.subscriptions().page());
+  expect([page.sizes, page.result.records.length]).toEqual([[null], 20]);
+  const inBodies = await counted(shared, (client) => Array.fromAsync(client.search({})));
+  expect([inBodies.sizes.length, inBodies.result.length]).toEqual([1, 250]);
+});
+
+test('positions among pages of the default size are continued by that size', async () => {
+  const second = await client().subscriptions().page(2);
+  const fromPage = await Array.fromAsync(client().subscriptions({ page: 2 }));
+  expect(fromPage).toHaveLength(230);
+  expect(fromPage.slice(0, 20)).toEqual(second.records);
+  expect(await Array.fromAsync(client().subscriptions({ cursor: second.nextCursor }))).toHaveLength(210);
+});
+
+test('a lower limit of the service is learned from its first rejection, once', async () => {
+  const limited = await startClientService({ PAGE_SIZE_MAX: '100' });
+  try {
+    const { sizes, result } = await counted(limited, async (client) => [
+      await Array.fromAsync(client.subscriptions()),
+      await client.search({}).toArray({ max: 250 }),
+      (await Array.fromAsync(client.changes())).flatMap(({ changes }) => changes),
+    ]);
+    expect(result.map(({ length }) => length)).toEqual([250, 250, 250]);
+    expect(sizes.filter((size) => size !== null)).toEqual(['1000', '100', '100', '100', '100', '100', '100']);
+    const fault = await rejectionOf(Array.fromAsync(limited.clientOf().subscriptions({ size: 500 })));
+    expect(fault).toMatchObject({ code: 'INVALID_REQUEST_PARAMS' });
+    const other = await rejectionOf(Array.fromAsync(limited.clientOf().subscriptions({ before: 'soon' })));
+    expect((other as ApiError).problem.errors.map(({ parameter }) => parameter)).toEqual(['before']);
+  } finally {
+    await limited.service.close();
+  }
 });

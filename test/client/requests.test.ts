@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { abortable } from '../../src/client/clock.ts';
 import type { ClientOptions, RequestEvent, RetryEvent, StoredTokens, SubreportError } from '../../src/client/index.ts';
+import { createClient } from '../../src/client/index.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { type ClientService, createMemoryStore, rejectionOf, startClientService } from './client-service.ts';
 import { type Fault, type FaultyProxy, type ProxiedRequest, startFaultyProxy } from './faulty-proxy.ts';
@@ -198,4 +200,77 @@ test('a URL that would send secrets unencrypted is rejected', async () => {
   expect(create('https://user:secret@reports.example.com')).toThrow(/current value is 'https:\/\/reports/);
   expect(create('http://reports.example.com/connect-api', true)).not.toThrow();
   expect(create('http://[::1]:8080/connect-api')).not.toThrow();
+});
+
+const endless = (text: string, status: number): Fault => ({ endless: text, status });
+
+test.each<[string, Fault, number]>([
+  ['a page that never ends', endless(' ', 200), 64 * 2 ** 20],
+  ['an error that never ends', endless(' ', 400), 2 ** 20],
+])('%s is a ResponseError once it is too long', async (_name, fault, bytes) => {
+  const { client } = await clientWithFaults([fault], { attempts: 1, timeoutMs: 10_000 });
+  expect(await rejectionOf(client.subscriptions().page())).toMatchObject({
+    name: 'ResponseError',
+    code: 'UNKNOWN_FORMAT',
+    message: `Cannot read the response of ${proxy.url}: it must be at most ${bytes} bytes`,
+  });
+});
+
+test('a base URL without the path of the API is named in the error', async () => {
+  const { client } = await clientWithFaults([]);
+  const base = shared.clientOf({ baseUrl: `${proxy.url}/` } as ClientOptions);
+  const asked = {
+    code: 'NOT_FOUND',
+    message: expect.stringContaining(`: is the base URL '${proxy.url}/connect-api'?`),
+  };
+  expect(await rejectionOf(base.subscriptions().page())).toMatchObject(asked);
+  expect(await rejectionOf(base.summary())).toMatchObject(asked);
+  const { message } = (await rejectionOf(client.subscription('nobody-has-this'))) as SubreportError;
+  expect(message).not.toContain('base URL');
+});
+
+test('the URL of a service, of its API or of a page of it is enough', async () => {
+  const { client_id: clientId, client_secret: clientSecret } = shared.credentials;
+  const { url } = shared.service;
+  for (const given of [
+    url,
+    `${url}/`,
+    `${url}/connect-api`,
+    `${url}/console`,
+    `${url}/console/subscriptions?status=x`,
+  ]) {
+    const client = createClient({ url: given, clientId, clientSecret });
+    expect(await client.subscriptions().total()).toBe(250);
+  }
+  const elsewhere = createClient({ url: `${url}/reports`, clientId, clientSecret });
+  expect(await rejectionOf(elsewhere.subscriptions().total())).toMatchObject({
+    message: expect.stringContaining(`: is '${url}/reports' the URL of the service, or the issuer of its tokens?`),
+  });
+});
+
+test('a variable that is not set is named by the error of createClient', () => {
+  const url = 'https://reports.example.com';
+  const [clientId, clientSecret] = ['a', undefined as string | undefined];
+  expect(() => createClient({ url, clientId, clientSecret })).toThrow(
+    'Cannot request tokens: clientSecret must be given: is CLIENT_SECRET set?',
+  );
+  expect(() => createClient({ url, clientId: '', clientSecret })).toThrow(
+    /clientId must be given: is CLIENT_ID set\?; clientSecret must/,
+  );
+  expect(() => createClient({ url: undefined, clientId, clientSecret: 'b' })).toThrow(/url must be given/);
+  const baseUrl = 'undefined/connect-api';
+  expect(() => createClient({ baseUrl, tokenUrl: url, clientId, clientSecret: 'b' })).toThrow(
+    /must be one such as https:\/\/reports.example.com: current value is 'undefined\/connect-api'/,
+  );
+});
+
+test('an abort ends the wait before a request is repeated', { timeout: 10_000 }, async () => {
+  const { urls } = await clientWithFaults(['reset']);
+  const controller = new AbortController();
+  const endlessSleep = (_ms: number, signal?: AbortSignal) => abortable(new Promise<void>(() => undefined), signal);
+  const clock = { ...createManualClock(), sleep: endlessSleep };
+  const onRetry = () => controller.abort('enough');
+  const options = { ...urls, onRetry } as unknown as Partial<ClientOptions>;
+  const waiting = shared.clientOf(options, shared.credentials, clock).subscriptions({}, { signal: controller.signal });
+  expect(await rejectionOf(waiting.total())).toBe('enough');
 });

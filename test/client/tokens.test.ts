@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import {
   type ClientOptions,
@@ -306,3 +307,79 @@ test('an aborted wait for a token leaves the request to the other callers', asyn
   expect((await other).accessToken).toMatch(/^ey/);
   expect(grants()).toHaveLength(1);
 });
+
+test('a token that is issued while revoke is called is revoked as well', async () => {
+  const gate = Promise.withResolvers<void>();
+  const tokenStore = createMemoryStore<StoredTokens>();
+  const { client, clock } = await setUp({
+    options: { tokenStore },
+    faultOf: (request) => (formOf(request).grant_type === 'refresh_token' ? gate.promise : undefined),
+  });
+  await client.token();
+  clock.advance(lifetimeMs * 0.9);
+  await client.token(); // renews in the background
+  await expect.poll(() => grants()).toEqual(['client_credentials', 'refresh_token']);
+  const issued: string[] = [];
+  const save = tokenStore.save.bind(tokenStore);
+  tokenStore.save = (value) => {
+    if (value !== undefined) issued.push(value.accessToken);
+    save(value);
+  };
+  const revoked = client.revoke();
+  gate.resolve();
+  await revoked;
+  await expect.poll(() => issued).toHaveLength(1);
+  expect(tokenStore.value).toBeUndefined();
+  expect(requests().at(-1)?.path).toBe('/oauth2/revoke');
+  const [accessToken = ''] = issued;
+  await expect.poll(async () => (await shared.service.get('/v1/subscription', accessToken)).status).toBe(401);
+  expect((await client.token()).accessToken).not.toBe(accessToken);
+});
+
+test('a secret that the token endpoint repeats is not in the error', async () => {
+  const clientSecret = 'a+secret/with=signs';
+  const echo = (body: string): Fault => {
+    const detail = `unknown: ${clientSecret} in ${body}`;
+    return { status: 400, body: JSON.stringify({ error: 'invalid_request', error_description: detail }) };
+  };
+  const { client } = await setUp({ options: { clientSecret }, faultOf: ({ body }) => echo(body) });
+  const error = (await rejectionOf(client.token())) as Error;
+  expect(error.message).toBe(
+    `unknown: *** in grant_type=client_credentials&client_id=${shared.credentials.client_id}&client_secret=***`,
+  );
+  expect(inspect(error)).not.toMatch(/a(\+|%2B)secret/);
+});
+
+test('a token response and metadata that never end are errors', async () => {
+  const { client, given } = await setUp({
+    options: { attempts: 1, timeoutMs: 10_000 },
+    faultOf: () => ({ endless: ' ' }),
+  });
+  const tooLong = { code: 'UNKNOWN_FORMAT', message: expect.stringContaining('it must be at most 1048576 bytes') };
+  expect(await rejectionOf(client.token())).toMatchObject(tooLong);
+  const options = { ...given, tokenUrl: undefined, issuer: proxy?.url, attempts: 1 } as TokenSourceOptions;
+  expect(await rejectionOf(new TokenSource(options).token())).toMatchObject(tooLong);
+});
+
+test.each(['token_endpoint', 'revocation_endpoint'])(
+  'metadata of an issuer on another machine cannot name a %s on this one',
+  async (name) => {
+    const { given } = await setUp();
+    const issuer = 'https://issuer.example';
+    const sent: string[] = [];
+    const metadata = {
+      ...{ issuer, token_endpoint: `${issuer}/token`, revocation_endpoint: `${issuer}/revoke` },
+      [name]: `${proxy?.url}/oauth2/token`,
+    };
+    const answer: typeof fetch = async (url) => {
+      sent.push(String(url));
+      return Object.defineProperty(Response.json(metadata), 'url', { value: String(url) });
+    };
+    const options = { ...given, tokenUrl: undefined, issuer, fetch: answer } as TokenSourceOptions;
+    expect(await rejectionOf(new TokenSource(options).token())).toMatchObject({
+      code: 'UNKNOWN_FORMAT',
+      message: expect.stringContaining("'https://issuer.example' with endpoints of other machines"),
+    });
+    expect(sent.filter((url) => !url.startsWith(`${issuer}/.well-known/`))).toEqual([]);
+  },
+);

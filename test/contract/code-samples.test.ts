@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { exampleLine, exampleSubscription } from '../../src/contract/examples.ts
 import { importRecords } from '../../src/import/import-records.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { blocksOf } from '../support/command-folder.ts';
 import { engines } from '../support/engines.ts';
 import { runCommand } from '../support/run-command.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
@@ -127,13 +128,22 @@ describe('the code samples of the OpenAPI documents', () => {
     expectResponses(await outputsOf('Python', (source) => ['python3', '-c', source]));
   });
 
-  test('each TypeScript sample compiles in strict mode', async () => {
+  test('each TypeScript sample, and the first one of each page, compiles in strict mode', async () => {
     const project = join(folder, 'typescript');
     mkdirSync(join(project, 'node_modules/@subreport'), { recursive: true });
     symlinkSync(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
     writeFileSync(join(project, 'package.json'), '{ "type": "module" }');
     for (const [operationId, source] of samplesOf('TypeScript'))
       writeFileSync(join(project, `${operationId}.ts`), `${source}\nexport {};\n`);
+    for (const [index, page] of [
+      'src/client/README.md',
+      'docs/client.md',
+      'docs/how-to/read-every-page.md',
+    ].entries()) {
+      const [first = ''] = blocksOf(readFileSync(join(root, page), 'utf8').replaceAll(/^ {3}/gm, ''), 'js');
+      expect(first, page).toContain('createClient({');
+      writeFileSync(join(project, `page${index}.ts`), first);
+    }
     const compilerOptions = {
       noEmit: true,
       strict: true,

@@ -37,8 +37,7 @@ test('the examples of docs/client.md run unchanged against a service', async () 
   };
   const names = {
     ...library,
-    createClient: (options: library.ClientOptions & { readonly issuer?: undefined }) =>
-      library.createClient({ ...options, baseUrl: service.baseUrl, tokenUrl: `${service.url}/oauth2/token` }),
+    createClient: (options: object) => library.createClient({ ...options, url: service.url } as library.ClientOptions),
     process: { env: { CLIENT_ID: credentials.client_id, CLIENT_SECRET: credentials.client_secret } },
     console: { log: (...values: unknown[]) => output.push(values), error: (code: string) => output.push(code) },
     readFile: (name: string, coding: BufferEncoding) => files.readFile(inFolder(name), coding),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createClient, type StoredTokens, type SubreportClient, type ValueStore } from '../../client/index.ts';
+import { apiPath, serviceUrlOf } from '../../contract/report-paths.ts';
 import { UsageError } from '../error.ts';
 import { packageVersion } from '../package-version.ts';
 import { readVariable } from './environment.ts';
@@ -62,8 +63,8 @@ export function openClient(profile: Profile, tokenStore?: ValueStore<StoredToken
   const { base_url: baseUrl, token_url: tokenUrl, allow_http: allowHttp } = profile;
   try {
     return createClient({
-      baseUrl,
-      ...(tokenUrl === undefined ? { issuer: publicUrlOf(baseUrl) } : { tokenUrl }),
+      url: baseUrl,
+      ...(tokenUrl !== undefined && { tokenUrl }),
       clientId: profile.client_id,
       clientSecret: profile.client_secret,
       allowHttp,
@@ -76,21 +77,16 @@ export function openClient(profile: Profile, tokenStore?: ValueStore<StoredToken
   }
 }
 
-const apiPath = '/connect-api';
-
-/** The base URL of the API, which a user may have shortened to the URL of the service. */
+/** The base URL of the API, from the URL of the service or of one of its pages. */
 export function baseUrlOf(text: string): string {
-  const url = text.replace(/\/+$/, '');
+  const url = serviceUrlOf(text);
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw new UsageError(
       `Cannot use the URL of the service: it must be a URL such as https://reports.example.com: current value is '${text}'`,
     );
   }
-  return url.endsWith(apiPath) ? url : `${url}${apiPath}`;
+  return url + apiPath;
 }
-
-/** The public URL of the service, which is the issuer of its tokens. */
-const publicUrlOf = (baseUrl: string): string => baseUrl.slice(0, -apiPath.length);
 
 /** Caches the tokens of a profile, so that commands share them. */
 export function cachedTokens(name: string): ValueStore<StoredTokens> {

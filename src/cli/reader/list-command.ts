@@ -18,8 +18,6 @@ import { subscriptionLayout } from './subscription-layout.ts';
 
 const { format: _format, all: _all, ...parameters } = reportParameters(defaultPageLimits);
 
-/** Fewer requests than with the default page size. */
-const walkSize = defaultPageLimits.sizeMax;
 const watchSeconds = 10;
 
 interface ListOptions extends ProfileOption, OutputOptions {
@@ -98,7 +96,7 @@ async function watchPage(listing: Listing): Promise<void> {
 }
 
 async function listAll({ options, query, screen, output, signal }: Listing): Promise<void> {
-  const list = subscriptionsOf(options, { size: String(walkSize), ...query.values }, signal);
+  const list = subscriptionsOf(options, query.values, signal);
   const writer = writeRecords(screen, subscriptionLayout(screen.color));
   let [bar, count, total] = [noBar(), 0, 0];
   try {

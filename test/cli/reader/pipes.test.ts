@@ -367,6 +367,31 @@ describe('changes', () => {
     await service.store.deleteSubscriptions(tenant, ['id_new']);
   });
 
+  test('--follow ends with 1 once the change token is no longer valid, and writes nothing', async () => {
+    const other = await service.createClient(await service.createTenant('other'), { clientId: 'other' });
+    const { url } = service;
+    const credentials = {
+      SUBREPORT_URL: url,
+      SUBREPORT_CLIENT_ID: 'other',
+      SUBREPORT_CLIENT_SECRET: other.client_secret,
+    };
+    const { stderr } = await runHere(['changes', '--since', 'now'], {
+      ...credentials,
+      XDG_CONFIG_HOME: join(folder, 'other'),
+    });
+    const [, foreign = ''] = /--since (\S+)/.exec(stderr) ?? [];
+    expect(foreign).not.toBe('');
+    const followed = startCommand(['changes', '--follow', '--since', foreign], { environment });
+    const stuck = setTimeout(() => followed.child.kill('SIGKILL'), 15_000);
+    const { code, stdout, stderr: said } = await followed.ended;
+    clearTimeout(stuck);
+    expect([code, stdout, said]).toEqual([
+      1,
+      '',
+      expect.stringMatching(/^Cannot follow the changes: .*Read all changes/),
+    ]);
+  });
+
   test('an invalid change token exits with 2', async () => {
     expect(await run('changes', '--since', 'nonsense')).toMatchObject({ code: 2, stdout: '' });
   });

@@ -1,0 +1,89 @@
+import { type ErrorCode, errorStatuses } from '../contract/error-code.ts';
+import { type TokenErrorCode, tokenErrorTable } from '../contract/token-error.ts';
+import { ApiError, type ErrorContext, type Problem, ResponseError, TokenRequestError } from './error.ts';
+
+/** Most bytes of a response: 10,000 records, the largest page that an operator can allow. */
+const pageBytesMax = 64 * 2 ** 20;
+/** Most bytes of any other response. */
+const bytesMax = 2 ** 20;
+
+/** Parses the body of a response; throws if it is not JSON. */
+export async function readJson<T>(response: Response, context: ErrorContext, max = pageBytesMax): Promise<T> {
+  const body = parse<T>(await readText(response, context, max));
+  if (body === undefined) throw formatError(response, 'JSON', context);
+  return body;
+}
+
+/** Parses the body of a short response; `undefined` if it is not JSON. */
+export const readShortJson = async <T>(response: Response, context: ErrorContext): Promise<T | undefined> =>
+  parse<T>(await readText(response, context, bytesMax));
+
+function parse<T>(text: string): T | undefined {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a body up to a number of bytes after decompression; throws if there are more. */
+async function readText(response: Response, context: ErrorContext, max: number): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > max) {
+      reader?.cancel().catch(() => undefined); // the connection is closed in any case
+      throw formatError(response, `at most ${max} bytes`, context);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Makes the error of a response that is not successful; `hint` ends its message. */
+export type ReadRejection = (response: Response, context: ErrorContext, hint?: string) => Promise<Error>;
+
+/** The error of the API: a problem document (RFC 9457) of the error table. */
+export const readProblem: ReadRejection = async (response, context, hint = '') => {
+  const problem: Partial<Problem> = (await readShortJson(response, context)) ?? {};
+  const code = problem.type as ErrorCode | undefined;
+  if (code === undefined || !Object.hasOwn(errorStatuses, code))
+    return unknownError(response, 'a problem document (RFC 9457)', context, hint);
+  const { correlation_id: correlationId = context.correlationId } = problem;
+  return new ApiError(code, problem as Problem, response, { ...context, correlationId }, hint);
+};
+
+/** The error of the token endpoint (RFC 6749 §5.2), without the secrets that were sent to it. */
+export async function readTokenError(
+  response: Response,
+  context: ErrorContext,
+  secrets: readonly string[],
+): Promise<Error> {
+  const body: { error?: TokenErrorCode; error_description?: string } = (await readShortJson(response, context)) ?? {};
+  if (body.error === undefined || !Object.hasOwn(tokenErrorTable, body.error))
+    return unknownError(response, 'an error of RFC 6749 section 5.2', context);
+  const text = String(body.error_description ?? body.error);
+  const masked = secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
+  return new TokenRequestError(body.error, masked, response, context);
+}
+
+function unknownError(response: Response, expected: string, context: ErrorContext, hint = ''): ResponseError {
+  const message = `Cannot read the response of ${new URL(response.url).origin}: it must be ${expected}: its status was ${response.status}${hint}`;
+  return new ResponseError('UNKNOWN_ERROR', message, response, context);
+}
+
+/** The error of a redirect, which is never followed because it could send secrets elsewhere. */
+export function redirectError(url: string, response: Response, context: ErrorContext): ResponseError {
+  const target = response.headers.get('location') ?? 'unknown'; // browsers hide it
+  const message = `Cannot use ${new URL(url).origin}: it must respond without a redirect: the redirect leads to '${target}'`;
+  return new ResponseError('REDIRECTED', message, response, context);
+}
+
+/** The error of a successful response whose body cannot be read. */
+export function formatError(response: Response, expected: string, context: ErrorContext): ResponseError {
+  const message = `Cannot read the response of ${new URL(response.url).origin}: it must be ${expected}`;
+  return new ResponseError('UNKNOWN_FORMAT', message, response, context);
+}
