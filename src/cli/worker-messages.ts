@@ -6,6 +6,8 @@ import type { Counters, OwnCounters } from './counters.ts';
 /** Messages from a worker to the first process. */
 export type WorkerMessage =
   | { readonly kind: 'serving' }
+  /** It finishes its requests, and exits. */
+  | { readonly kind: 'draining' }
   | { readonly kind: 'alive' }
   | { readonly kind: 'metrics'; readonly metrics: MetricValues }
   | { readonly kind: 'failed'; readonly message: string }

@@ -51,7 +51,12 @@ async function serveAsWorker(): Promise<void> {
   stop = () => {
     if (stopping) return;
     stopping = true;
-    void stopService({ service, store, config, logger }).then(() => process.exit(0));
+    channel.send({ kind: 'draining' });
+    void stopService({ service, store, config, logger })
+      .then(() => service.metrics?.counts())
+      // the last requests would be missing in the sums of all workers
+      .then((metrics = []) => new Promise((sent) => process.send?.({ kind: 'metrics', metrics }, sent)))
+      .then(() => process.exit(0));
   };
   // Workers receive signals too: from a terminal or a service manager that sends them to all
   // processes, or to replace this worker.

@@ -25,6 +25,8 @@ const overtimeMs = 2_000;
 /** A running worker. */
 interface Serving {
   readonly worker: Worker;
+  /** Resolves once it takes no more requests, because it drains or has exited. */
+  readonly left: Promise<unknown>;
   /** Resolves with the exit code or the signal when the process has exited. */
   readonly ended: Promise<readonly [code: number | null, signal: string | null]>;
 }
@@ -93,10 +95,12 @@ export class Workers {
         `Cannot start a worker: it must run until it is stopped: it exited with ${signal ?? code}`,
       );
     });
+    const drains = Promise.withResolvers<void>();
     const serving = new Promise<void>((resolve, reject) => {
       worker.on('error', reject); // it could not be started or not receive a message
       worker.on('message', (message: WorkerMessage) => {
         if (message.kind === 'serving') resolve();
+        else if (message.kind === 'draining') drains.resolve();
         else if (message.kind === 'failed') reject(new CommandError(message.message));
         else if (message.kind === 'call')
           void runForWorker({ ...this.#counters, renderMetrics: () => this.#collectMetrics() }, message).then(
@@ -115,7 +119,7 @@ export class Workers {
       this.#serving.delete(worker);
     });
     this.#watch(worker);
-    return { worker, ended };
+    return { worker, ended, left: Promise.race([drains.promise, ended]) };
   }
 
   /** Adds up the metrics of all workers that serve. */
@@ -138,21 +142,24 @@ export class Workers {
   }
 
   /**
-   * Replaces a worker whenever it exits, until all are stopped; returns whether the last one exited
-   * normally.
+   * Replaces a worker whenever it exits or drains, until all are stopped and have exited; returns
+   * whether the last one exited normally.
    */
   async #supervise(first: Serving): Promise<boolean> {
     let waitMs = replaceMs.first;
+    let replaced: Promise<unknown> = Promise.resolve();
     for (let current = first; ; ) {
       const since = performance.now();
-      const [code, signal] = await current.ended;
-      if (this.#isStopping) return code === 0;
+      await current.left;
+      replaced = Promise.all([replaced, current.ended]);
       const { id, process } = current.worker;
-      this.#logger.warn({ worker: id, pid: process.pid, code, signal }, 'a worker exited; another one replaces it');
+      if (this.#isStopping) return replaced.then(() => process.exitCode === 0);
+      const { pid, exitCode: code, signalCode: signal } = process;
+      this.#logger.warn({ worker: id, pid, code, signal }, 'a worker exits; another one replaces it');
       if (performance.now() - since > steadyMs) waitMs = replaceMs.first;
       for (let failures = 0, next: Serving | undefined; next === undefined; failures += 1) {
         await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-        if (this.#isStopping) return true;
+        if (this.#isStopping) return replaced.then(() => true);
         waitMs = Math.min(waitMs * 2, replaceMs.last);
         next = await this.#startOne().catch((error: unknown) => this.#tryAgain(error, failures));
         if (next !== undefined) current = next;

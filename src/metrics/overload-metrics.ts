@@ -1,7 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Why a request was rejected: too many wait, or its client has used up its quota. */
-type Refusal = 'overload' | 'rate_limit';
+const refusals = ['overload', 'rate_limit'] as const;
+type Refusal = (typeof refusals)[number];
 
 /** What is read at each scrape. */
 export interface MeasuredQueue {
@@ -31,5 +32,7 @@ export function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueu
     labelNames: ['reason'],
     registers,
   });
+  // a rate needs a value before the first refusals
+  for (const reason of refusals) refused.inc({ reason }, 0);
   return { refused: (reason) => refused.inc({ reason }) };
 }

@@ -1,4 +1,4 @@
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { AggregatorRegistry, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
 import { addAuditMetrics, type MeasureAudit } from './audit-metrics.ts';
 import { addBuildMetrics, type MeasuredBuild } from './build-metrics.ts';
 import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
@@ -23,6 +23,8 @@ export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
   /** Writes all metrics in the text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly values: () => Promise<MetricValues>;
+  /** The values of counters and histograms only; reads no store. */
+  readonly counts: () => Promise<MetricValues>;
   readonly close: () => void;
 }
 
@@ -58,6 +60,10 @@ export function createServiceMetrics(
     measureListener,
     render: () => registry.metrics(),
     values: () => registry.getMetricsAsJSON(),
+    counts: async () => {
+      const counting = registry.getMetricsAsArray().filter(({ type }) => isCount(type));
+      return Promise.all(counting.map((metric) => (metric as unknown as Metric).get()));
+    },
     close,
   };
 }
@@ -69,6 +75,15 @@ export function createHostMetrics(state: HostState): () => Promise<MetricValues>
   addProcessMetrics(registry);
   return () => registry.getMetricsAsJSON();
 }
+
+/** The metrics whose sums must not go down: counters and histograms. */
+export const countsOf = (metrics: MetricValues): MetricValues => metrics.filter(({ type }) => isCount(type));
+
+const isCount = (type: unknown): boolean => type === 'counter' || type === 'histogram';
+
+/** Adds up the counters and histograms of processes that have ended. */
+export const addCounts = (...processes: readonly MetricValues[]): Promise<MetricValues> =>
+  AggregatorRegistry.aggregate([...processes]).getMetricsAsJSON();
 
 /** Writes the metrics of several processes, each added up as its `aggregator` says. */
 export function aggregateMetrics(processes: readonly MetricValues[]): Promise<string> {

@@ -28,12 +28,14 @@ export function addWorkMetrics(registry: Registry): MeasureWork {
     labelNames: ['result'],
     registers,
   });
+  const loaded = ({ accepted, rejected }: LoadedRows): void => {
+    rows.inc({ result: 'accepted' }, accepted);
+    rows.inc({ result: 'rejected' }, rejected);
+  };
+  loaded({ accepted: 0, rejected: 0 }); // a rate needs a value before the first load
   return {
     exports: (inProgress) => exports.set(inProgress),
     loads: (inProgress) => loads.set(inProgress),
-    loaded({ accepted, rejected }) {
-      rows.inc({ result: 'accepted' }, accepted);
-      rows.inc({ result: 'rejected' }, rejected);
-    },
+    loaded,
   };
 }

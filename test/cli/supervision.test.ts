@@ -58,6 +58,14 @@ describe('serve --workers', () => {
     });
   });
 
+  test('a worker that was sent SIGTERM is replaced while it finishes its requests', async () => {
+    const workers = await serveWithWorkers(opened, { SHUTDOWN_DELAY_SECONDS: '60' });
+    const [stopping = 0] = workers.pids();
+    process.kill(stopping, 'SIGTERM');
+    await eventually(() => expect(workers.pids()).toHaveLength(3));
+    expect(isAlive(stopping)).toBe(true);
+  });
+
   test('kill -9 of all workers at once: all are replaced', async () => {
     const workers = await serveWithWorkers(opened);
     for (const pid of workers.pids()) process.kill(pid, 'SIGKILL');

@@ -5,6 +5,7 @@ import type { Store } from '../../src/storage/store.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openPostgres, openSqlite } from '../support/engines.ts';
+import { eventually } from '../support/eventually.ts';
 import { testRole } from '../support/global-setup.ts';
 import { startService, startWorkers, type TestService } from '../support/service.ts';
 
@@ -74,6 +75,15 @@ describe('GET /metrics', () => {
 
   test('counts the imports of the last day and their rows', async () => {
     expect(importMetrics(await scrape(management))).toEqual(storedImports);
+  });
+
+  test('counts from 0, so that a rate has the first refusals and the first load', async () => {
+    const text = await scrape(management);
+    for (const [name, values] of [
+      ['subreport_requests_refused_total', ['reason="overload"', 'reason="rate_limit"']],
+      ['subreport_load_rows_total', ['result="accepted"', 'result="rejected"']],
+    ] as const)
+      expect(values.map((labels) => seriesValue(text, `${name}{${labels}}`))).toEqual([0, 0]);
   });
 
   test('exports each metric of docs/metrics.md with its type, and no other', async () => {
@@ -183,6 +193,26 @@ test('with --workers 2, each scrape describes both workers and the first process
         seriesValue(text, series),
       );
       expect(values).toEqual([12, 3, 1]);
+    }
+    const pids = () =>
+      [...service.logText().matchAll(/"pid":(\d+),[^\n]*"msg":"listening at http:\/\/127.0.0.1:\d+"/g)].map(
+        ([, pid]) => pid,
+      );
+    const ready = () => fetch(`${service.url}/healthz`, { headers: { connection: 'close' } });
+    for (const [sent, signal] of [
+      [13, 'SIGTERM'], // its last counts are in its last message
+      [13, 'SIGKILL'],
+    ] as const) {
+      const before = pids();
+      if (signal === 'SIGTERM') await ready();
+      process.kill(Number(before.at(-2)), signal);
+      await eventually(() => expect(pids().length).toBeGreaterThan(before.length));
+      await eventually(async () => {
+        const text = await scrape(`http://127.0.0.1:${port}`);
+        expect(
+          ['subreport_processes', requestCount('getHealth', '2xx')].map((series) => seriesValue(text, series)),
+        ).toEqual([3, sent]);
+      });
     }
   } finally {
     await service.close();

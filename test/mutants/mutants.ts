@@ -324,6 +324,14 @@ export const mutants: readonly Mutant[] = [
     file: 'overload.test.ts',
     test: 'keep other tenants waiting until their first time-out at most: then all of them take one turn',
   },
+  {
+    id: 'counts-of-ended-worker-lost',
+    breaks: 'The sums of /metrics go down when a worker exits.',
+    search: 'ended = ended.then((sum) => addCounts(sum, last));',
+    replace: 'ended = ended.then((sum) => addCounts(sum, last.slice(0, 0)));',
+    file: 'worker-metrics.test.ts',
+    test: 'what a worker counted remains in the sums while it is silent, and after it has exited',
+  },
   // Changes
   {
     id: 'deletion-without-tombstone',
