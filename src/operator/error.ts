@@ -5,8 +5,9 @@
  * - `NOT_FOUND`: its target does not exist.
  * - `CONFLICT`: the present state of its target does not allow it.
  * - `KEY_REUSED`: its idempotency key belongs to another request.
+ * - `TOO_MANY`: the actor has reached a limit of its own.
  */
-export type OperatorErrorCode = 'INVALID' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'KEY_REUSED';
+export type OperatorErrorCode = 'INVALID' | 'FORBIDDEN' | 'NOT_FOUND' | 'CONFLICT' | 'KEY_REUSED' | 'TOO_MANY';
 
 /** An action of the operator that is rejected. The message states the violated rule. */
 export class OperatorError extends Error {

@@ -3,6 +3,7 @@ import type { Store } from '../storage/store.ts';
 import {
   freeIdempotencyKey,
   type IdempotencyKey,
+  keysMax,
   storeKeyedResponse,
   takeIdempotencyKey,
 } from '../storage/tables/idempotency-key.ts';
@@ -31,7 +32,7 @@ const abandonedSeconds = 600;
 /**
  * Runs a request once for each key, and repeats its response to later requests with the same key
  * (draft-ietf-httpapi-idempotency-key-header). A request that fails frees its key. Throws
- * `OperatorError` `CONFLICT` while the first request runs, `KEY_REUSED` for another request.
+ * `OperatorError` `CONFLICT` while the first request runs, `KEY_REUSED` for another request, `TOO_MANY` for one key too many.
  */
 export async function performOnce(
   { store, now, onFault }: { store: Store; now: () => number; onFault: (error: unknown) => void },
@@ -46,6 +47,7 @@ export async function performOnce(
     { fingerprint, createdAt },
     { expiredBefore: createdAt - retentionSeconds, abandonedBefore: createdAt - abandonedSeconds },
   );
+  if (first === 'full') throw tooManyKeys();
   if (first !== undefined) {
     if (first.fingerprint !== fingerprint) throw keyReused();
     if (first.response === null) throw stillRunning();
@@ -74,6 +76,12 @@ const usedInOtherSession = () =>
   new OperatorError(
     'KEY_REUSED',
     'Cannot repeat the request: its Idempotency-Key must not have been used in another session of the console',
+  );
+
+const tooManyKeys = () =>
+  new OperatorError(
+    'TOO_MANY',
+    `Cannot keep another response: an operator's token must have sent at most ${keysMax} different Idempotency-Keys within 24 hours; send the request without one, or try again later`,
   );
 
 const stillRunning = () =>

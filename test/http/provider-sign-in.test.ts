@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createExternalClient, disableClientById } from '../../src/auth/manage-clients.ts';
 import { directoryStatement } from '../../src/storage/store.ts';
@@ -204,12 +205,21 @@ describe('sign-in to the console at an identity provider', () => {
     expect(problem.detail).toContain('return_to');
   });
 
-  test('a changed cookie cannot send a person to another site', async () => {
-    const evil = Buffer.from('https://evil.example.com/').toString('base64url');
+  test.each([
+    'https://evil.example.com/',
+    '//evil.example.com/console/',
+    '/\\evil.example.com/',
+    '/console/../docs?evil.example.com',
+    '/oauth2/token?evil.example.com',
+    '/console/sign-out?evil.example.com',
+  ])('a cookie that was changed to %s sends nobody there', async (target) => {
+    const path = Buffer.from(target).toString('base64url');
     const response = await fetch(`${service.url}/console/callback?code=x&state=y`, {
-      headers: { cookie: `subreport-sign-in=${'A'.repeat(43)}.${evil}` },
+      headers: { cookie: `subreport-sign-in=${'A'.repeat(43)}.${path}` },
     });
-    expect(await expectPage(response, 400, 'This sign-in has expired')).not.toContain('evil.example.com');
+    const html = await expectPage(response, 400, 'This sign-in has expired');
+    expect(html).not.toContain('evil.example.com');
+    expect(html).toContain(`return_to=${encodeURIComponent('/console/')}`);
   });
 
   test('a link of another site to the sign-in leads to the console, without beginning one', async () => {
@@ -243,6 +253,23 @@ describe('sign-in to the console at an identity provider', () => {
     const hidden = secrets.filter((value) => value.length >= 43 && !value.includes('/'));
     expect(hidden.length).toBeGreaterThanOrEqual(4);
     for (const value of [...hidden, consoleClient.secret]) expect(service.logText()).not.toContain(value);
+  });
+
+  test('made-up responses of a network reach the provider 30 times a minute', async () => {
+    const attacked = await startService(await engines[0].openTestStore(), {
+      OIDC_ISSUER: provider.url,
+      OIDC_CONSOLE_CLIENT_ID: consoleClient.id,
+      OIDC_CONSOLE_CLIENT_SECRET: consoleClient.secret,
+    });
+    const [secret, path] = ['A'.repeat(43), Buffer.from('/console/').toString('base64url')];
+    const state = createHmac('sha256', secret).update('state').digest('base64url'); // whoever has the secret knows it
+    const query = new URLSearchParams({ code: 'made-up', state, iss: provider.url });
+    const headers = { cookie: `subreport-sign-in=${secret}.${path}` };
+    const send = () => fetch(`${attacked.url}/console/callback?${query}`, { headers });
+    const responses = await Promise.all(Array.from({ length: 40 }, send));
+    const asked = attacked.log.filter(({ msg }) => msg === 'a sign-in at the identity provider failed');
+    expect([responses.filter(({ status }) => status === 429).length, asked.length]).toEqual([10, 30]);
+    await attacked.close();
   });
 
   test('responses of the provider count for the rate limit of their network, before the provider is asked', async () => {

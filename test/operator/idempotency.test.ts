@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOperator } from '../../src/operator/operators.ts';
 import { performOnce } from '../../src/operator/perform-once.ts';
+import { directoryStatement } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';
 
@@ -88,6 +90,32 @@ describe.each(engines)('an Idempotency-Key on $engine', ({ engine, openTestStore
     ended.resolve();
     await first;
     expect(await second()).toMatchObject({ ...response, isReplayed: true });
+  });
+
+  test('gets 429 once its operator has sent 10,000 others within 24 hours', async () => {
+    const { store } = management.context;
+    const { token: busy } = await createOperator(management.context, { name: 'busy', scopes: ['operator:write'] });
+    const [operator] = await store.readDirectory("select id from operator_token where name = 'busy'");
+    const first = newKey();
+    expect((await post(path, {}, first, busy)).status).toBe(201);
+    await store.writeDirectory([
+      directoryStatement(
+        `insert into idempotency_key (operator_id, operation, idempotency_key, fingerprint, created_at)
+           with recursive number(n) as (select 2 union all select n + 1 from number where n < 10000)
+           select cast($1 as text), 'x', 'many-' || n, 'f', cast($2 as bigint) from number`,
+        [String(operator?.id), clock.seconds],
+      ),
+    ]);
+    const full = await post(path, {}, newKey(), busy);
+    expect([full.status, full.headers['retry-after'], full.body.messages[0]]).toEqual([
+      429,
+      '3600',
+      expect.stringContaining('at most 10000 different Idempotency-Keys within 24 hours'),
+    ]);
+    expect((await post(path, {}, first, busy)).headers['idempotency-replayed']).toBe('true');
+    expect((await post(path, {}, newKey())).status).toBe(201);
+    clock.seconds += 86_401;
+    expect((await post(path, {}, newKey(), busy)).status).toBe(201);
   });
 
   test('exactly one of several concurrent requests runs', async () => {

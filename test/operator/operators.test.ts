@@ -96,6 +96,16 @@ describe('operators', () => {
     },
   );
 
+  test('the scope subscription:write alone loads records, and all other scopes together do not', async () => {
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const load = (bearer: string) =>
+      management.send('PUT', '/operator/v1/tenants/loaded/subscriptions', { token: bearer, headers, body: {} });
+    await management.send('POST', '/operator/v1/tenants', { token, body: { tenant: 'loaded' } });
+    const { status, body } = await load(await management.operatorToken('operator:read', 'operator:write'));
+    expect([status, body.messages]).toEqual([403, [expect.stringContaining("'subscription:write'")]]);
+    expect((await load(await management.operatorToken('subscription:write'))).body).toMatchObject({ rejected: 1 });
+  });
+
   test('an operator cannot create a token with a scope that its own token does not have', async () => {
     const body = { name: 'more', scopes: ['operator:read', 'subscription:write'] };
     const { status, body: problem } = await management.send('POST', path, { token, body });

@@ -90,7 +90,7 @@ export async function startManagement(
     allowedHosts: [],
     requestMs: 60_000,
     connectionsPerAddressMax: 100,
-    limiter: { countLoad: async () => undefined },
+    limiter: { countCostly: async () => undefined },
     authorizeWrite: async () => {
       throw new AccessError('INVALID_TOKEN', 'Cannot accept the access token: this test has no clients');
     },

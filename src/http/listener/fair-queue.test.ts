@@ -151,6 +151,40 @@ describe('a queue of requests by tenant', () => {
     expect(opened.started.join(', ')).toBe('a 1, b 1, a 2, b 2, a 3, b 3');
   });
 
+  test('a tenant that comes back while others wait takes turns with them and overtakes none', async () => {
+    const opened = openQueue({ waitingMax: 100 });
+    const next = async (): Promise<string> => {
+      await opened.turn();
+      const name = opened.started.at(-1) ?? '';
+      opened.leave(name);
+      return name;
+    };
+    opened.enter('early 1');
+    for (let n = 1; n <= 6; n += 1) opened.enter(`busy ${n}`);
+    opened.leave('early 1');
+    for (let n = 1; n <= 4; n += 1) await next();
+    // after a pause, several at once
+    for (let n = 2; n <= 4; n += 1) opened.enter(`early ${n}`);
+    await opened.drain();
+    expect(opened.started.slice(5)).toEqual(['early 2', 'busy 5', 'early 3', 'busy 6', 'early 4']);
+    opened.started.length = 0;
+    // each time its request has started, with another one
+    for (let n = 1; n <= 4; n += 1) opened.enter(`steady ${n}`);
+    opened.leave('steady 1');
+    opened.enter('again 1');
+    for (let n = 2; n <= 4; ) if ((await next()).startsWith('again')) opened.enter(`again ${n++}`);
+    await opened.drain();
+    expect(opened.started.map((name) => name.split(' ')[0]).slice(0, 7)).toEqual([
+      'steady',
+      'again',
+      'steady',
+      'again',
+      'steady',
+      'again',
+      'steady',
+    ]);
+  });
+
   test('when too many wait, the last one of the tenant with the most gets 503 with Retry-After', async () => {
     const opened = openQueue({ waitingMax: 3 });
     for (let n = 1; n <= 4; n += 1) opened.enter(`greedy ${n}`);

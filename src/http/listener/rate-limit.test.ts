@@ -2,7 +2,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Access } from '../../auth/resource-server.ts';
 import { createWindowCounter } from '../../auth/window-counter.ts';
-import { createRateLimiter, loadsPerMinute, type RateLimiter } from './rate-limit.ts';
+import { costlyPerMinute, createRateLimiter, type RateLimiter } from './rate-limit.ts';
 import { sendError } from './send-error.ts';
 
 describe('a limit of 5 requests per minute', () => {
@@ -12,8 +12,10 @@ describe('a limit of 5 requests per minute', () => {
   let app: FastifyInstance;
   const access = { clientId: 'a', tenant: 'acme', expiresAt: 0 } as Access;
 
+  let caller: Access | null;
+
   beforeEach(() => {
-    [now, refused] = [0, 0];
+    [now, refused, caller] = [0, 0, access];
     const windows = createWindowCounter(60_000, () => now);
     limiter = createRateLimiter({
       perMinute: 5,
@@ -27,7 +29,7 @@ describe('a limit of 5 requests per minute', () => {
     app.decorateRequest('audit', null);
     app.setErrorHandler(sendError);
     app.addHook('onRequest', async (request) => {
-      request.access = access;
+      request.access = caller;
     });
     app.addHook('onRequest', limiter.count);
     app.get('/', async () => '');
@@ -50,6 +52,17 @@ describe('a limit of 5 requests per minute', () => {
     }
   });
 
+  test('unknown callers share the quota of their network, and those of another network have their own', async () => {
+    caller = null;
+    const leftOf = async (remoteAddress: string) => (await app.inject({ url: '/', remoteAddress })).headers.ratelimit;
+    expect(await leftOf('192.0.2.1')).toBe('"client";r=4;t=60');
+    expect(await leftOf('192.0.2.1')).toBe('"client";r=3;t=60');
+    expect(await leftOf('192.0.2.2')).toBe('"client";r=4;t=60');
+    expect(await leftOf('2001:db8::1')).toBe('"client";r=4;t=60');
+    expect(await leftOf('2001:db8::2')).toBe('"client";r=3;t=60');
+    expect(await leftOf('2001:db8:0:1::1')).toBe('"client";r=4;t=60');
+  });
+
   test('repeated and new requests share one count, and the sixth gets 429 with Retry-After', async () => {
     expect(limiter.countRepeated(access)).toEqual(['ratelimit', '"client";r=4;t=60']);
     for (const remaining of [3, 2, 1, 0])
@@ -68,11 +81,12 @@ test('a client may begin 120 loads per minute, however high its quota is, and an
   for (const perMinute of [0, 60_000]) {
     const limiter = createRateLimiter({ perMinute, requests });
     const load = (clientId: string) =>
-      limiter.countLoad(
+      limiter.countCostly(
         { access: { clientId, tenant: 'acme', expiresAt: 0 }, audit: null } as unknown as FastifyRequest,
         { headers: () => undefined } as unknown as FastifyReply,
+        'loads',
       );
-    for (let n = 1; n <= loadsPerMinute; n += 1) await load(`feed-${perMinute}`);
+    for (let n = 1; n <= costlyPerMinute.loads; n += 1) await load(`feed-${perMinute}`);
     await expect(load(`feed-${perMinute}`)).rejects.toMatchObject({
       code: 'TOO_MANY_REQUESTS',
       headers: { 'retry-after': '60' },

@@ -15,11 +15,15 @@ export interface RequestCounter {
 /** Length of a window. */
 export const windowSeconds = 60;
 
-/**
- * Loads that a client may begin per minute: each adds two entries to the audit log and one to the
- * history of imports, which are kept for months.
- */
-export const loadsPerMinute = 120;
+/** What a client, or a network of unknown clients, may begin per minute, whatever its quota is. */
+export const costlyPerMinute = {
+  /** Each adds two entries to the audit log and one to the history of imports, kept for months. */
+  loads: 120,
+  /** Each is a request to the identity provider, and anyone can make one up. */
+  'sign-ins': 30,
+};
+
+type CostlyWork = keyof typeof costlyPerMinute;
 
 /** Headers that differ between the responses to a client, in lower case. */
 export const quotaHeaders: readonly string[] = ['ratelimit'];
@@ -40,8 +44,8 @@ export interface RateLimiter {
    * request without a known client counts for its network.
    */
   readonly count: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  /** Counts a load of records, also towards the loads that a client may begin per minute. */
-  readonly countLoad: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Counts a request that begins costly work, also towards the limit of this work per minute. */
+  readonly countCostly: (request: FastifyRequest, reply: FastifyReply, work: CostlyWork) => Promise<void>;
   /**
    * Counts a repeated request and returns the headers of its quota (name, value, name, value …);
    * `undefined` if it must be counted by `count`.
@@ -67,12 +71,13 @@ export function createRateLimiter({ perMinute, requests, onRefused }: RateLimite
   };
   return {
     count,
-    async countLoad(request, reply) {
+    async countCostly(request, reply, work) {
       await count(request, reply);
-      const counted = await add(`load ${keyOf(request)}`, loadsPerMinute);
-      if (counted.count <= loadsPerMinute) return;
+      const limit = costlyPerMinute[work];
+      const counted = await add(`${work} ${keyOf(request)}`, limit);
+      if (counted.count <= limit) return;
       onRefused?.();
-      throw tooMany(`begin at most ${loadsPerMinute} loads`, counted);
+      throw tooMany(`begin at most ${limit} ${work}`, counted);
     },
     countRepeated(access) {
       const limit = access.rateLimit ?? perMinute;

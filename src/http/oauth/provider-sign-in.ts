@@ -19,7 +19,7 @@ import { auditRequest, startTokenAudit } from './token-audit.ts';
 /** What the sign-in at the identity provider needs. */
 interface ProviderRoutes {
   readonly auth: AuthContext;
-  readonly limiter: Pick<RateLimiter, 'count'>;
+  readonly limiter: Pick<RateLimiter, 'countCostly'>;
   readonly provider: ProviderSignIn;
   readonly sessions: ConsoleSessions;
   readonly publicUrl: string;
@@ -90,7 +90,7 @@ async function signIn(
   { secret }: Transaction,
 ): Promise<void> {
   // anyone can make up a transaction, and each one is a request to the provider
-  await limiter.count(request, reply);
+  await limiter.countCostly(request, reply, 'sign-ins');
   const { subject, clientIds } = await provider.finish(queryOf(request), secret);
   auditRequest(request, { subject });
   const client = await findPersonClient(withinRequest(auth, request).store, clientIds);

@@ -49,7 +49,7 @@ export interface LoadRoute {
   /** UTC epoch seconds. */
   readonly now: () => number;
   readonly audit: AuditLog;
-  readonly limiter: Pick<RateLimiter, 'countLoad'>;
+  readonly limiter: Pick<RateLimiter, 'countCostly'>;
 }
 
 /** Receives the number of loads in progress, and the rows of each finished load. */
@@ -102,7 +102,8 @@ export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, auth
         bodyLimit: Number.MAX_SAFE_INTEGER,
         onRequest: async (request, reply) => {
           const load = await authorize(request, request.params.tenant);
-          if (request.access !== null) await options.limiter.countLoad(request, reply); // operators have no limit
+          // operators have no limit
+          if (request.access !== null) await options.limiter.countCostly(request, reply, 'loads');
           request.load = load;
           requireCoding(request);
         },

@@ -29,7 +29,7 @@ const app = await buildManagementServer({
   allowedHosts: ['127.0.0.1', 'Subreport.internal'],
   requestMs: 5_000,
   connectionsPerAddressMax: 100,
-  limiter: { countLoad: async () => undefined },
+  limiter: { countCostly: async () => undefined },
   authorizeWrite: async () => {
     throw new RequestError('UNAUTHORISED', 'Cannot let you in');
   },

@@ -11,6 +11,7 @@ const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
   NOT_FOUND: 'NOT_FOUND',
   CONFLICT: 'CONFLICT',
   KEY_REUSED: 'IDEMPOTENCY_KEY_REUSED',
+  TOO_MANY: 'TOO_MANY_REQUESTS',
 };
 
 const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
@@ -21,7 +22,10 @@ const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
 
 /** Rethrows the error of an action as the response that it gets. */
 export function rejectAction(error: unknown): never {
-  if (error instanceof OperatorError) throw new RequestError(codes[error.code], error.message);
+  if (error instanceof OperatorError) {
+    const headers: Record<string, string> = error.code === 'TOO_MANY' ? { 'retry-after': '3600' } : {};
+    throw new RequestError(codes[error.code], error.message, { headers });
+  }
   if (error instanceof ClientError) throw new RequestError(clientCodes[error.code], error.message);
   if (error instanceof KeyError && error.code === 'CONFLICT') throw new RequestError('CONFLICT', error.message);
   if (error instanceof ImportError) throw toRequestError(error, []);

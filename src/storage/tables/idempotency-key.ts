@@ -18,9 +18,12 @@ interface KeyedRequest {
 
 const sweepRowsMax = 500;
 
+/** Most keys of an operator: each keeps a response of about a kilobyte for a day. */
+export const keysMax = 10_000;
+
 /**
- * Takes a key for a request; returns `undefined` if it was free, otherwise the request that has it.
- * A key is free again if its request is from before `expiredBefore`, or if it has no response and
+ * Takes a key for a request; returns `undefined` if it was free, otherwise the request that has it,
+ * or `'full'` if the operator has `keysMax` keys. A key is free again if its request is from before `expiredBefore`, or if it has no response and
  * is from before `abandonedBefore`.
  */
 export async function takeIdempotencyKey(
@@ -28,7 +31,7 @@ export async function takeIdempotencyKey(
   { operatorId, operation, key }: IdempotencyKey,
   { fingerprint, createdAt }: Pick<KeyedRequest, 'fingerprint' | 'createdAt'>,
   { expiredBefore, abandonedBefore }: { readonly expiredBefore: number; readonly abandonedBefore: number },
-): Promise<KeyedRequest | undefined> {
+): Promise<KeyedRequest | 'full' | undefined> {
   const results = await store.writeDirectory([
     directoryStatement(
       `delete from idempotency_key where (operator_id, operation, idempotency_key) in (
@@ -37,12 +40,12 @@ export async function takeIdempotencyKey(
     ),
     directoryStatement(
       `insert into idempotency_key as k (operator_id, operation, idempotency_key, fingerprint, created_at)
-       values ($1, $2, $3, $4, $5)
+       select $1, $2, $3, $4, cast($5 as bigint) where (select count(*) from idempotency_key where operator_id = $1) < $8
        on conflict (operator_id, operation, idempotency_key)
        do update set fingerprint = excluded.fingerprint, created_at = excluded.created_at, status = null, response = null
        where k.created_at < $6 or (k.status is null and k.created_at < $7)
        returning idempotency_key`,
-      [operatorId, operation, key, fingerprint, createdAt, expiredBefore, abandonedBefore],
+      [operatorId, operation, key, fingerprint, createdAt, expiredBefore, abandonedBefore, keysMax],
     ),
     directoryStatement(
       `select fingerprint, created_at, status, response from idempotency_key
@@ -52,7 +55,8 @@ export async function takeIdempotencyKey(
   ]);
   const [taken, found] = results.slice(-2);
   const [row] = found ?? [];
-  return taken?.length === 1 || row === undefined ? undefined : toRequest(row);
+  if (taken?.length === 1) return undefined;
+  return row === undefined ? 'full' : toRequest(row);
 }
 
 /** Stores the response to the request that has a key. */
