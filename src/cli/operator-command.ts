@@ -3,9 +3,10 @@ import { operatorDays, operatorName } from '../contract/operator-token.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
 import { type OperatorScope, operatorScopes } from '../contract/scope.ts';
 import { jsonOption, parseList } from './client-options.ts';
+import { readConfig } from './config.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';
-import type { ServerChoice } from './remote/server.ts';
+import { type ServerChoice, serverOf } from './remote/server.ts';
 
 interface CreateOptions extends ServerChoice {
   readonly name: string;
@@ -47,9 +48,17 @@ function addCreate(operator: Command, output: Output): void {
         output,
         json,
         created,
-        `The operator ${created.id} was created. The token is shown only now:\n  ${created.token}`,
+        `The operator ${created.id} was created for the service ${placeOf(options)}. The token is shown only now:\n  ${created.token}`,
       );
     });
+}
+
+/** Which service accepts the token: a demo, for example, has a directory of its own. */
+function placeOf(choice: ServerChoice): string {
+  const server = serverOf(choice);
+  if (server !== undefined) return `at ${server.url}`;
+  const { DATABASE_URL, DATA_DIR } = readConfig();
+  return DATABASE_URL === undefined ? `with DATA_DIR=${DATA_DIR}` : 'with this DATABASE_URL';
 }
 
 function addList(operator: Command, output: Output): void {

@@ -106,29 +106,40 @@ describe('serve --demo', () => {
   });
 
   test.runIf(process.platform === 'linux')(
-    'on a terminal prints a readable log, the client and commands that read a report',
+    'on a terminal prints a readable log, the client, and commands that read a report and sign in as the operator',
     async () => {
       const line = [process.execPath, mainProgram, 'serve', '--demo'].join(' ');
-      const command = start([line, '/dev/null'], { program: ['script', '-qec'] });
-      await untilWritten(command, 'size=2');
+      const management = `http://127.0.0.1:${await freePort()}`;
+      const command = start([line, '/dev/null'], {
+        program: ['script', '-qec'],
+        environment: { MANAGEMENT_PORT: new URL(management).port },
+      });
+      await untilWritten(command, 'operator create');
       const text = command.stdout().replaceAll('\r', '');
       const { client_id: id, client_secret: secret, base_url: baseUrl, token_url: tokenUrl } = demoClient();
       const origin = `http://127.0.0.1:${environment.PORT}`;
       const labels = { Console: `${origin}/console`, 'API reference': `${origin}/docs` };
       const credentials = { 'Client id': id, 'Client secret': secret, 'Base URL': baseUrl, 'Token URL': tokenUrl };
-      for (const [label, value] of Object.entries({ ...labels, ...credentials }))
+      const operator = { 'Operator console': `${management}/console`, 'Operator API': `${management}/docs` };
+      for (const [label, value] of Object.entries({ ...labels, ...operator, ...credentials }))
         expect(text).toMatch(new RegExp(`^  ${label} +${value}$`, 'm'));
       expect(text).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening at /m);
       const pasted = text.slice(text.indexOf('another terminal')).match(/(?:^ {2}\S.*\n|^ {4}.*\n)+/gm) ?? [];
       const made = makeCommandFolder();
       const env = { ...made.environment, XDG_CONFIG_HOME: folder };
-      const [listed = '', fetched = ''] = pasted.map((commands) =>
+      const [listed = '', fetched = '', created = ''] = pasted.map((commands) =>
         execFileSync('bash', ['-ec', commands], { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] }),
       );
       rmSync(made.folder, { recursive: true });
       expect(listed.split('\n').filter((each) => each.startsWith('{"id"'))).toHaveLength(20);
       expect(fetched).toMatch(/^HTTP\/1\.1 200 OK/);
       expect(JSON.parse(fetched.split('\r\n\r\n')[1] ?? '')).toHaveLength(2);
+      expect(created).toContain(`DATA_DIR=${demoPath()}.`);
+      const [token] = /sro_\S+/.exec(created) ?? [];
+      const signIn = await fetch(`${management}/operator/v1/tenants`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect([signIn.status, await signIn.text()]).toEqual([200, expect.stringContaining('"demo"')]);
     },
   );
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -83,6 +83,14 @@ describe.runIf(hasTools('curl', 'jq'))('docs/tutorial.md', () => {
     await runBlocks(steps.slice(serve + 1));
     for (const [index, { commands, shown }] of steps.entries())
       if (shown !== undefined) expect([commands, outputs[index]]).toEqual([commands, shown]);
+  });
+
+  test('leaves nothing in the clone that git does not ignore', async () => {
+    const written = readdirSync(folder).filter((name) => name !== '.bin' && name !== 'examples');
+    expect(written).toContain('acme-nightly.json');
+    const paths = written.map((name) => (statSync(join(folder, name)).isDirectory() ? `${name}/` : name));
+    const { stdout } = await run('git', ['check-ignore', ...paths], { cwd: root });
+    expect(stdout.trim().split('\n').sort()).toEqual(paths.sort());
   });
 
   test('has a loop over the pages that reads as many records as X-Total-Count says', () => {
