@@ -47,7 +47,7 @@ export function ConsoleApp<Body extends SessionBody>(props: ConsoleAppProps<Body
   if (state.kind === 'signed-out') return <SignIn ways={state.ways} />;
   return (
     <>
-      <SignedIn {...props} session={state.session} hasEnded={state.kind === 'expired'} />
+      <SignedIn key={props.keeper.visit} {...props} session={state.session} hasEnded={state.kind === 'expired'} />
       {state.kind === 'expired' && <SignIn ways={state.ways} expired={state.session} />}
       {signOutError.value !== undefined && (
         <Dialog

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
 
 const message = signal('');
 
@@ -11,9 +12,14 @@ export function announce(text: string): void {
   });
 }
 
-/** Drawn once, by the frame. */
-export const LiveRegion = () => (
-  <div class="visually-hidden" role="status" aria-live="polite">
-    {message}
-  </div>
-);
+/** Drawn once, by the frame of a user, who hears nothing of the one before. */
+export function LiveRegion() {
+  useState(() => {
+    message.value = '';
+  });
+  return (
+    <div class="visually-hidden" role="status" aria-live="polite">
+      {message}
+    </div>
+  );
+}

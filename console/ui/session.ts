@@ -40,12 +40,15 @@ const recheckMs = 60_000;
 /** The session of this page. The browser sends its cookie; no script can read it. */
 export class SessionKeeper<Body extends SessionBody> {
   readonly state: Signal<SessionState<Body>> = signal<SessionState<Body>>({ kind: 'starting' });
+  /** Another number for each user: what is drawn for one is not kept for the next one. */
+  visit = 0;
   readonly #channel = new BroadcastChannel('subreport-session');
   readonly #isSame: (a: Body, b: Body) => boolean;
   #ended = new AbortController();
   #resumed = Promise.withResolvers<void>();
   #activeAt = Date.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #forgets: (() => void)[] = [];
 
   /** `isSame` compares the users of two sessions. */
   constructor(isSame: (a: Body, b: Body) => boolean) {
@@ -57,6 +60,11 @@ export class SessionKeeper<Body extends SessionBody> {
     document.addEventListener('visibilitychange', () => {
       if (document.visibilityState === 'visible') void this.check();
     });
+  }
+
+  /** Runs `forget` whenever the user leaves: what one has seen is not shown to the next one. */
+  onLeave(forget: () => void): void {
+    this.#forgets.push(forget);
   }
 
   /** Finds out whether the browser has a session. */
@@ -171,6 +179,8 @@ export class SessionKeeper<Body extends SessionBody> {
     clearTimeout(this.#timer);
     this.#ended.abort(new DOMException('signed out', 'AbortError'));
     this.#ended = new AbortController();
+    this.visit += 1;
+    for (const forget of this.#forgets) forget();
     this.state.value = { kind: 'starting' };
   }
 

@@ -13,11 +13,11 @@ import { startService, type TestClient, type TestService } from '../support/serv
 const script = '"><img src=x onerror="window.attacked=1"><script>window.attacked=1</script>';
 
 /** A record with HTML in every string, also in those that an import would reject. */
-function hostileRow(id: string): SubscriptionRow {
+function hostileRow(id: string, productId = `product${script}`): SubscriptionRow {
   const row = subscriptionRow({
     id,
     status: `STATUS${script}`,
-    productId: `product${script}`,
+    productId,
     planId: `plan${script}`,
     iccid: `8944${script}`,
     deviceId: `device${script}`,
@@ -53,7 +53,10 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     acmeTenant = await service.createTenant('acme');
     const globexTenant = await service.createTenant('globex');
     [acme, globex] = [await service.createClient(acmeTenant), await service.createClient(globexTenant)];
-    await service.store.loadSubscriptions(acmeTenant, [hostileRow('acme-record')]);
+    await service.store.loadSubscriptions(acmeTenant, [
+      hostileRow('acme-record'),
+      hostileRow('acme-plain', 'plain-product'),
+    ]);
     await service.store.loadSubscriptions(globexTenant, [subscriptionRow({ id: 'globex-record' })]);
     // the service is at 127.0.0.1: the same site at another port, and another site
     attackers = await Promise.all(['127.0.0.1', 'localhost'].map(startAttacker));
@@ -127,6 +130,8 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
 
   test('a page of another origin can neither change a session, nor read with it, nor begin one', async () => {
     await signIn(acme);
+    await page.getByText('of 2 products').waitFor(); // its own requests are not among the lines below
+    await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
     const before = await sessionCookie();
     for (const { url } of attackers) {
       await page.goto(url);
@@ -252,7 +257,16 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     await page.getByText(`device${script}`).first().waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('columnheader', { name: 'Ends' }).getByRole('button').click();
-    await page.getByText(/earliest end first/).waitFor();
+    await page
+      .getByText(/earliest end first/)
+      .first()
+      .waitFor();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.locator('a[href$="product-id=plain-product"]').click();
+    await page
+      .getByText(/^1 subscription, newest first, product Name/)
+      .first()
+      .waitFor();
     for (const name of ['Changes', 'Exports', 'Overview']) {
       await page.getByRole('link', { name, exact: true }).click();
       await page.getByRole('heading', { level: 1, name }).waitFor();
@@ -263,13 +277,20 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     await fillForm(globex);
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     // the entries of the first tenant, in the same document
-    const entries = ['/exports', '/changes', '/subscriptions', '/subscriptions', '/subscriptions/acme-record'];
-    for (const path of [...entries, '/subscriptions']) {
+    const globexRow = page.locator('[data-record="globex-record"]');
+    for (const [path, shown] of [
+      ['/exports', page.getByRole('heading', { level: 1, name: 'Exports' })],
+      ['/changes', page.getByText(/^Nothing has changed|first visit/)],
+      ['/subscriptions?product-id=plain-product', page.getByText(/^0 subscriptions, .* product plain-product$/)],
+      ['/', page.getByRole('link', { name: /^Subscriptions\s*1\b/ })],
+      ['/subscriptions?sort=expirationDate', globexRow],
+      ['/subscriptions', globexRow],
+      ['/subscriptions/acme-record', page.getByText('No such subscription')],
+      ['/subscriptions', globexRow],
+    ] as const) {
       await page.goBack();
-      expect(new URL(page.url()).pathname).toBe(`/console${path}`);
-      if (path.startsWith('/subscriptions')) await page.locator('[data-record="globex-record"]').waitFor();
-      else await page.getByRole('heading', { level: 1, name: new RegExp(path.slice(1), 'i') }).waitFor();
-      if (path.endsWith('acme-record')) await page.getByText('No such subscription').waitFor();
+      expect(page.url()).toBe(`${service.url}/console${path}`);
+      await shown.first().waitFor();
     }
     expect(await page.evaluate(() => 'wasShown' in window)).toBe(false);
     expect(await everything()).not.toContain('attacked');
@@ -295,6 +316,23 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
     expect(await page.evaluate(() => 'isKept' in window)).toBe(true);
     expect(await everything()).not.toContain('attacked');
   });
+
+  test.each(['', 'subscriptions', 'changes'])(
+    'a page /console/%s follows the session of another tenant',
+    async (path) => {
+      await signIn(acme, `/console/${path}`);
+      await page.getByRole('status').waitFor({ state: 'attached' });
+      await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
+      await context.request.post(`${service.url}/console/session`, { data: globex, headers: { origin: service.url } });
+      await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+      await page.getByRole('button', { name: `Account: ${globex.client_id}` }).waitFor();
+      await page
+        .getByText({ '': 'of 1 product', subscriptions: /^1 subscription,/, changes: /first visit/ }[path] ?? '')
+        .first()
+        .waitFor();
+      expect(await everything()).not.toContain('attacked');
+    },
+  );
 
   test('a session that ended while its page was open leaves no record on the screen', async () => {
     await signIn(acme, '/console/subscriptions/acme-record');

@@ -44,9 +44,12 @@ interface BrowserOptions {
   readonly keepsPages?: boolean;
 }
 
+/** Waiting longer for an element is a failure. */
+const waitMsMax = 20_000;
+
 /** Starts a browser that sends no requests of its own. */
-export const launchChromium = ({ keepsPages = false }: BrowserOptions = {}): Promise<Browser> =>
-  chromium.launch({
+export async function launchChromium({ keepsPages = false }: BrowserOptions = {}): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: executablePath ?? '',
     ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
     args: [
@@ -60,3 +63,6 @@ export const launchChromium = ({ keepsPages = false }: BrowserOptions = {}): Pro
       `--disable-features=${disabledFeatures.join(',')}`,
     ],
   });
+  browser.on('context', (context) => context.setDefaultTimeout(waitMsMax));
+  return browser;
+}

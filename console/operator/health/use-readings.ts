@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { readMetrics } from '../call.ts';
 import { parseMetrics } from '../parse-metrics.ts';
+import { session } from '../session/session.ts';
 import type { Reading } from './health-charts.ts';
 
 /** Milliseconds between two readings. */
@@ -18,6 +19,9 @@ interface Readings {
 
 /** Kept for the next time that the page is shown. */
 let kept: readonly Reading[] = [];
+session.onLeave(() => {
+  kept = [];
+});
 
 /** Reads the metrics every five seconds while the page is visible. */
 export function useReadings(): Readings & { readonly readNow: () => void } {

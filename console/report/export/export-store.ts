@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { ApiError, ExportError, type ExportQuery } from '../../../src/client/index.ts';
 import { announce } from '../../ui/live-region.tsx';
 import { reports } from '../api.ts';
@@ -108,10 +108,7 @@ window.addEventListener('beforeunload', (event) => {
   if (exportEntries.peek().some(isRunning)) event.preventDefault();
 });
 
-// the exports belong to the session: none is left for the next person
-effect(() => {
-  const { kind } = session.state.value;
-  if (kind === 'signed-in' || kind === 'expired') return;
+session.onLeave(() => {
   for (const entry of exportEntries.peek()) entry.cancel();
   exportEntries.value = [];
 });

@@ -1,7 +1,11 @@
 import { signal } from '@preact/signals';
+import { session } from '../session/session.ts';
 
 /** The names of the products that the page has seen, by id. */
 const names = signal<ReadonlyMap<string, string>>(new Map());
+session.onLeave(() => {
+  names.value = new Map();
+});
 
 /** Remembers the names of products. */
 export function rememberProducts(products: Iterable<{ readonly id: string; readonly name: string }>): void {

@@ -158,9 +158,7 @@ function positioned(state: ReportState) {
 export const isSame = (a: ReportState, b: ReportState): boolean =>
   a.filters.email === b.filters.email && formatReportState(a) === formatReportState(b);
 
-// what a user has seen is not shown to the next one
-effect(() => {
-  if (session.state.value.kind !== 'starting' && session.state.value.kind !== 'signed-out') return;
+session.onLeave(() => {
   abort();
   memories.clear();
   loaded.value = undefined;
