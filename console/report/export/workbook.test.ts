@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import type { Subscription } from '../../../src/client/index.ts';
 import { recordColumns } from '../../../src/contract/csv.ts';
+import { hasTools } from '../../../test/support/has-tools.ts';
 import { instantOf, readWorkbook } from '../../../test/support/read-workbook.ts';
 import { type WorkbookTexts, workbookColumns, writeWorkbook } from './workbook.ts';
 
@@ -20,15 +22,24 @@ const texts: WorkbookTexts = {
   headings: Object.fromEntries(workbookColumns.map((column) => [column, `Heading ${column}`])) as never,
 };
 
-async function rowsOf(...records: Subscription[]) {
+async function fileOf(...records: Subscription[]): Promise<Buffer> {
   async function* source() {
     yield* records;
   }
-  const file = await new Response(writeWorkbook(source(), texts)).arrayBuffer();
-  return readWorkbook(Buffer.from(file));
+  return Buffer.from(await new Response(writeWorkbook(source(), texts)).arrayBuffer());
 }
+const rowsOf = async (...records: Subscription[]) => readWorkbook(await fileOf(...records));
 const cellOf = async (fields: Partial<Subscription>, column: (typeof workbookColumns)[number]) =>
   (await rowsOf({ ...record, ...fields }))[1]?.[workbookColumns.indexOf(column)];
+
+/** Prints the texts of the cells of each row. */
+const readTexts = `
+import io, json, sys, zipfile, xml.etree.ElementTree as tree
+sheet = zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).read("xl/worksheets/sheet1.xml")
+tag = lambda name: "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}" + name
+rows = tree.fromstring(sheet).iter(tag("row"))
+print(json.dumps([["".join(cell.itertext()) for cell in row.iter(tag("c"))] for row in rows]))
+`;
 
 describe('a workbook', () => {
   test('has the columns of the CSV export', () => {
@@ -66,12 +77,39 @@ describe('a workbook', () => {
     expect(await cellOf({ auto_renew: 'perhaps' }, 'auto_renew')).toMatchObject({ value: 'perhaps' });
   });
 
-  test.each(['=1+1', '+A1', '-2', '@SUM(A1)', '<b>&"', 'مرحبا 🎉', ' spaces ', '_x0041_', 'tab\there'])(
-    'has %j as the same text and never as a formula',
-    async (device_id) => {
-      expect(await cellOf({ device_id }, 'device_id')).toMatchObject({ type: 'inlineStr', value: device_id });
-    },
-  );
+  test.each([
+    '=1+1',
+    '+A1',
+    '-2',
+    '@SUM(A1)',
+    '<b>&"',
+    'مرحبا 🎉',
+    ' spaces ',
+    '_x0041_',
+    'tab\there',
+    '\ufffe\uffff',
+    '_xFFFE_',
+    '\ud800',
+    '\r\n',
+  ])('has %j as the same text and never as a formula', async (device_id) => {
+    expect(await cellOf({ device_id }, 'device_id')).toMatchObject({ type: 'inlineStr', value: device_id });
+  });
+
+  test.skipIf(!hasTools('python3'))('has every character as itself for another reader of ZIP and XML', async () => {
+    const blockSize = 256;
+    const blocks = Array.from({ length: 0x1_0000 / blockSize }, (_, block) =>
+      String.fromCharCode(...Array.from({ length: blockSize }, (_, index) => block * blockSize + index)),
+    );
+    const values = [...blocks, '_xFFFE_ _x005F_xFFFE_', '\u{1fffe}\u{10ffff}'];
+    const file = await fileOf(...values.map((device_id) => ({ ...record, device_id })));
+    const { stdout, stderr } = spawnSync('python3', ['-c', readTexts], { input: file, maxBuffer: 2 ** 26 });
+    expect(String(stderr)).toBe('');
+    const read: string[][] = JSON.parse(String(stdout));
+    const unescaped = (text: string): string =>
+      text.replaceAll(/_x([0-9A-F]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+    const column = workbookColumns.indexOf('device_id');
+    expect(read.slice(1).map((row) => unescaped(row[column] ?? ''))).toEqual(values);
+  });
 
   test('has an empty cell for a record without a status, and the other cells in their columns', async () => {
     const { status: _, ...rest } = record;

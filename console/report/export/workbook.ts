@@ -77,9 +77,17 @@ function rowOf({ product, ...record }: Subscription): Cell[] {
   ];
 }
 
+/**
+ * What a text cannot have as itself: the characters that XML 1.0 forbids (§2.2), a carriage return,
+ * which XML reads as a line feed (§2.11), and what a spreadsheet would read as an escape.
+ */
+const unwritable = /_(?=x[0-9A-Fa-f]{4}_)|(?![\t\n])\p{Cc}|[\ufffe\uffff]|\p{Surrogate}/gu;
+
 /** A spreadsheet reads `_x0041_` in a text as the character A (ECMA-376 part 1, §22.9.2.19). */
 function textCell(value: string): string | null {
-  return value === '' ? null : value.replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_');
+  const escaped = (character: string): string =>
+    `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
+  return value === '' ? null : value.replaceAll(unwritable, escaped);
 }
 
 /** Spreadsheets count days from 1900, which they treat as a leap year: earlier dates stay text. */
