@@ -1,8 +1,10 @@
 import { countOf, formatCount } from '../ui/format-count.ts';
+import { healthStrings } from './health/health-strings.ts';
 
 /** "1 record", "1,284 records". */
 const records = (count: number): string => countOf(count, 'record', 'records');
 const rows = (count: number): string => countOf(count, 'row', 'rows');
+const wereRejected = (count: number): string => countOf(count, 'row was rejected', 'rows were rejected');
 
 /** Every text of the operator's console, by page. */
 export const strings = {
@@ -37,85 +39,7 @@ export const strings = {
     expiredTitle: 'Your session has ended',
     expired: (user: string) => `Sign in again as ${user} to continue where you were.`,
   },
-  health: {
-    title: 'Health',
-    verdict: 'State of the service',
-    well: 'Everything is well',
-    wellHint: 'The service is ready, the last check of the store passed, and no import failed in the last 24 hours.',
-    attention: { error: 'The service has a problem', warning: 'Something needs attention' },
-    problems: {
-      notReady: () => 'The service cannot serve reports.',
-      doctor: (count: number) => `${countOf(count, 'check', 'checks')} of the store failed.`,
-      lostAudit: (count: number) => `The database did not accept ${countOf(count, 'audit entry', 'audit entries')}.`,
-      certificate: (count: number) => `${countOf(count, 'certificate expires', 'certificates expire')} within 14 days.`,
-      failedImports: (count: number) =>
-        `${countOf(count, 'import', 'imports')} failed or ${count === 1 ? 'was' : 'were'} interrupted in the last 24 hours.`,
-      staleTenants: (count: number) =>
-        `${countOf(count, 'tenant has', 'tenants have')} had no import without rejected rows for a week.`,
-      waiting: (count: number) => `${countOf(count, 'request waits', 'requests wait')} for their turn.`,
-      droppedLog: (count: number) => `${countOf(count, 'log line was', 'log lines were')} dropped.`,
-      neverChecked: () => 'The store was never checked. Run the doctor below.',
-    },
-    ready: 'Ready',
-    version: 'Version',
-    processes: 'Processes',
-    requestsWaiting: 'Requests waiting',
-    exports: 'Exports running',
-    loads: 'Imports running',
-    charts: 'Metrics of the last ten minutes',
-    titles: {
-      requests: 'Report requests',
-      duration: 'Duration of reports',
-      errors: 'Failed reports',
-      refused: 'Refused requests',
-      eventLoop: 'Event loop delay',
-      database: 'Database connections',
-      memory: 'Memory',
-      imports: 'Imported rows over HTTP',
-    },
-    databaseFiles: 'Database files',
-    units: {
-      perSecond: 'per second',
-      milliseconds: 'milliseconds',
-      percent: 'percent of requests',
-      connections: 'connections',
-      mebibytes: 'MiB',
-    },
-    lines: {
-      success: 'successful',
-      clientError: 'client errors',
-      serverError: 'server errors',
-      median: 'median',
-      p99: '99th percentile',
-      failed: 'server errors',
-      rateLimit: 'over the quota',
-      overload: 'overload',
-      busy: 'busy',
-      idle: 'idle',
-      waiting: 'waiting',
-      databaseFile: 'database',
-      wal: 'write-ahead log',
-      resident: 'processes',
-      caches: 'caches',
-      accepted: 'accepted',
-      rejected: 'rejected',
-    },
-    doctor: {
-      title: 'Check of the store',
-      run: 'Run the doctor',
-      running: 'Checking',
-      never: 'The store was never checked.',
-      verdict: (problems: number) => (problems === 0 ? 'No problem found' : countOf(problems, 'problem', 'problems')),
-      by: (host: string, version: string, checked: number) =>
-        `${countOf(checked, 'check', 'checks')} on ${host}, version ${version}`,
-      checks: (count: number) => `Show ${countOf(count, 'check', 'checks')}`,
-      check: 'Check',
-      result: 'Result',
-      passed: 'Passed',
-      failed: 'Failed',
-      message: 'Message',
-    },
-  },
+  health: healthStrings,
   tenants: {
     title: 'Tenants',
     name: 'Name',
@@ -241,7 +165,16 @@ export const strings = {
     started: 'Started, UTC',
     ended: 'Ended',
     result: 'Result',
-    results: { running: 'Running', ok: 'Ended', failed: 'Failed', interrupted: 'Interrupted' },
+    outcomes: {
+      running: 'Running',
+      loaded: 'Loaded',
+      'loaded-with-rejects': 'Loaded with rejects',
+      checked: 'Checked',
+      'checked-with-rejects': 'Checked with rejects',
+      failed: 'Failed',
+      interrupted: 'Interrupted',
+      ok: 'Ended',
+    },
     starter: 'Started by',
     starters: { command: 'command', client: 'client', operator: 'operator' },
     address: 'Address',
@@ -297,9 +230,8 @@ export const strings = {
       sent: (percent: number) => `${percent} % sent`,
       checking: 'Checking the rows',
       loading: 'Importing the rows',
-      checked: 'Checked, nothing was changed',
-      loaded: 'Import ended',
-      failed: 'Rejected, nothing was changed',
+      outcome: (word: string, isDryRun: boolean, rejected: number) =>
+        `${word}${isDryRun ? ', nothing was changed' : ''}${rejected > 0 ? `: ${wereRejected(rejected)}` : ''}`,
       strictRefused: (count: number) => `Nothing can be loaded: ${rows(count)} would be rejected.`,
     },
   },

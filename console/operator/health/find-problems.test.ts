@@ -7,6 +7,7 @@ const well = [
   'subreport_ready 1',
   `subreport_doctor_last_run_timestamp_seconds ${now - 60}`,
   'subreport_doctor_problems 0',
+  'subreport_import_rows_last_day{via="http",result="accepted"} 9',
 ];
 
 test('a healthy service has no problem', () => {
@@ -18,6 +19,7 @@ test.each([
   { line: 'subreport_doctor_problems 2', id: 'doctor', count: 2 },
   { line: 'subreport_audit_lost_entries_total 3', id: 'lostAudit', count: 3 },
   { line: 'subreport_imports_last_day{via="http",result="failed"} 4', id: 'failedImports', count: 4 },
+  { line: 'subreport_import_rows_last_day{via="http",result="rejected"} 3', id: 'rejectedRows', count: 3 },
   { line: 'subreport_tenants{last_import="older"} 5', id: 'staleTenants', count: 5 },
   {
     line: `subreport_certificate_expiry_timestamp_seconds{listener="public"} ${now + 13 * 86_400}`,

@@ -4,7 +4,7 @@ import { type Metrics, sumOf } from '../parse-metrics.ts';
 export interface HealthProblem {
   readonly id:
     | ('notReady' | 'doctor' | 'neverChecked' | 'failedImports' | 'lostAudit' | 'droppedLog' | 'waiting')
-    | ('certificate' | 'staleTenants');
+    | ('certificate' | 'staleTenants' | 'rejectedRows');
   /** A number for its sentence. */
   readonly count: number;
   readonly severity: 'error' | 'warning';
@@ -27,6 +27,11 @@ export function findProblems(metrics: Metrics, nowSeconds: number): HealthProble
     { id: 'lostAudit', severity: 'error', count: value('subreport_audit_lost_entries_total') },
     { id: 'certificate', severity: 'warning', count: expiringCertificates(metrics, nowSeconds) },
     { id: 'failedImports', severity: 'warning', count: failedImports(value) },
+    {
+      id: 'rejectedRows',
+      severity: 'warning',
+      count: value('subreport_import_rows_last_day', { result: 'rejected' }),
+    },
     { id: 'staleTenants', severity: 'warning', count: value('subreport_tenants', { last_import: 'older' }) },
     { id: 'waiting', severity: 'warning', count: value('subreport_requests_waiting') },
     { id: 'droppedLog', severity: 'warning', count: value('subreport_log_lines_dropped_total') },

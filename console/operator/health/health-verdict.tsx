@@ -11,6 +11,7 @@ const { health: texts } = strings;
 /** Where a problem can be looked into. */
 const places: { readonly [Id in HealthProblem['id']]?: string } = {
   failedImports: '/console/imports?result=failed',
+  rejectedRows: '/console/imports',
   staleTenants: '/console/tenants',
   lostAudit: '/console/audit',
 };

@@ -31,9 +31,9 @@ export const importColumns: readonly Column<Import>[] = [
   {
     label: texts.result,
     isWide: true,
-    cell: ({ result, options }) => (
+    cell: ({ outcome, options }) => (
       <>
-        <ImportState result={result} />
+        <ImportState outcome={outcome} />
         {options.length > 0 && <span class="soft"> {options.join(', ')}</span>}
       </>
     ),

@@ -12,7 +12,7 @@ import { ImportCounts } from './import-counts.tsx';
 import { type ImportMode, importModes } from './import-modes.ts';
 import { ImportProgress } from './import-progress.tsx';
 import { RejectedRows } from './rejected-rows.tsx';
-import { type ImportOutcome, type ImportPlan, type ImportState, useImport } from './use-import.ts';
+import { type ImportOutcome, type ImportPlan, useImport } from './use-import.ts';
 
 const { form: texts } = strings.imports;
 
@@ -39,7 +39,7 @@ export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
   const isChecked = state.kind === 'done' && state.outcome.isDryRun;
   const isLoaded = state.kind === 'done' && !state.outcome.isDryRun;
   useEffect(() => {
-    if (state.kind === 'done') announce(state.outcome.isDryRun ? texts.checked : texts.loaded);
+    if (state.kind === 'done') announce(titleOf(state.outcome));
     if (isLoaded || (state.kind === 'failed' && state.outcome !== undefined)) onLoaded();
   }, [state, isLoaded, onLoaded]);
   const load = (): void => {
@@ -86,7 +86,7 @@ export function ImportForm({ tenant, onLoaded }: ImportFormProps) {
       {isChecked && mode === 'strict' && state.outcome.counts.rejected > 0 && (
         <p class="warning-note">{texts.strictRefused(state.outcome.counts.rejected)}</p>
       )}
-      {outcome !== undefined && <Outcome outcome={outcome} title={titleOf(state)} />}
+      {outcome !== undefined && <Outcome outcome={outcome} />}
       {isAsking && outcome !== undefined && (
         <ConfirmDialog
           title={texts.replaceQuestion(tenant)}
@@ -124,14 +124,12 @@ const ModeChoice = ({ mode, onChange }: { mode: ImportMode; onChange: (mode: Imp
   </fieldset>
 );
 
-function titleOf(state: ImportState): string {
-  if (state.kind === 'failed') return texts.failed;
-  return state.kind === 'done' && state.outcome.isDryRun ? texts.checked : texts.loaded;
-}
+const titleOf = ({ result, isDryRun, counts }: ImportOutcome): string =>
+  texts.outcome(strings.imports.outcomes[result], isDryRun, counts.rejected);
 
-const Outcome = ({ outcome, title }: { outcome: ImportOutcome; title: string }) => (
-  <section class="stack" aria-label={title}>
-    <h3>{title}</h3>
+const Outcome = ({ outcome }: { outcome: ImportOutcome }) => (
+  <section class="stack" aria-label={titleOf(outcome)}>
+    <h3>{titleOf(outcome)}</h3>
     <ImportCounts counts={outcome.counts} isDryRun={outcome.isDryRun} />
     {outcome.counts.rejected > 0 && (
       <RejectedRows id={outcome.importId} lines={outcome.rejectedLines} rejected={outcome.counts.rejected} />

@@ -54,7 +54,7 @@ const ImportProperties = ({ value }: { value: Import }) => (
   <Card title={texts.properties}>
     <DefinitionList
       rows={[
-        [texts.result, <ImportState key="result" result={value.result} />],
+        [texts.result, <ImportState key="result" outcome={value.outcome} />],
         [
           strings.tenant,
           <Link key="tenant" href={tenantPath(value.tenant)}>

@@ -5,11 +5,19 @@ import { importPath } from '../parts/paths.ts';
 import { StateLabel } from '../parts/state-label.tsx';
 import { strings } from '../strings.ts';
 
-const tones = { running: 'pending', ok: 'active', failed: 'danger', interrupted: 'depleted' } as const;
+const tones = {
+  running: 'pending',
+  loaded: 'active',
+  'loaded-with-rejects': 'depleted',
+  checked: 'active',
+  'checked-with-rejects': 'depleted',
+  failed: 'danger',
+  interrupted: 'depleted',
+} as const;
 
-/** How an import ended, as a dot and a word. */
-export const ImportState = ({ result }: { result: Import['result'] }) => (
-  <StateLabel tone={tones[result]}>{strings.imports.results[result]}</StateLabel>
+/** What became of an import, as a dot and words. */
+export const ImportState = ({ outcome }: { outcome: Import['outcome'] }) => (
+  <StateLabel tone={tones[outcome]}>{strings.imports.outcomes[outcome]}</StateLabel>
 );
 
 /** How and when the last import of a tenant ended, with a link to it. */
@@ -19,7 +27,7 @@ export const LastImportResult = ({ last, focusable }: { last: LastImport | null;
   ) : (
     <>
       <Link href={importPath(last.id)}>
-        <ImportState result={last.result} />
+        <ImportState outcome={last.outcome} />
       </Link>{' '}
       <DateTime value={last.ended_at ?? last.started_at} focusable={focusable} />
     </>

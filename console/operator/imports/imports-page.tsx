@@ -29,7 +29,7 @@ function History() {
         <FilterSelect
           name="result"
           label={texts.result}
-          options={importResults.map((value) => ({ value, label: texts.results[value] }))}
+          options={importResults.map((value) => ({ value, label: texts.outcomes[value] }))}
         />
       </div>
       <ListView

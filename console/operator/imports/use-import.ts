@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { LoadSummary } from '../../../src/contract/load.ts';
+import type { LoadOutcome, LoadSummary } from '../../../src/contract/load.ts';
 import type { Import } from '../../../src/contract/operator-import.ts';
 import { RequestError } from '../../ui/request.ts';
 import { call, readRejectedRows } from '../call.ts';
@@ -18,6 +18,7 @@ export interface ImportPlan {
 export interface ImportOutcome {
   readonly importId: string;
   readonly isDryRun: boolean;
+  readonly result: LoadOutcome;
   readonly counts: Pick<
     LoadSummary,
     'read' | 'accepted' | 'rejected' | 'inserted' | 'updated' | 'unchanged' | 'removed'
@@ -72,8 +73,14 @@ interface Sending extends ImportPlan {
 async function send(tenant: string, sending: Sending): Promise<ImportOutcome> {
   const { mode, allowEmpty, isDryRun } = sending;
   const flags = isDryRun ? dryRunFlagsOf(mode, allowEmpty) : flagsOf(mode, allowEmpty);
-  const { import_id: importId, errors, ...counts } = await upload({ ...sending, tenant, flags });
-  return { importId, isDryRun, counts, rejectedLines: errors.map((row) => `${JSON.stringify(row)}\n`).join('') };
+  const { import_id: importId, outcome: result, errors, ...counts } = await upload({ ...sending, tenant, flags });
+  return {
+    importId,
+    isDryRun,
+    result,
+    counts,
+    rejectedLines: errors.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  };
 }
 
 /** The error of an import, and its counts if it was rejected because of its rows. */
@@ -97,6 +104,7 @@ async function findOutcome(tenant: string, error: unknown, isDryRun: boolean): P
     return {
       importId: id,
       isDryRun,
+      result: 'failed',
       counts: Object.fromEntries(
         Object.entries(counts).map(([name, count]) => [name, count ?? 0]),
       ) as ImportOutcome['counts'],
