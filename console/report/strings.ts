@@ -32,7 +32,7 @@ export const strings = {
     unknownNumber: '–',
     firstVisit: 'counted from now on',
     lost: 'counted again from now on',
-    created: 'Created per month',
+    created: (months: number) => `Created per month, last ${months} months`,
     createdDescription: (months: number) =>
       `Subscriptions created in each of the last ${months} months (UTC), by their status today. The arrow keys move between months, Enter lists the subscriptions of one.`,
     createdIn: (month: string, count: number, details: readonly string[]) =>
@@ -40,7 +40,7 @@ export const strings = {
     withStatus: (count: number, status: string) => `${formatCount(count)} ${status.toLowerCase()}`,
     otherStatus: 'Other',
     month: 'Month',
-    ending: 'Ending per day, next 60 days',
+    ending: (days: number) => `Ending per day, next ${days} days`,
     endingDescription: (days: number) =>
       `Subscriptions that end on each of the next ${days} days (UTC), by whether they renew automatically. The arrow keys move between days, Enter lists the subscriptions of one.`,
     endingOn: (day: string, count: number, details: readonly string[]) =>
@@ -50,12 +50,12 @@ export const strings = {
     renewing: (count: number) => (count === 1 ? '1 renews' : `${formatCount(count)} renew`),
     notRenewing: (count: number) => (count === 1 ? '1 does not' : `${formatCount(count)} do not`),
     day: 'Day',
-    products: 'Products',
+    products: 'All by product',
     productsDescription:
       'Subscriptions by product, the most frequent ones first. Enter lists the subscriptions of one.',
     product: 'Product',
     otherProducts: (count: number) => (count === 1 ? '1 other product' : `${formatCount(count)} other products`),
-    statuses: 'Status',
+    statuses: 'All by status',
     statusesDescription: 'Subscriptions by status, the most frequent one first. Enter lists the subscriptions of one.',
     status: 'Status',
     otherStatuses: (count: number) => (count === 1 ? '1 other status' : `${formatCount(count)} other statuses`),
@@ -63,9 +63,9 @@ export const strings = {
       `${label}: ${count === 1 ? '1 subscription' : `${formatCount(count)} subscriptions`}`,
     count: 'Subscriptions',
     none: 'No subscriptions yet',
-    noneCreated: 'No subscription was created in the last 24 months.',
+    noneCreated: (months: number) => `No subscription was created in the last ${months} months.`,
     noneHint: 'The operator of this service imports them: subreport import subscriptions.csv --tenant your-tenant',
-    noneEnding: 'No subscription ends in the next 60 days.',
+    noneEnding: (days: number) => `No subscription ends in the next ${days} days.`,
     recent: 'Recent changes',
     allChanges: 'All changes',
   },
@@ -211,7 +211,6 @@ export const strings = {
     next: 'Next page',
     size: 'Rows per page',
     pageRule: (pages: number) => `Enter a whole number from 1 to ${formatCount(pages)}`,
-    asOf: (time: string) => `as of ${time}`,
     loading: 'Loading subscriptions',
     waiting: (seconds: number) => `Trying again in ${seconds} s`,
     empty: {

@@ -1,4 +1,4 @@
-import { ApiError, SubreportError } from '../../src/client/error.ts';
+import { ApiError, ConnectionError, SubreportError } from '../../src/client/error.ts';
 import { RequestError } from './request.ts';
 import { strings } from './strings.ts';
 
@@ -14,7 +14,8 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof ApiError)
     return { messages: error.problem.messages, correlationId: error.problem.correlation_id };
   if (error instanceof RequestError) return error;
+  // no service has seen its correlation id
+  if (error instanceof TypeError || error instanceof ConnectionError) return { messages: [strings.unreachable] };
   if (error instanceof SubreportError) return { messages: [error.message], correlationId: error.correlationId };
-  if (error instanceof TypeError) return { messages: [strings.unreachable] };
   return { messages: [error instanceof Error ? error.message : String(error)] };
 }

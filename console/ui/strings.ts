@@ -28,6 +28,8 @@ export const strings = {
   offline: 'You are offline. What is shown may be out of date.',
   down: 'The service does not respond. Trying again.',
   back: 'The service responds again.',
+  notLoaded: 'Not loaded',
+  asOf: (time: string) => `as of ${time}`,
   noDate: 'none',
   chart: { showTable: 'Table', tableOf: (title: string) => `Table of: ${title}`, total: 'Total' },
   status: {

@@ -1,13 +1,29 @@
 import { useEffect, useState } from 'preact/hooks';
+import { connection } from './connection.tsx';
 
 /** A part of a page that is requested on its own. */
 export type Load<Value> =
   | { readonly kind: 'loading' }
-  | { readonly kind: 'ready'; readonly value: Value }
+  /** `asOf` is set while the service does not respond: when the value was loaded. */
+  | { readonly kind: 'ready'; readonly value: Value; readonly asOf?: Date | undefined }
   | { readonly kind: 'failed'; readonly error: unknown; readonly retry: () => void };
 
-/** Loads a part once, and once more after each `retry`. Waits while `load` is `undefined`. */
-export function useLoad<Value>(load: (() => Promise<Value>) | undefined): Load<Value> {
+/** What a part showed last: shown again while the service does not respond. */
+export class LastValue<Value> {
+  shown: { readonly value: Value; readonly at: Date } | undefined;
+
+  constructor(session: { onLeave(forget: () => void): void }) {
+    session.onLeave(() => {
+      this.shown = undefined;
+    });
+  }
+}
+
+/**
+ * Loads a part once, and once more after each `retry` and when the service responds again after a
+ * failure. Waits while `load` is `undefined`.
+ */
+export function useLoad<Value>(load: (() => Promise<Value>) | undefined, last: LastValue<Value>): Load<Value> {
   const [state, setState] = useState<Load<Value>>({ kind: 'loading' });
   const [attempt, setAttempt] = useState(0);
   const waits = load === undefined;
@@ -20,12 +36,19 @@ export function useLoad<Value>(load: (() => Promise<Value>) | undefined): Load<V
     show({ kind: 'loading' });
     const retry = (): void => setAttempt((number) => number + 1);
     load().then(
-      (value) => show({ kind: 'ready', value }),
+      (value) => {
+        if (isCurrent) last.shown = { value, at: new Date() };
+        show({ kind: 'ready', value });
+      },
       (error: unknown) => show({ kind: 'failed', error, retry }),
     );
     return () => {
       isCurrent = false;
     };
   }, [waits, attempt]);
-  return state;
+  const isUp = connection.value === 'up';
+  useEffect(() => {
+    if (isUp && state.kind === 'failed') state.retry();
+  }, [isUp]);
+  return isUp || last.shown === undefined ? state : { kind: 'ready', value: last.shown.value, asOf: last.shown.at };
 }

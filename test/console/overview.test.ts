@@ -5,7 +5,12 @@ import { accessibilityFaults } from '../support/accessibility-faults.ts';
 import { hasChromium } from '../support/chromium.ts';
 import { type ReportConsole, startReportConsole } from '../support/report-console.ts';
 
-const charts = ['Created per month', 'Ending per day, next 60 days', 'Products', 'Status'] as const;
+const charts = [
+  'Created per month, last 24 months',
+  'Ending per day, next 60 days',
+  'All by product',
+  'All by status',
+] as const;
 const visitGapMs = 31 * 60_000;
 
 describe.skipIf(!hasChromium)('the overview and the changes in a browser', () => {
@@ -53,6 +58,27 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
         const figure = page.getByRole('link', { name: new RegExp(`^${label}\\s*${count}\\b`) });
         expect(await figure.getAttribute('href')).toBe(`/console/subscriptions${query}`);
       }
+    });
+
+    test('what does not renew within 7 days has a link of its own to exactly these', async () => {
+      const query = '?expires-within=7d&auto-renew=false';
+      const count = await listedBy(query);
+      expect(count).toBeGreaterThan(0);
+      const note = page.getByRole('link', { name: `${count} without renewal`, exact: true });
+      expect(await note.getAttribute('href')).toBe(`/console/subscriptions${query}`);
+      await note.click();
+      await page
+        .getByText(new RegExp(`^${count} subscriptions?, newest first, .*do not renew`))
+        .first()
+        .waitFor();
+      await page.goBack();
+      // the rest of the card is the link of the number
+      const number = page.getByRole('link', { name: /^End within 7 days/ });
+      const card = await page.getByRole('listitem').filter({ has: number }).boundingBox();
+      if (card === null) expect.unreachable();
+      await page.mouse.click(card.x + card.width - 4, card.y + card.height - 4);
+      await page.waitForURL('**/console/subscriptions?expires-within=7d');
+      await page.goBack();
     });
 
     test('every bar counts exactly the subscriptions that its link lists', async () => {
@@ -104,7 +130,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
 
     test('a click on a bar filters the report, and Back returns', async () => {
       page = await reports.open('/console/');
-      const active = chart('Status').getByRole('link', { name: /^Active/ });
+      const active = chart('All by status').getByRole('link', { name: /^Active/ });
       await active.click();
       await page.getByRole('heading', { level: 1, name: 'Subscriptions' }).waitFor();
       expect(new URL(page.url()).search).toBe('?status=ACTIVE');
@@ -140,7 +166,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
 
     test('a tap shows the text of a bar, and the next tap opens it', async () => {
       page = await reports.open('/console/', { hasTouch: true });
-      const bar = chart('Status').getByRole('link', { name: /^Active/ });
+      const bar = chart('All by status').getByRole('link', { name: /^Active/ });
       await bar.tap();
       await shownText((await bar.getAttribute('aria-label')) ?? '');
       expect(new URL(page.url()).pathname).toBe('/console/');
@@ -174,10 +200,61 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
         .filter({ hasText: messages[0] ?? '' })
         .waitFor();
       await chart(charts[0]).waitFor();
-      await chart('Products').waitFor();
+      await chart('All by product').waitFor();
       fails = false;
       await card.getByRole('button', { name: 'Try again' }).click();
       await chart(charts[1]).waitFor();
+    });
+
+    test('several parts that fail say so once, and are all tried again', async () => {
+      let fails = true;
+      page = await reports.open('/console/', {
+        prepare: (opened) =>
+          opened.route('**/connect-api/**', (route) =>
+            fails ? route.continue({ url: `${reports.service.url}/console/connect-api/v1/unknown` }) : route.continue(),
+          ),
+      });
+      await page.getByRole('alert').waitFor();
+      await expect.poll(() => page.getByText('Not loaded').count()).toBe(5);
+      expect(await page.getByRole('alert').count()).toBe(1);
+      fails = false;
+      await page.getByRole('button', { name: 'Try again' }).click();
+      for (const name of charts) await chart(name).waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+    });
+
+    test('a service that does not respond leaves the last figures, grey and dated, until it is back', async () => {
+      page = await reports.open('/console/');
+      for (const name of charts) await chart(name).waitFor();
+      const shown = () => page.getByRole('main').getByRole('listitem').allInnerTexts();
+      await expect.poll(shown).toHaveLength(4 + 7);
+      const before = await shown();
+      await page.route(/healthz|connect-api/, (route) => route.abort('connectionrefused'));
+      await page.getByRole('link', { name: 'Changes', exact: true }).click();
+      await page.getByText('The service does not respond').waitFor();
+      await page.getByRole('link', { name: 'Overview', exact: true }).click();
+      await page.getByText(/^as of \d\d:\d\d$/).waitFor();
+      for (const name of charts) await chart(name).waitFor();
+      expect(await shown()).toEqual(before);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      const outdated = page.locator('[data-outdated]');
+      expect(await outdated.count()).toBe(4 + 5);
+      expect(await page.getByRole('alert').count()).toBe(0);
+      expect(await page.getByText('Correlation id').count()).toBe(0);
+      await page.unrouteAll();
+      await expect.poll(() => outdated.count()).toBe(0);
+      expect(await page.getByText(/^as of/).count()).toBe(0);
+    });
+
+    test('parts that never loaded are loaded once the service responds', async () => {
+      page = await reports.open('/console/', {
+        prepare: (opened) => opened.route(/healthz|connect-api/, (route) => route.abort('connectionrefused')),
+      });
+      await page.getByText('The service does not respond').waitFor();
+      await expect.poll(() => page.getByText('Not loaded').count()).toBe(5);
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await page.unrouteAll();
+      for (const name of charts) await chart(name).waitFor();
     });
 
     test('charts and tables have no accessibility problem in either theme, and fit into 360 pixels', async () => {
@@ -189,6 +266,7 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       }
       expect(await overflow()).toBe(0);
       for (const name of charts) await tableSwitch(name).click();
+      await page.setViewportSize({ width: 360, height: 4000 }); // the bar at its bottom covers nothing
       expect(await accessibilityFaults(page)).toEqual([]);
       expect(await overflow()).toBe(0);
     });

@@ -243,7 +243,8 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
     await page.getByRole('columnheader', { name: 'Created' }).getByRole('button').click();
     await page.getByText(/^as of \d\d:\d\d$/).waitFor();
     const alert = page.getByRole('alert');
-    await alert.getByText('Correlation id').waitFor();
+    await alert.getByText('Cannot reach the service').waitFor();
+    expect(await alert.getByText('Correlation id').count()).toBe(0); // no service has seen it
     await sentence('300 subscriptions, newest first'); // still what the rows are
     await context.setOffline(false);
     await alert.getByRole('button', { name: 'Try again' }).click();
@@ -348,6 +349,28 @@ describe.skipIf(!hasChromium)('the subscriptions page in a browser', () => {
         })
         .toBeLessThanOrEqual(0);
     }
+  });
+
+  test.each([360, 390, 640, 1024, 1280])('the end of an ICCID is never cut in a window of %i px', async (width) => {
+    await open('/console/subscriptions?size=100&auto-renew=true', clients.acme, { viewport: { width, height: 800 } });
+    await page.getByRole('link', { name: /ICCID/ }).first().waitFor();
+    const buttons = page.getByRole('button', { name: /^8944/ });
+    expect(await buttons.count()).toBeGreaterThan(50);
+    const cut = await buttons.evaluateAll((all) =>
+      all
+        .filter((button) => {
+          const [digits] = /\d{15,}/.exec((button as HTMLElement).title) ?? [''];
+          const node = document.createTreeWalker(button, NodeFilter.SHOW_TEXT).lastChild() as Text;
+          const range = document.createRange();
+          range.setStart(node, node.length - 3);
+          range.setEnd(node, node.length);
+          const { right } = range.getBoundingClientRect();
+          const boxes = [button, button.parentElement].map((box) => box?.getBoundingClientRect().right ?? 0);
+          return range.toString() !== digits.slice(-3) || right > Math.min(...boxes);
+        })
+        .map(({ textContent }) => textContent),
+    );
+    expect(cut).toEqual([]);
   });
 
   test.each([

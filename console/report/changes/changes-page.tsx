@@ -1,5 +1,6 @@
 import { Check, History } from 'lucide';
 import { useState } from 'preact/hooks';
+import { AsOf } from '../../ui/as-of.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -18,10 +19,14 @@ const listHeight = 320;
 /** What changed since the last visit. */
 export function ChangesPage() {
   const changes = useRecentChanges();
+  const { load } = changes;
   return (
-    <LoadedPart load={changes.load} height={listHeight}>
-      {(recent) => <Changes recent={recent} markAsSeen={changes.markAsSeen} />}
-    </LoadedPart>
+    <>
+      {load.kind === 'ready' && load.asOf !== undefined && <AsOf at={load.asOf} />}
+      <LoadedPart load={load} height={listHeight}>
+        {(recent) => <Changes recent={recent} markAsSeen={changes.markAsSeen} />}
+      </LoadedPart>
+    </>
   );
 }
 

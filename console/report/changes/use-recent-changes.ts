@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { type Load, useLoad } from '../../ui/use-load.ts';
+import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { session } from '../session/session.ts';
 import { VisitStore } from './last-visit.ts';
@@ -12,9 +12,11 @@ export interface RecentChangesState {
   readonly markAsSeen: () => Promise<void>;
 }
 
+const last = new LastValue<RecentChanges>(session);
+
 export function useRecentChanges(): RecentChangesState {
   const store = useMemo(visitStore, []);
-  const loaded = useLoad(() => readRecentChanges(reports, store, Date.now));
+  const loaded = useLoad(() => readRecentChanges(reports, store, Date.now), last);
   const [seen, setSeen] = useState<RecentChanges>();
   return {
     load: seen === undefined ? loaded : { kind: 'ready', value: seen },

@@ -28,12 +28,12 @@ export function CategoryCard({ title, description, heading, load, barsMax }: Cat
     <ChartCard
       title={title}
       chart={
-        <LoadedPart load={load} height={height}>
+        <LoadedPart load={load} height={height} isNoted>
           {({ bars }) => <CategoryBars title={title} description={description} categories={bars} />}
         </LoadedPart>
       }
       table={
-        <LoadedPart load={load} height={height}>
+        <LoadedPart load={load} height={height} isNoted>
           {({ all }) => (
             <CountTable
               title={title}

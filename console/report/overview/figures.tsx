@@ -1,6 +1,6 @@
 import type { SubscriptionSummary } from '../../../src/client/index.ts';
-import { ErrorNote } from '../../ui/error-note.tsx';
 import { formatCount } from '../../ui/format-count.ts';
+import { isOutdated } from '../../ui/loaded-part.tsx';
 import { Link } from '../../ui/location.tsx';
 import { Loading, Skeleton } from '../../ui/skeleton.tsx';
 import type { Load } from '../../ui/use-load.ts';
@@ -18,36 +18,36 @@ interface FiguresProps {
 }
 
 /** The four numbers that a reader looks for first; each one leads to what it counts. */
-export function Figures({ totals, soon, changes }: FiguresProps) {
-  const failed = [totals, soon, changes].filter((load) => load.kind === 'failed');
-  return (
-    <>
-      <ul class="figures">
-        <Figure label={text.total} href={reportLink({})} load={totals} read={totalFigure} />
-        <Figure label={text.active} href={reportLink({ status: 'ACTIVE' })} load={totals} read={activeFigure} />
-        <Figure label={text.endingSoon} href={reportLink({ 'expires-within': '7d' })} load={soon} read={soonFigure} />
-        <Figure label={text.changed} href="/console/changes" load={changes} read={changedFigure} />
-      </ul>
-      {failed.map(({ error, retry }, index) => (
-        <ErrorNote key={index} error={error} onRetry={retry} />
-      ))}
-    </>
-  );
-}
+export const Figures = ({ totals, soon, changes }: FiguresProps) => (
+  <ul class="figures">
+    <Figure label={text.total} href={reportLink({})} load={totals} read={totalFigure} />
+    <Figure label={text.active} href={reportLink({ status: 'ACTIVE' })} load={totals} read={activeFigure} />
+    <Figure
+      label={text.endingSoon}
+      href={reportLink({ 'expires-within': '7d' })}
+      noteHref={reportLink({ 'expires-within': '7d', 'auto-renew': 'false' })}
+      load={soon}
+      read={soonFigure}
+    />
+    <Figure label={text.changed} href="/console/changes" load={changes} read={changedFigure} />
+  </ul>
+);
 
 interface FigureProps<Value> {
   readonly label: string;
   readonly href: string;
+  /** What the note counts, if that is a part of what the number counts. */
+  readonly noteHref?: string;
   readonly load: Load<Value>;
   /** The number, and a note on it. */
   readonly read: (value: Value) => readonly [number: string, note?: string];
 }
 
-function Figure<Value>({ label, href, load, read }: FigureProps<Value>) {
+function Figure<Value>({ label, href, noteHref, load, read }: FigureProps<Value>) {
   const [number, note] = load.kind === 'ready' ? read(load.value) : [text.unknownNumber];
   return (
-    <li>
-      <Link class="card figure" href={href}>
+    <li class="card figure" data-outdated={isOutdated(load) || undefined}>
+      <Link class="figure-link" href={href}>
         <span class="figure-label">{label}</span>
         {load.kind === 'loading' ? (
           <Loading>
@@ -56,8 +56,11 @@ function Figure<Value>({ label, href, load, read }: FigureProps<Value>) {
         ) : (
           <span class="figure-number">{number}</span>
         )}
-        <span class="figure-note">{note}</span>
+        {noteHref === undefined && <span class="figure-note">{note}</span>}
       </Link>
+      {noteHref !== undefined && (
+        <span class="figure-note">{note !== undefined && <Link href={noteHref}>{note}</Link>}</span>
+      )}
     </li>
   );
 }

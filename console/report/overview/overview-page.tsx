@@ -2,47 +2,83 @@ import { ChartColumn } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { SubscriptionSummary } from '../../../src/client/index.ts';
 import { Patterns } from '../../charts/marks.tsx';
+import { AsOf } from '../../ui/as-of.tsx';
+import { connection } from '../../ui/connection.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { type Load, useLoad } from '../../ui/use-load.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { LastValue, type Load, useLoad } from '../../ui/use-load.ts';
 import { reports } from '../api.ts';
 import { useRecentChanges } from '../changes/use-recent-changes.ts';
+import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';
 import { CategoryCard } from './category-card.tsx';
 import { createdChart, endingChart, productBars, productBarsMax, statusBars, statusBarsMax } from './charts.ts';
 import { Figures } from './figures.tsx';
-import { daysShown, monthsShown, readCreated, readEnding, readEndingSoon, readTotals } from './overview-data.ts';
+import {
+  type CreatedCounts,
+  daysShown,
+  monthsShown,
+  type PeriodCounts,
+  readCreated,
+  readEnding,
+  readEndingSoon,
+  readTotals,
+} from './overview-data.ts';
 import { PeriodCard } from './period-card.tsx';
 import { RecentCard } from './recent-card.tsx';
 
 const text = strings.overview;
 
+const lastTotals = new LastValue<SubscriptionSummary>(session);
+const lastSoon = new LastValue<SubscriptionSummary>(session);
+const lastEnding = new LastValue<PeriodCounts<'renews'>>(session);
+const lastCreated = new LastValue<CreatedCounts>(session);
+
 /** How many subscriptions there are, how many are active, and what ends soon. */
 export function OverviewPage() {
   const [now] = useState(() => new Date());
-  const totals = useLoad(() => readTotals(reports));
-  const soon = useLoad(() => readEndingSoon(reports));
+  const totals = useLoad(() => readTotals(reports), lastTotals);
+  const soon = useLoad(() => readEndingSoon(reports), lastSoon);
   const changes = useRecentChanges();
-  const ending = useLoad(() => readEnding(reports, now));
-  const created = useLoad(totals.kind === 'ready' ? () => readCreated(reports, totals.value, now) : undefined);
+  const ending = useLoad(() => readEnding(reports, now), lastEnding);
+  const created = useLoad(
+    totals.kind === 'ready' ? () => readCreated(reports, totals.value, now) : undefined,
+    lastCreated,
+  );
+  const figures = [totals, soon, changes.load];
+  const failed = [...figures, created, ending].filter((load) => load.kind === 'failed');
+  // a failure that concerns one card is shown there
+  const isNoted = failed.length > 1 || figures.some((load) => load.kind === 'failed');
   if (totals.kind === 'ready' && totals.value.total === 0)
     return <EmptyState icon={ChartColumn} title={text.none} text={text.noneHint} />;
   return (
     <>
       <Patterns />
+      {totals.kind === 'ready' && totals.asOf !== undefined && <AsOf at={totals.asOf} />}
       <Figures totals={totals} soon={soon} changes={changes.load} />
+      {failed[0] !== undefined && isNoted && connection.value === 'up' && (
+        <ErrorNote
+          error={failed[0].error}
+          onRetry={() => {
+            for (const { retry } of failed) retry();
+          }}
+        />
+      )}
       <div class="overview-periods">
         <PeriodCard
-          title={text.created}
+          title={text.created(monthsShown)}
           description={text.createdDescription(monthsShown)}
           heading={text.month}
-          empty={text.noneCreated}
+          empty={text.noneCreated(monthsShown)}
+          isNoted={isNoted}
           load={mapLoad(totals.kind === 'failed' ? totals : created, createdChart)}
         />
         <PeriodCard
-          title={text.ending}
+          title={text.ending(daysShown)}
           description={text.endingDescription(daysShown)}
           heading={text.day}
-          empty={text.noneEnding}
+          empty={text.noneEnding(daysShown)}
+          isNoted={isNoted}
           load={mapLoad(ending, endingChart)}
         />
       </div>
@@ -72,4 +108,4 @@ const barsWith =
   (totals: SubscriptionSummary) => ({ bars: barsOf(totals, max), all: barsOf(totals, Number.POSITIVE_INFINITY) });
 
 const mapLoad = <From, To>(load: Load<From>, convert: (value: From) => To): Load<To> =>
-  load.kind === 'ready' ? { kind: 'ready', value: convert(load.value) } : load;
+  load.kind === 'ready' ? { ...load, value: convert(load.value) } : load;

@@ -15,6 +15,8 @@ interface PeriodCardProps {
   readonly heading: string;
   /** Shown instead of a chart without any subscription. */
   readonly empty: string;
+  /** Whether its error is shown elsewhere. */
+  readonly isNoted: boolean;
   readonly load: Load<{ readonly columns: readonly Column[]; readonly series: readonly Series[] }>;
 }
 
@@ -22,12 +24,12 @@ interface PeriodCardProps {
 const bodyHeight = 268;
 
 /** Numbers by month or by day, as columns or as a table. */
-export function PeriodCard({ title, description, heading, empty, load }: PeriodCardProps) {
+export function PeriodCard({ title, description, heading, empty, isNoted, load }: PeriodCardProps) {
   return (
     <ChartCard
       title={title}
       chart={
-        <LoadedPart load={load} height={bodyHeight}>
+        <LoadedPart load={load} height={bodyHeight} isNoted={isNoted}>
           {({ columns, series }) =>
             series.length === 0 ? (
               <p class="chart-empty">{empty}</p>
@@ -41,7 +43,7 @@ export function PeriodCard({ title, description, heading, empty, load }: PeriodC
         </LoadedPart>
       }
       table={
-        <LoadedPart load={load} height={bodyHeight}>
+        <LoadedPart load={load} height={bodyHeight} isNoted={isNoted}>
           {({ columns, series }) => (
             <CountTable
               title={title}

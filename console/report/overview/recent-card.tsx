@@ -21,7 +21,7 @@ export const RecentCard = ({ changes }: { readonly changes: RecentChangesState }
       </Link>
     }
   >
-    <LoadedPart load={changes.load} height={height}>
+    <LoadedPart load={changes.load} height={height} isNoted>
       {(recent) => {
         const { title, hint } = describeChanges(recent);
         const sentences = (

@@ -31,18 +31,25 @@ export const RecordLink = ({ record, href, isCurrent }: PartProps & { href: stri
   </Link>
 );
 
-/** The ICCID; a click copies all its digits. */
-export const IccidButton = ({ record: { iccid }, isCurrent, isFull }: PartProps & { isFull: boolean }) => (
-  <button
-    type="button"
-    class="iccid"
-    tabIndex={isCurrent ? 0 : -1}
-    title={text.copyIccid(iccid)}
-    onClick={async () => announce((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
-  >
-    {isFull ? groupIccid(iccid) : shortenIccid(iccid)}
-  </button>
-);
+/** The ICCID; a click copies all its digits. Its end names the card: only what is before it may be cut. */
+export function IccidButton({ record: { iccid }, isCurrent, isFull }: PartProps & { isFull: boolean }) {
+  const shown = isFull ? groupIccid(iccid) : shortenIccid(iccid);
+  return (
+    <button
+      type="button"
+      class="iccid"
+      tabIndex={isCurrent ? 0 : -1}
+      title={text.copyIccid(iccid)}
+      onClick={async () => announce((await copyText(iccid)) ? text.copiedIccid : shared.notCopied)}
+    >
+      <span class="iccid-start">{shown.slice(0, -endLength)}</span>
+      <span>{shown.slice(-endLength)}</span>
+    </button>
+  );
+}
+
+/** A space and four digits. */
+const endLength = 5;
 
 /** The end: counted in days when it is near, otherwise the date. */
 export const EndDate = ({ record, isCurrent, now }: PartProps & { now: number }) => (

@@ -1,6 +1,7 @@
 import { ArrowUpDown } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { sortValues } from '../../../src/contract/query.ts';
+import { AsOf } from '../../ui/as-of.tsx';
 import { announce } from '../../ui/live-region.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { strings } from '../strings.ts';
@@ -29,7 +30,7 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
     <div class="report-bar">
       <p class="report-sentence">
         <bdi>{sentence}</bdi>
-        {isStale && <span class="as-of">{text.asOf(clock.format(loadedAt))}</span>}
+        {isStale && <AsOf at={loadedAt} />}
       </p>
       <div class="report-tools">
         {width < tableWidthMin ? <SortMenu report={report} /> : <ColumnChooser width={width} />}
@@ -38,8 +39,6 @@ export function ReportBar({ report, width, isStale }: ReportBarProps) {
     </div>
   );
 }
-
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 /** The order, where there are no headers to click. */
 const SortMenu = ({ report: { state } }: { report: LoadedReport }) => (
