@@ -1,10 +1,15 @@
 import { formatInstant } from '../contract/instant.ts';
-import type { Store } from '../storage/store.ts';
+import type { Directory, Store } from '../storage/store.ts';
 import { type AuditEntryRow, insertAuditEntries, type NewAuditEntry } from '../storage/tables/audit-entry.ts';
 import type { AuditEvent } from './audit-event.ts';
 
 /** Records what happened, in the store and in the log stream. */
 export interface AuditLog {
+  /**
+   * Adds entries in a transaction. Once it is committed, call the returned function, which writes
+   * them to the log stream.
+   */
+  readonly add: (directory: Directory, events: readonly AuditEvent[]) => Promise<() => void>;
   /**
    * Adds entries, durable when it resolves. If the store fails, the entries are still written to
    * the log stream, without their ids, and the promise rejects with `StorageError`.
@@ -35,18 +40,23 @@ const nameLengthMax = 255;
 
 /** Creates the audit log of a store. */
 export function createAuditLog({ store, now, write, measure }: AuditLogOptions): AuditLog {
-  return {
-    async record(events) {
-      const entries = events.map((event) => toEntry(event, now()));
-      try {
-        const ids = await insertAuditEntries(store, entries);
-        for (const [index, entry] of entries.entries()) write(formatAuditEntry({ ...entry, id: ids[index] ?? null }));
-      } catch (error) {
-        measure?.writeFailed(events.length);
-        for (const entry of entries) write(formatAuditEntry({ ...entry, id: null }));
-        throw error;
-      }
+  const add: AuditLog['add'] = async (directory, events) => {
+    const entries = events.map((event) => toEntry(event, now()));
+    const ids = await insertAuditEntries(directory, entries);
+    return () => {
+      for (const [index, entry] of entries.entries()) write(formatAuditEntry({ ...entry, id: ids[index] ?? null }));
       if (measure !== undefined) for (const event of events) measure.recorded(event);
+    };
+  };
+  return {
+    add,
+    async record(events) {
+      const written = await add(store, events).catch((error: unknown) => {
+        measure?.writeFailed(events.length);
+        for (const event of events) write(formatAuditEntry({ ...toEntry(event, now()), id: null }));
+        throw error;
+      });
+      written();
     },
   };
 }

@@ -13,7 +13,7 @@ export interface AuditTally {
 }
 
 interface AuditTallyOptions {
-  readonly log: AuditLog;
+  readonly log: Pick<AuditLog, 'record'>;
   /** UTC epoch seconds. */
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;

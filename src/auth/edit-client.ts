@@ -1,6 +1,6 @@
 import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
 import type { Scope } from '../contract/scope.ts';
-import type { Store } from '../storage/store.ts';
+import type { Directory } from '../storage/store.ts';
 import { type ClientRow, findClient } from '../storage/tables/client.ts';
 import {
   deleteClient,
@@ -37,7 +37,7 @@ export interface DescribedClient {
  * Returns a client with its valid secrets. Throws `ClientError` if there is no such client, as all
  * functions here do.
  */
-export async function describeClient(store: Store, nowSeconds: number, clientId: string): Promise<DescribedClient> {
+export async function describeClient(store: Directory, nowSeconds: number, clientId: string): Promise<DescribedClient> {
   const client = await findClient(store, clientId);
   if (client === undefined) throw unknownClient(clientId);
   return { client, secrets: await listSecretLifetimes(store, clientId, nowSeconds) };
@@ -45,7 +45,7 @@ export async function describeClient(store: Store, nowSeconds: number, clientId:
 
 /** Changes a client; every process sees the change at its next request. */
 export async function editClient(
-  store: Store,
+  store: Directory,
   nowSeconds: number,
   clientId: string,
   { external = false, ...edit }: ClientEdit,
@@ -58,7 +58,7 @@ export async function editClient(
 }
 
 /** Enables a disabled client. */
-export async function enableClientById(store: Store, clientId: string): Promise<void> {
+export async function enableClientById(store: Directory, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
   await enableClient(store, clientId);
 }
@@ -67,6 +67,6 @@ export async function enableClientById(store: Store, clientId: string): Promise<
  * Deletes a client. Its tokens are rejected at once, and stay rejected if another client gets its
  * id.
  */
-export async function deleteClientById(store: Store, clientId: string): Promise<void> {
+export async function deleteClientById(store: Directory, clientId: string): Promise<void> {
   if (!(await deleteClient(store, clientId))) throw unknownClient(clientId);
 }

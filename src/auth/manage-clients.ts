@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantType, grantTypes } from '../contract/grant.ts';
 import { defaultScopes, type Scope } from '../contract/scope.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import type { Directory, TenantId } from '../storage/store.ts';
 import {
   disableClient,
   findClient,
@@ -42,13 +42,14 @@ const clientIdPattern = /^[\x21-\x7e]{1,255}$/;
  * Creates a client of a tenant. Throws `ClientError` if its id is taken or a value breaks its rule.
  */
 export async function createClient(
-  store: Store,
+  store: Directory,
   nowSeconds: number,
   client: NewClient,
+  chosen?: ChosenSecret,
 ): Promise<ClientCredentialsOnce> {
   const clientId = client.clientId ?? `sr-${randomBytes(12).toString('hex')}`;
   requireClientId(clientId);
-  const { secret, hash } = await chooseSecret(client.secret, [clientId, client.tenant]);
+  const { secret, hash } = chosen ?? (await chooseSecret(client.secret, [clientId, client.tenant]));
   await insertNew(store, nowSeconds, { grants: grantTypes, ...client, clientId }, hash);
   return { client_id: clientId, client_secret: secret };
 }
@@ -58,7 +59,7 @@ export async function createClient(
  * grants here: only that issuer's tokens are accepted. Throws `ClientError` as `createClient` does.
  */
 export async function createExternalClient(
-  store: Store,
+  store: Directory,
   nowSeconds: number,
   client: { readonly tenant: TenantId; readonly clientId: string },
 ): Promise<{ readonly client_id: string }> {
@@ -73,10 +74,11 @@ export async function createExternalClient(
  * if there is no such client, or if it cannot have a secret.
  */
 export async function rotateClientSecret(
-  store: Store,
+  store: Directory,
   nowSeconds: number,
   clientId: string,
   options: { secret?: string; overlapSeconds: number },
+  chosen?: ChosenSecret,
 ): Promise<ClientCredentialsOnce> {
   const client = await findClient(store, clientId);
   if (client === undefined) throw unknownClient(clientId);
@@ -86,7 +88,7 @@ export async function rotateClientSecret(
       `Cannot create a secret for the client: it must not be a client of the external issuer: current value is '${clientId}'`,
     );
   }
-  const { secret, hash } = await chooseSecret(options.secret, [clientId, client.tenant]);
+  const { secret, hash } = chosen ?? (await chooseSecret(options.secret, [clientId, client.tenant]));
   await replaceSecret(store, clientId, hash, nowSeconds, nowSeconds + options.overlapSeconds);
   return { client_id: clientId, client_secret: secret };
 }
@@ -95,7 +97,7 @@ export async function rotateClientSecret(
  * Disables a client: it gets no new tokens, and its access tokens are rejected within a second.
  * Throws `ClientError` if there is no such client.
  */
-export async function disableClientById(store: Store, nowSeconds: number, clientId: string): Promise<void> {
+export async function disableClientById(store: Directory, nowSeconds: number, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
   await disableClient(store, clientId, nowSeconds);
 }
@@ -109,7 +111,7 @@ function requireClientId(clientId: string): void {
 }
 
 async function insertNew(
-  store: Store,
+  store: Directory,
   nowSeconds: number,
   requested: NewClient & { readonly clientId: string; readonly grants: readonly GrantType[] },
   secretHash: string | undefined,
@@ -137,11 +139,17 @@ export const unknownClient = (clientId: string) =>
     `Cannot find the client: its id must be in the list of clients: current value is '${clientId}'`,
   );
 
-/** Returns the given secret if it fulfils the rule, or a generated one, with its hash. */
-async function chooseSecret(
-  given: string | undefined,
-  context: readonly string[],
-): Promise<{ secret: string; hash: string }> {
+/** A secret of a client and its hash, which takes time for one that a person has chosen. */
+export interface ChosenSecret {
+  readonly secret: string;
+  readonly hash: string;
+}
+
+/**
+ * Returns the given secret if it fulfils the rule, or a generated one, with its hash. `context` has
+ * the id and the tenant of its client.
+ */
+export async function chooseSecret(given: string | undefined, context: readonly string[]): Promise<ChosenSecret> {
   if (given === undefined) {
     const secret = generateSecret();
     return { secret, hash: hashGeneratedSecret(secret) };

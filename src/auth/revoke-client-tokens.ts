@@ -1,4 +1,4 @@
-import type { Store } from '../storage/store.ts';
+import type { Directory } from '../storage/store.ts';
 import { findClient, revokeClientTokens } from '../storage/tables/client.ts';
 import { listLiveFamilies, revokeRefreshFamily } from '../storage/tables/refresh-family.ts';
 import { ClientError } from './error.ts';
@@ -26,7 +26,7 @@ export interface ClientSession {
  * `ClientError` if there is no such client.
  */
 export async function listClientSessions(
-  store: Store,
+  store: Directory,
   nowSeconds: number,
   clientId: string,
 ): Promise<readonly ClientSession[]> {
@@ -48,7 +48,7 @@ export async function listClientSessions(
  * those of the next second: a request that was authenticated a moment ago may still be issued one.
  * The client stays active and its secret valid. Throws `ClientError` if there is no such client.
  */
-export async function revokeTokens(store: Store, nowSeconds: number, clientId: string): Promise<void> {
+export async function revokeTokens(store: Directory, nowSeconds: number, clientId: string): Promise<void> {
   await requireClient(store, clientId);
   await revokeClientTokens(store, clientId, nowSeconds + 1);
 }
@@ -57,7 +57,7 @@ export async function revokeTokens(store: Store, nowSeconds: number, clientId: s
  * Revokes one session of a client, including its access tokens. Throws `ClientError` if there is no
  * such client or session.
  */
-export async function revokeSession(store: Store, nowSeconds: number, clientId: string, id: string): Promise<void> {
+export async function revokeSession(store: Directory, nowSeconds: number, clientId: string, id: string): Promise<void> {
   await requireClient(store, clientId);
   if (await revokeRefreshFamily(store, clientId, id, nowSeconds)) return;
   throw new ClientError(
@@ -66,6 +66,6 @@ export async function revokeSession(store: Store, nowSeconds: number, clientId: 
   );
 }
 
-async function requireClient(store: Store, clientId: string): Promise<void> {
+async function requireClient(store: Directory, clientId: string): Promise<void> {
   if ((await findClient(store, clientId)) === undefined) throw unknownClient(clientId);
 }

@@ -1,3 +1,4 @@
+import type { Directory } from '../storage/store.ts';
 import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../storage/tables/auth-key.ts';
 import { makeKey } from './ensure-keys.ts';
 import type { KeyRingOptions } from './key-ring-options.ts';
@@ -13,12 +14,15 @@ export interface KeyRotation {
 }
 
 /** A new key that replaces one that was due. */
-interface DueKey {
+export interface DueKey {
   readonly purpose: KeyPurpose;
   readonly kid: string;
   /** UTC epoch seconds. */
   readonly activatesAt: number;
 }
+
+/** Records a new key in its transaction, and returns what to do once that is committed. */
+type RecordDueKey = (directory: Directory, key: DueKey) => Promise<() => void>;
 
 const purposes = ['access', 'refresh'] as const;
 
@@ -45,25 +49,23 @@ export async function listRotations(
  * the lead time of `rotateKeys`. Of several processes that find the same key due, one creates its
  * successor.
  */
-export async function rotateDueKeys(options: KeyRingOptions): Promise<readonly DueKey[]> {
-  const made: DueKey[] = [];
-  for (const purpose of purposes) {
-    const key = await rotateIfDue(options, purpose);
-    if (key !== undefined) made.push(key);
-  }
-  return made;
+export async function rotateDueKeys(options: KeyRingOptions, record: RecordDueKey): Promise<void> {
+  for (const purpose of purposes) await rotateIfDue(options, purpose, record);
 }
 
-async function rotateIfDue(options: KeyRingOptions, purpose: KeyPurpose): Promise<DueKey | undefined> {
+async function rotateIfDue(options: KeyRingOptions, purpose: KeyPurpose, record: RecordDueKey): Promise<void> {
   const { store, lifetimes, rotationDays = 0, now } = options;
   const rows = await listAuthKeys(store, purpose);
   const plan = planRotation(rows, rotationDays, now());
-  if (plan === undefined || plan.dueAt === null || plan.isWaiting || now() < plan.dueAt) return undefined;
+  if (plan === undefined || plan.dueAt === null || plan.isWaiting || now() < plan.dueAt) return;
   const place = { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt: now() + keyLeadSeconds };
   const key = await makeKey(options, purpose, place);
-  if (!(await insertAuthKey(store, key))) return undefined; // another process was faster
   const old = scheduleKeys(rows, lifetimes, now()).slice(keptMin);
   const dead = old.filter(({ state }) => state === 'dead').map((each) => each.key);
-  if (dead.length > 0) await deleteAuthKeys(store, dead);
-  return { purpose, kid: key.kid, activatesAt: key.activatesAt };
+  const written = await store.transact(async (directory) => {
+    if (!(await insertAuthKey(directory, key))) return undefined; // another process was faster
+    if (dead.length > 0) await deleteAuthKeys(directory, dead);
+    return record(directory, { purpose, kid: key.kid, activatesAt: key.activatesAt });
+  });
+  written?.();
 }

@@ -1,3 +1,4 @@
+import type { Directory } from '../storage/store.ts';
 import { deleteAuthKeys, insertAuthKey, type KeyPurpose, listAuthKeys } from '../storage/tables/auth-key.ts';
 import { makeKey } from './ensure-keys.ts';
 import { KeyError } from './error.ts';
@@ -30,7 +31,9 @@ export interface KeyInfo {
 export type RotationMode = 'soon' | 'now' | 'compromised';
 
 /** Returns the keys of the service, newest first. */
-export async function listKeys(options: KeyRingOptions): Promise<readonly KeyInfo[]> {
+export async function listKeys(
+  options: Pick<KeyRingOptions, 'lifetimes' | 'rotationDays' | 'now'> & { readonly store: Directory },
+): Promise<readonly KeyInfo[]> {
   const { store, lifetimes, rotationDays = 0, now } = options;
   const purposes = await Promise.all([listAuthKeys(store, 'access'), listAuthKeys(store, 'refresh')]);
   return purposes.flatMap((rows) => {
@@ -50,10 +53,14 @@ export async function listKeys(options: KeyRingOptions): Promise<readonly KeyInf
 }
 
 /**
- * Creates the next key of a purpose and deletes the dead ones. Throws `KeyError` if a next key
- * exists already, unless the mode is `now` or `compromised`.
+ * Makes the next key of a purpose, and returns the function that adds it and deletes the dead ones.
+ * Both throw `KeyError` if a next key exists already, unless the mode is `now` or `compromised`.
  */
-export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, mode: RotationMode): Promise<KeyInfo> {
+export async function planNextKey(
+  options: KeyRingOptions,
+  purpose: KeyPurpose,
+  mode: RotationMode,
+): Promise<(directory: Directory) => Promise<KeyInfo>> {
   const { store, lifetimes, now } = options;
   const rows = await listAuthKeys(store, purpose);
   const scheduled = scheduleKeys(rows, lifetimes, now());
@@ -66,16 +73,18 @@ export async function rotateKeys(options: KeyRingOptions, purpose: KeyPurpose, m
   }
   const activatesAt = mode === 'soon' ? now() + keyLeadSeconds : now();
   const made = await makeKey(options, purpose, { sequence: (rows[0]?.sequence ?? 0) + 1, activatesAt });
-  if (!(await insertAuthKey(store, made))) {
-    throw new KeyError(
-      'CONFLICT',
-      `Cannot rotate the ${purpose} key: no other process may rotate it at the same time; see subreport keys list`,
-    );
-  }
   const old = scheduled.filter(({ state }) => mode === 'compromised' || state === 'dead').map(({ key }) => key);
-  if (old.length > 0) await deleteAuthKeys(store, old);
-  const info = (await listKeys(options)).find(({ kid }) => kid === made.kid);
-  if (info === undefined)
-    throw new TypeError('Cannot return the new key: it must be in the store after it was inserted');
-  return info;
+  return async (directory) => {
+    if (!(await insertAuthKey(directory, made))) {
+      throw new KeyError(
+        'CONFLICT',
+        `Cannot rotate the ${purpose} key: no other process may rotate it at the same time; see subreport keys list`,
+      );
+    }
+    if (old.length > 0) await deleteAuthKeys(directory, old);
+    const info = (await listKeys({ ...options, store: directory })).find(({ kid }) => kid === made.kid);
+    if (info === undefined)
+      throw new TypeError('Cannot return the new key: it must be in the store after it was inserted');
+    return info;
+  };
 }

@@ -1,5 +1,5 @@
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { copyStore } from '../storage/backup/copy-store.ts';
 import { sealStore } from '../storage/backup/sqlite-backup.ts';
@@ -8,7 +8,7 @@ import { type Config, readConfig } from './config.ts';
 import { CommandError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { recordStoreAction } from './record-store-action.ts';
+import { recordStoreAction, recordStoreStart } from './record-store-action.ts';
 import { requireHealthy, withStagedStore } from './staged-store.ts';
 
 interface BackupOptions {
@@ -55,6 +55,8 @@ export function addBackupCommand(program: Command, output: Output): void {
 async function writeBackup(config: Config, file: string, force: boolean, output: Output): Promise<BackupResult> {
   const started = performance.now();
   requirePlace(config, file, force);
+  if (config.DATABASE_URL !== undefined || existsSync(join(config.DATA_DIR, 'subreport.db')))
+    await recordStoreStart(config, output, 'store.backup');
   return withStagedStore(`${file}.partial`, async (staged) => {
     const bar = createProgressBar(output);
     await copyStore(

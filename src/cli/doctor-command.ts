@@ -10,7 +10,7 @@ import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts'
 import { addServerOption, withOperations } from './operator-api.ts';
 import { type Output, writeResult } from './output.ts';
 import { packageVersion } from './package-version.ts';
-import { recordStoreAction } from './record-store-action.ts';
+import { recordStoreAction, recordStoreStart } from './record-store-action.ts';
 import { type ServerChoice, serverOf } from './remote/server.ts';
 import { nowSeconds } from './store-session.ts';
 
@@ -60,6 +60,7 @@ async function checkHere(repair: boolean, output: Output): Promise<readonly Repo
   });
   try {
     const startedAt = nowSeconds();
+    if (repair) await recordStoreStart(config, output, 'store.repair');
     const found = await examineStore(store, repair ? startedAt : undefined);
     // the keys of a store without its schema cannot be read
     const hasKeys = found.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));

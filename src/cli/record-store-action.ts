@@ -1,28 +1,38 @@
 import type { AuditDetails } from '../audit/audit-event.ts';
-import { perform } from '../operator/perform.ts';
+import { type OperatorContext, perform, recordStart } from '../operator/perform.ts';
 import { openStore } from '../storage/open-store.ts';
 import { commandContext } from './command-context.ts';
 import type { Config } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Output } from './output.ts';
 
+type StoreAction = 'store.backup' | 'store.migrate' | 'store.repair' | 'store.restore';
+
 /**
- * Records an action on the whole database after it was done. If its schema has no audit log yet, or
- * it is read-only, the entry cannot be added: that is a warning.
+ * Records that an action on the whole database begins; not before a migration or a restore, as the
+ * database may have no audit log yet. If the entry cannot be added, that is a warning, as the
+ * database may be read-only.
  */
-export async function recordStoreAction(
+export const recordStoreStart = (config: Config, output: Output, name: 'store.backup' | 'store.repair') =>
+  record(config, output, 'it goes on', (context) => recordStart(context, { name, target: {} }));
+
+/** Records an action on the whole database after it was done, or warns. */
+export const recordStoreAction = (config: Config, output: Output, name: StoreAction, details: AuditDetails) =>
+  record(config, output, 'it was done', (context) =>
+    perform(context, { name, target: {}, details }, async () => undefined),
+  );
+
+async function record(
   config: Config,
   output: Output,
-  name: 'store.backup' | 'store.migrate' | 'store.repair' | 'store.restore',
-  details: AuditDetails,
+  state: string,
+  add: (context: OperatorContext) => Promise<void>,
 ): Promise<void> {
   const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir } = config;
-  const add = async (): Promise<void> => {
+  try {
     const store = openStore({ databaseUrl, dataDir, poolSize: 1, onConnectionError: () => undefined });
-    const context = commandContext(store, config);
-    await perform(context, { name, target: {}, details }, async () => undefined).finally(() => store.close());
-  };
-  await add().catch((error: unknown) => {
-    output.stderr.write(`Cannot add the action to the audit log: ${describeFailure(error)}; the action was done\n`);
-  });
+    await add(commandContext(store, config)).finally(() => store.close());
+  } catch (error) {
+    output.stderr.write(`Cannot add the action to the audit log: ${describeFailure(error)}; ${state}\n`);
+  }
 }

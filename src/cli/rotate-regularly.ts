@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { KeyRingOptions } from '../auth/key-ring-options.ts';
-import { rotateDueKeys } from '../auth/rotate-due-keys.ts';
+import { type DueKey, rotateDueKeys } from '../auth/rotate-due-keys.ts';
 import { formatInstant } from '../contract/instant.ts';
+import type { Directory } from '../storage/store.ts';
 import { openAuditStream } from './service-audit.ts';
 
 const everyMs = 3_600_000;
@@ -18,15 +19,18 @@ const rotation: Omit<AuditEvent, 'details'> = {
 export function rotateRegularly(options: KeyRingOptions, logger: Logger): void {
   const audit = openAuditStream(options.store, logger, undefined);
   if ((options.rotationDays ?? 0) === 0) return;
-  const rotate = async () => {
-    for (const { purpose, kid, activatesAt } of await rotateDueKeys(options)) {
+  const record = async (directory: Directory, { purpose, kid, activatesAt }: DueKey) => {
+    const written = await audit.add(directory, [{ ...rotation, details: { purpose, mode: 'soon', kid } }]);
+    return () => {
       const line = { purpose, kid, activates_at: formatInstant(activatesAt) };
       logger.info(line, 'the key was due for rotation; a new one takes over');
-      await audit.record([{ ...rotation, details: { purpose, mode: 'soon', kid } }]);
-    }
+      written();
+    };
   };
   const attempt = () =>
-    void rotate().catch((error: unknown) => logger.warn({ err: error }, 'the keys could not be rotated; trying again'));
+    void rotateDueKeys(options, record).catch((error: unknown) =>
+      logger.warn({ err: error }, 'the keys could not be rotated; trying again'),
+    );
   attempt();
   setInterval(attempt, everyMs).unref();
 }

@@ -13,8 +13,6 @@ export interface Action<T> {
   readonly detailsOf?: (result: T) => AuditDetails;
   /** Why a result is a refusal, though the action did not throw. */
   readonly refusalOf?: (result: T) => Error | undefined;
-  /** Whether it takes several transactions; the audit log then also has its start. */
-  readonly inSteps?: boolean;
 }
 
 /** What an action changes. */

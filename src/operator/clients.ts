@@ -9,6 +9,8 @@ import {
   enableClientById,
 } from '../auth/edit-client.ts';
 import {
+  type ChosenSecret,
+  chooseSecret,
   createExternalClient,
   createClient as createOwnClient,
   disableClientById,
@@ -17,7 +19,9 @@ import {
 import { revokeSession, revokeTokens } from '../auth/revoke-client-tokens.ts';
 import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
 import type { Scope } from '../contract/scope.ts';
+import type { Directory } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';
+import { describeDetails } from './describe-client.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
 import { requireTenant } from './tenant.ts';
@@ -48,13 +52,15 @@ export function createClient(context: OperatorContext, client: NewClient): Promi
     target,
     targetOf: (made: Credentials) => ({ ...target, clientId: made.client_id }),
   };
-  return perform(context, action, async () => {
-    const { store, now } = context;
-    const { external = false, ...values } = client;
-    const tenant = await requireTenant(store, client.tenant);
-    if (!external) return createOwnClient(store, now(), { ...given(values), tenant });
-    return createExternalClient(store, now(), { tenant, clientId: externalId(client) });
-  });
+  const { external = false, ...values } = client;
+  const change = async (directory: Directory, secret: ChosenSecret | undefined): Promise<Credentials> => {
+    const tenant = await requireTenant(directory, client.tenant);
+    if (secret !== undefined) return createOwnClient(directory, context.now(), { ...given(values), tenant }, secret);
+    return createExternalClient(directory, context.now(), { tenant, clientId: externalId(client) });
+  };
+  const prepare = async () =>
+    external ? undefined : chooseSecret(client.secret, [client.clientId ?? '', client.tenant]);
+  return perform(context, action, change, prepare);
 }
 
 /** Returns the id of an external client; throws if it has what only clients of ours may have. */
@@ -69,7 +75,7 @@ function externalId({ clientId, secret, grants, scopes, refreshTokenUse }: NewCl
 
 /** Changes a client. Throws `ClientError` if there is none, as all functions below do. */
 export const updateClient = (context: OperatorContext, clientId: string, edit: ClientEdit) =>
-  performOn(context, 'client.update', clientId, async ({ store, now }) => {
+  performOn(context, 'client.update', clientId, async (directory) => {
     if (Object.keys(edit).length === 0) {
       throw new OperatorError(
         'INVALID',
@@ -82,7 +88,7 @@ export const updateClient = (context: OperatorContext, clientId: string, edit: C
         'Cannot update the client: an external one must have no grants and no use of refresh tokens',
       );
     }
-    return editClient(store, now(), clientId, edit);
+    return describeDetails(await editClient(directory, context.now(), clientId, edit));
   });
 
 /** How to replace the secret of a client. */
@@ -94,56 +100,67 @@ interface Rotation {
 
 /** Gives a client a new secret. */
 export const rotateClient = (context: OperatorContext, clientId: string, rotation: Rotation) =>
-  performOn(context, 'client.rotate', clientId, async ({ store, now }) => {
-    const credentials = await rotateClientSecret(store, now(), clientId, {
-      overlapSeconds: Math.round(rotation.overlapHours * 3_600),
-      ...(rotation.secret !== undefined && { secret: rotation.secret }),
-    });
-    if (rotation.revokeTokens) await revokeTokens(store, now(), clientId);
-    return { ...credentials, disabled: (await findClient(store, clientId))?.disabledAt !== null };
-  });
+  performOn(
+    context,
+    'client.rotate',
+    clientId,
+    async (directory, secret: ChosenSecret) => {
+      const overlapSeconds = Math.round(rotation.overlapHours * 3_600);
+      const credentials = await rotateClientSecret(directory, context.now(), clientId, { overlapSeconds }, secret);
+      if (rotation.revokeTokens) await revokeTokens(directory, context.now(), clientId);
+      return { ...credentials, disabled: (await findClient(directory, clientId))?.disabledAt !== null };
+    },
+    { prepare: (tenant) => chooseSecret(rotation.secret, [clientId, tenant]) },
+  );
 
 /** Disables a client. */
 export const disableClient = (context: OperatorContext, clientId: string) =>
-  performOn(context, 'client.disable', clientId, async ({ store, now }) => {
-    await disableClientById(store, now(), clientId);
-    return describeClient(store, now(), clientId);
+  performOn(context, 'client.disable', clientId, async (directory) => {
+    await disableClientById(directory, context.now(), clientId);
+    return describeDetails(await describeClient(directory, context.now(), clientId));
   });
 
 /** Enables a client. */
 export const enableClient = (context: OperatorContext, clientId: string) =>
-  performOn(context, 'client.enable', clientId, async ({ store, now }) => {
-    await enableClientById(store, clientId);
-    return describeClient(store, now(), clientId);
+  performOn(context, 'client.enable', clientId, async (directory) => {
+    await enableClientById(directory, clientId);
+    return describeDetails(await describeClient(directory, context.now(), clientId));
   });
 
 /** Deletes a client. */
-export const deleteClient = (context: OperatorContext, clientId: string): Promise<void> =>
-  performOn(context, 'client.delete', clientId, ({ store }) => deleteClientById(store, clientId));
+export const deleteClient = (context: OperatorContext, clientId: string) =>
+  performOn(context, 'client.delete', clientId, async (directory) => {
+    await deleteClientById(directory, clientId);
+    return { client_id: clientId, deleted: true };
+  });
 
 /** Revokes all tokens of a client, or those of one session. */
-export const revokeClientTokens = (context: OperatorContext, clientId: string, session?: string): Promise<void> =>
+export const revokeClientTokens = (context: OperatorContext, clientId: string, session?: string) =>
   performOn(
     context,
     'client.revoke-tokens',
     clientId,
-    ({ store, now }) =>
-      session === undefined ? revokeTokens(store, now(), clientId) : revokeSession(store, now(), clientId, session),
-    session === undefined ? undefined : { session },
+    async (directory) => {
+      if (session === undefined) await revokeTokens(directory, context.now(), clientId);
+      else await revokeSession(directory, context.now(), clientId, session);
+      return { client_id: clientId, revoked: session ?? 'all' };
+    },
+    session === undefined ? {} : { details: { session } },
   );
 
 /** Runs an action on one client; its tenant is part of the target. */
-async function performOn<T>(
+async function performOn<T, P = undefined>(
   context: OperatorContext,
   name: OperatorAction,
   clientId: string,
-  work: (context: OperatorContext) => Promise<T>,
-  details?: AuditDetails,
+  change: (directory: Directory, prepared: P) => Promise<T>,
+  { details, prepare }: { details?: AuditDetails; prepare?: (tenant: string) => Promise<P> } = {},
 ): Promise<T> {
   const found = await findClient(context.store, clientId);
   // somebody may have pasted a secret in place of an id
   const target = found === undefined ? { clientId: describeClaimedId(clientId) } : { clientId, tenant: found.tenant };
-  return perform(context, { name, target, ...(details && { details }) }, () => work(context));
+  const action = { name, target, ...(details && { details }) };
+  return perform(context, action, change, prepare && (() => prepare(found?.tenant ?? '')));
 }
 
 type Given<T> = { [Name in keyof T]: Exclude<T[Name], undefined> };

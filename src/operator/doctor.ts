@@ -4,7 +4,7 @@ import { type DoctorResult, doctorChecksListed } from '../contract/operator-doct
 import type { Store, TenantId } from '../storage/store.ts';
 import { findDoctorResult, putDoctorResult } from '../storage/tables/doctor-result.ts';
 import { OperatorError } from './error.ts';
-import { type OperatorContext, perform } from './perform.ts';
+import { type OperatorContext, performInSteps } from './perform.ts';
 
 type Check = DoctorResult['checks'][number];
 
@@ -52,7 +52,7 @@ const doctorLock = '#doctor' as TenantId;
  * `OperatorError` `CONFLICT` while another process runs this function.
  */
 export function runDoctor(context: OperatorContext, run: () => Promise<void>): Promise<DoctorResult> {
-  return perform(context, { name: 'doctor.run', target: {} }, async () => {
+  return performInSteps(context, { name: 'doctor.run', target: {} }, async () => {
     const lock = await context.store.lockImport(doctorLock);
     if (lock === undefined) {
       throw new OperatorError(

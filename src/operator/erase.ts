@@ -1,5 +1,5 @@
 import { eraseRecords as eraseById } from '../import/erase-records.ts';
-import { type OperatorContext, perform } from './perform.ts';
+import { type OperatorContext, performInSteps } from './perform.ts';
 import { requireTenant } from './tenant.ts';
 
 /**
@@ -11,13 +11,12 @@ export function eraseSubscriptions(context: OperatorContext, name: string, ids: 
     const summary = await eraseById(context.store, await requireTenant(context.store, name), ids);
     return { tenant: name, ...summary };
   };
-  return perform(
+  return performInSteps(
     context,
     {
       name: 'subscription.erase',
       target: { tenant: name },
       detailsOf: ({ asked, deleted, missing }) => ({ asked, deleted, missing }),
-      inSteps: true,
     },
     work,
   );

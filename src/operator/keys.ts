@@ -1,5 +1,5 @@
 import type { KeyRingOptions } from '../auth/key-ring-options.ts';
-import { type KeyInfo, type RotationMode, rotateKeys as rotate } from '../auth/rotate-keys.ts';
+import { type KeyInfo, planNextKey, type RotationMode } from '../auth/rotate-keys.ts';
 import { formatInstant } from '../contract/instant.ts';
 import type { Key } from '../contract/operator-key.ts';
 import { type OperatorContext, perform } from './perform.ts';
@@ -11,11 +11,12 @@ export const rotateKeys = (
   ring: KeyRingOptions,
   purpose: KeyInfo['purpose'],
   mode: RotationMode,
-): Promise<KeyInfo> =>
+): Promise<Key> =>
   perform(
     context,
-    { name: 'keys.rotate', target: {}, details: { purpose, mode }, detailsOf: ({ kid }: KeyInfo) => ({ kid }) },
-    () => rotate(ring, purpose, mode),
+    { name: 'keys.rotate', target: {}, details: { purpose, mode }, detailsOf: ({ kid }: Key) => ({ kid }) },
+    async (directory, addKey) => describeKey(await addKey(directory)),
+    () => planNextKey(ring, purpose, mode),
   );
 
 /** A key as the API and the commands show it. */

@@ -1,6 +1,6 @@
 import { type FollowImport, type ImportOrigin, recordImport } from '../import/record-import.ts';
 import type { ReplaceSummary } from '../import/replace-records.ts';
-import { type OperatorContext, perform } from './perform.ts';
+import { type OperatorContext, performInSteps } from './perform.ts';
 
 /** What a load is, besides who starts it. */
 type Load = Omit<ImportOrigin, 'actor'>;
@@ -19,7 +19,7 @@ export function loadRecords<T extends Partial<ReplaceSummary> & Pick<ReplaceSumm
   const { tenant, flags, format } = load;
   const record = () => recordImport(store, { ...load, actor }, onUnrecorded, work);
   if (flags.includes('dry-run')) return record();
-  return perform(
+  return performInSteps(
     context,
     {
       name: 'records.load',
@@ -27,7 +27,6 @@ export function loadRecords<T extends Partial<ReplaceSummary> & Pick<ReplaceSumm
       details: { format, options: flags },
       detailsOf: countsOf,
       refusalOf: ({ refused }) => refused,
-      inSteps: true,
     },
     record,
   );

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateOperatorToken, hashOperatorToken } from '../auth/operator-token.ts';
+import type { CreatedOperator, Operator } from '../contract/operator-token.ts';
 import type { OperatorScope } from '../contract/scope.ts';
 import {
   insertOperatorToken,
@@ -8,6 +9,7 @@ import {
   revokeOperatorToken,
 } from '../storage/tables/operator-token.ts';
 import type { Actor } from './actor.ts';
+import { describeOperator } from './describe-operator.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
 
@@ -19,23 +21,23 @@ interface NewOperator {
   readonly expiresDays?: number;
 }
 
-/** A new token. The secret is shown once; only its hash is stored. */
-type CreatedOperator = OperatorToken & { readonly token: string };
-
 const daySeconds = 86_400;
 
-/** Creates a token for an operator. */
-export function createOperator(context: OperatorContext, { name, scopes, expiresDays }: NewOperator) {
+/** Creates a token for an operator. It is shown once; only its hash is stored. */
+export function createOperator(
+  context: OperatorContext,
+  { name, scopes, expiresDays }: NewOperator,
+): Promise<CreatedOperator> {
   const id = `op-${randomBytes(6).toString('hex')}`;
-  return perform(context, { name: 'operator.create', target: { operatorId: id } }, async () => {
-    const { store, now, actor } = context;
+  return perform(context, { name: 'operator.create', target: { operatorId: id } }, async (directory) => {
+    const { now, actor } = context;
     requireOwnScopes(actor, scopes);
     const token = generateOperatorToken();
     const createdAt = now();
     const expiresAt = expiresDays === undefined ? null : createdAt + expiresDays * daySeconds;
     const created = { id, name, scopes, createdAt, expiresAt };
-    await insertOperatorToken(store, created, hashOperatorToken(token));
-    return { ...created, lastUsedAt: null, revokedAt: null, token } satisfies CreatedOperator;
+    await insertOperatorToken(directory, created, hashOperatorToken(token));
+    return { ...describeOperator({ ...created, lastUsedAt: null, revokedAt: null }), token };
   });
 }
 
@@ -47,10 +49,10 @@ export const listOperators = (
 ): Promise<readonly OperatorToken[]> => listOperatorTokens(store, after, limit);
 
 /** Revokes a token; it is rejected from the next request on. */
-export function revokeOperator(context: OperatorContext, id: string): Promise<OperatorToken> {
-  return perform(context, { name: 'operator.revoke', target: { operatorId: id } }, async () => {
-    const revoked = await revokeOperatorToken(context.store, id, context.now());
-    if (revoked !== undefined) return revoked;
+export function revokeOperator(context: OperatorContext, id: string): Promise<Operator> {
+  return perform(context, { name: 'operator.revoke', target: { operatorId: id } }, async (directory) => {
+    const revoked = await revokeOperatorToken(directory, id, context.now());
+    if (revoked !== undefined) return describeOperator(revoked);
     throw new OperatorError(
       'NOT_FOUND',
       `Cannot revoke the operator's token: its id must be in the list of operators: current value is '${id}'`,

@@ -1,5 +1,5 @@
 import { openResponse, sealResponse } from '../auth/sealed-response.ts';
-import type { Store } from '../storage/store.ts';
+import type { Directory, Store } from '../storage/store.ts';
 import {
   freeIdempotencyKey,
   type IdempotencyKey,
@@ -29,15 +29,19 @@ const retentionSeconds = 86_400;
 /** Seconds without a response after which the process must have ended and the key is free. */
 const abandonedSeconds = 600;
 
+/** Stores the response in the transaction of the action that it is about. */
+export type KeepResponse = (directory: Directory, response: KeyedResponse) => Promise<void>;
+
 /**
  * Runs a request once for each key, and repeats its response to later requests with the same key
- * (draft-ietf-httpapi-idempotency-key-header). A request that fails frees its key. Throws
- * `OperatorError` `CONFLICT` while the first request runs, `KEY_REUSED` for another request, `TOO_MANY` for one key too many.
+ * (draft-ietf-httpapi-idempotency-key-header). `work` keeps the response with what it changes: both
+ * are stored, or neither. A request that fails frees its key. Throws `OperatorError` `CONFLICT`
+ * while the first request runs, `KEY_REUSED` for another request, `TOO_MANY` for one key too many.
  */
 export async function performOnce(
   { store, now, onFault }: { store: Store; now: () => number; onFault: (error: unknown) => void },
   request: KeyedRequest,
-  work: () => Promise<KeyedResponse>,
+  work: (keep: KeepResponse) => Promise<KeyedResponse>,
 ): Promise<KeyedResponse & { readonly isReplayed: boolean }> {
   const { fingerprint, token } = request;
   const createdAt = now();
@@ -56,13 +60,14 @@ export async function performOnce(
     if (opened === undefined) throw usedInOtherSession();
     return { status, body: opened, isReplayed: true };
   }
-  const response = await work().catch(async (error: unknown) => {
+  const keep: KeepResponse = async (directory, { status, body }) => {
+    const sealed = { status, body: sealResponse(token, body) };
+    if (!(await storeKeyedResponse(directory, request, createdAt, sealed))) throw stillRunning();
+  };
+  const response = await work(keep).catch(async (error: unknown) => {
     await freeIdempotencyKey(store, request).catch(onFault);
     throw error;
   });
-  const sealed = { status: response.status, body: sealResponse(token, response.body) };
-  // the action itself has succeeded
-  await storeKeyedResponse(store, request, sealed).catch(onFault);
   return { ...response, isReplayed: false };
 }
 

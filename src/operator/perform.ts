@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { ClientError, KeyError } from '../auth/error.ts';
 import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
-import type { Store } from '../storage/store.ts';
+import type { Directory, Store } from '../storage/store.ts';
 import type { Action, ActionTarget } from './action.ts';
 import type { Actor } from './actor.ts';
 import { OperatorError } from './error.ts';
@@ -17,30 +17,84 @@ export interface OperatorContext {
   readonly audit: AuditLog;
   /** Of the request; absent for a command. */
   readonly correlationId?: string;
+  /** Stores the response of a request with an `Idempotency-Key`, made of the action's result. */
+  readonly keep?: (directory: Directory, result: unknown) => Promise<void>;
+  /** Receives why the end of an action in several transactions, which was done, has no entry. */
+  readonly onUnrecorded: (error: unknown) => void;
 }
 
 /**
  * Runs an action of the operator and records it. Every change that an operator makes, by the API or
- * by a command, passes through here.
+ * by a command, passes through here or through `performInSteps`.
  *
- * The entry is durable before the action is acknowledged: if it cannot be stored, the caller gets
- * the error of the store, though the change was made (docs/decisions/audit.md).
+ * The change, its entry and the stored response are one transaction: if one of them fails, nothing
+ * was changed, and the caller gets the error. `prepare` does before it what takes time, such as
+ * hashing a secret.
  */
-export async function perform<T>(context: OperatorContext, action: Action<T>, work: () => Promise<T>): Promise<T> {
-  const record = (more: Pick<AuditEvent, 'outcome' | 'error'>, result?: T): Promise<void> =>
-    context.audit.record([{ ...describe(context, action, result), ...more }]);
-  if (action.inSteps === true) await record({ outcome: 'started', error: null });
-  const result = await work().catch(async (error: unknown) => {
-    // the action's own error matters more than a missing entry
-    await record(describeError(error)).catch(() => undefined);
-    throw error;
-  });
-  const refusal = action.refusalOf?.(result);
-  await record(refusal === undefined ? { outcome: 'ok', error: null } : describeError(refusal), result);
+export async function perform<T, P = undefined>(
+  context: OperatorContext,
+  action: Action<T>,
+  change: (directory: Directory, prepared: P) => Promise<T>,
+  prepare: () => Promise<P> = async () => undefined as P,
+): Promise<T> {
+  const { store } = context;
+  const work = async () => {
+    const prepared = await prepare();
+    return store.transact(async (directory) => {
+      const result = await change(directory, prepared);
+      return { result, written: await addEnd(context, action, directory, result) };
+    });
+  };
+  const { result, written } = await work().catch((error: unknown) => rejectFailed(context, action, error));
+  written();
   return result;
 }
 
-function describe<T>({ actor, correlationId }: OperatorContext, action: Action<T>, result: T | undefined) {
+/**
+ * The same for an action of several transactions, such as a load: its begin has an entry before it
+ * changes anything. If its end cannot be recorded, that goes to `onUnrecorded`: it was done.
+ */
+export async function performInSteps<T>(
+  context: OperatorContext,
+  action: Action<T>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { store, onUnrecorded } = context;
+  await recordStart(context, action);
+  const result = await work().catch((error: unknown) => rejectFailed(context, action, error));
+  await store
+    .transact((directory) => addEnd(context, action, directory, result))
+    .then((written) => written())
+    // perhaps only the response could not be stored; else the entry is in the log stream at least
+    .catch((error) => context.audit.record([describeEnd(context, action, result)]).catch(() => onUnrecorded(error)));
+  return result;
+}
+
+/** Records that an action in several transactions begins. */
+export const recordStart = <T>(context: OperatorContext, action: Action<T>): Promise<void> =>
+  context.audit.record([{ ...describe(context, action), outcome: 'started', error: null }]);
+
+/** Adds the entry of an action that has a result, and keeps the response. */
+async function addEnd<T>(context: OperatorContext, action: Action<T>, directory: Directory, result: T) {
+  const written = await context.audit.add(directory, [describeEnd(context, action, result)]);
+  await context.keep?.(directory, result);
+  return written;
+}
+
+/** Records an action that failed. */
+async function rejectFailed<T>(context: OperatorContext, action: Action<T>, error: unknown): Promise<never> {
+  // the action's own error matters more than a missing entry
+  await context.audit.record([{ ...describe(context, action), ...describeError(error) }]).catch(() => undefined);
+  throw error;
+}
+
+function describeEnd<T>(context: OperatorContext, action: Action<T>, result: T): AuditEvent {
+  const refusal = action.refusalOf?.(result);
+  const outcome = refusal === undefined ? ({ outcome: 'ok', error: null } as const) : describeError(refusal);
+  return { ...describe(context, action, result), ...outcome };
+}
+
+function describe<T>({ actor, correlationId }: OperatorContext, action: Action<T>, result?: T) {
   const target: ActionTarget = { ...action.target, ...(result !== undefined && action.targetOf?.(result)) };
   return {
     ...describeActor(actor),

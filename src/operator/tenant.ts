@@ -1,10 +1,10 @@
 import { didYouMean } from '../contract/suggest.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import type { Directory, TenantId } from '../storage/store.ts';
 import { findAnyTenant, listTenants, type Tenant } from '../storage/tables/tenant.ts';
 import { OperatorError } from './error.ts';
 
 /** The tenant with this name. Throws `OperatorError` if there is none, or it is being deleted. */
-export async function requireTenant(store: Store, name: string): Promise<TenantId> {
+export async function requireTenant(store: Directory, name: string): Promise<TenantId> {
   const { tenant, deletingSince } = await requireAnyTenant(store, name);
   if (deletingSince === null) return tenant;
   throw new OperatorError(
@@ -18,7 +18,7 @@ export async function requireTenant(store: Store, name: string): Promise<TenantI
  * The tenant with this name, also while it is being deleted. Throws `OperatorError`, which suggests
  * a similar name, if there is none.
  */
-export async function requireAnyTenant(store: Store, name: string): Promise<Tenant> {
+export async function requireAnyTenant(store: Directory, name: string): Promise<Tenant> {
   const found = await findAnyTenant(store, name);
   if (found !== undefined) return found;
   const names = (await listTenants(store)).map(({ tenant }) => tenant);

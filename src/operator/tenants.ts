@@ -1,30 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { tenantName } from '../contract/operator-tenant.ts';
+import { type Tenant as TenantBody, tenantName } from '../contract/operator-tenant.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { deleteTenant as deleteTenantData } from '../import/delete-tenant.ts';
 import { countRecords } from '../storage/counts/count-records.ts';
 import type { Store } from '../storage/store.ts';
 import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';
 import { insertTenant, listTenants as readTenants, type Tenant } from '../storage/tables/tenant.ts';
+import { type CountedTenant, describeTenant } from './describe-tenant.ts';
 import { OperatorError } from './error.ts';
 import { interruptDead } from './imports.ts';
-import { type OperatorContext, perform } from './perform.ts';
+import { type OperatorContext, perform, performInSteps } from './perform.ts';
 import { requireAnyTenant } from './tenant.ts';
 
-/** A tenant with the number of its records and its newest import. */
-export type CountedTenant = Tenant & { readonly records: number; readonly latest: LatestImport | undefined };
-
 /** Creates a tenant, by default with a generated name. Throws `OperatorError` if it is in use. */
-export function createTenant(context: OperatorContext, name?: string): Promise<CountedTenant> {
+export function createTenant(context: OperatorContext, name?: string): Promise<TenantBody> {
   const tenant = name ?? `tenant-${randomBytes(6).toString('hex')}`;
-  return perform(context, { name: 'tenant.create', target: { tenant } }, async () => {
+  return perform(context, { name: 'tenant.create', target: { tenant } }, async (directory) => {
     if (!fitsText(tenantName, tenant)) {
       throw new OperatorError(
         'INVALID',
         `Cannot create the tenant: its name must be ${ruleOf(tenantName)}: current value is '${tenant}'`,
       );
     }
-    if (await insertTenant(context.store, tenant, context.now())) return showTenant(context, tenant);
+    if (await insertTenant(directory, tenant, context.now()))
+      return describeTenant({ ...(await requireAnyTenant(directory, tenant)), records: 0, latest: undefined });
     throw new OperatorError(
       'CONFLICT',
       `Cannot create the tenant: its name must not be in use: current value is '${tenant}'`,
@@ -73,13 +72,12 @@ export function deleteTenant(context: OperatorContext, name: string) {
     const { tenant } = await requireAnyTenant(context.store, name);
     return { tenant: name, deleted: true, ...(await deleteTenantData(context.store, tenant, context.now)) };
   };
-  return perform(
+  return performInSteps(
     context,
     {
       name: 'tenant.delete',
       target: { tenant: name },
       detailsOf: ({ clients, rows }) => ({ clients, rows }),
-      inSteps: true,
     },
     work,
   );

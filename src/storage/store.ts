@@ -179,10 +179,28 @@ export interface StorePart {
 }
 
 /**
+ * Tenants, clients, keys and what belongs to them: of the store, or as one transaction of it sees
+ * them (`Store.transact`).
+ */
+export interface Directory {
+  /** Runs one reading statement about tenants, clients or keys. */
+  readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
+  /**
+   * Runs statements about tenants, clients or keys in one transaction: their own, durable when it
+   * resolves, or the one that is open. Returns the rows of each. With `announce`, the `changeMark`
+   * of other processes changes.
+   */
+  writeDirectory(
+    statements: readonly DirectoryStatement[],
+    options?: { readonly announce: boolean },
+  ): Promise<readonly (readonly Row[])[]>;
+}
+
+/**
  * The store, on either engine. All functions reject with `StorageError` if the store itself fails.
  * One test suite runs on both implementations (`test/storage/`).
  */
-export interface Store {
+export interface Store extends Directory {
   readonly engine: 'sqlite' | 'postgres';
   /**
    * The most rows of one load in a process that also serves requests, if its writes wait for the
@@ -276,9 +294,7 @@ export interface Store {
    * transaction that is durable when it resolves. Returns the rows of each.
    */
   writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]>;
-  /** Runs one reading statement about tenants, clients or keys. */
-  readDirectory<S extends string>(sql: DirectorySql<S>, values?: readonly SqlValue[]): Promise<readonly Row[]>;
-  /** The same; under load, several reads share one round trip. */
+  /** As `readDirectory`; under load, several reads share one round trip. */
   readInGroup(statement: DirectoryStatement): Promise<readonly Row[]>;
   /**
    * Runs one writing statement about tenants, clients or keys, durable when it resolves; under
@@ -286,13 +302,11 @@ export interface Store {
    */
   writeInGroup(statement: DirectoryStatement): Promise<readonly Row[]>;
   /**
-   * Runs statements about tenants, clients or keys in one transaction, durable when it resolves.
-   * Returns the rows of each. With `announce`, the `changeMark` of other processes changes.
+   * Runs `work` in one transaction of the directory it gets, durable when the promise resolves. If
+   * `work` throws, nothing is changed. Other writes may wait meanwhile, so `work` must wait for
+   * nothing else.
    */
-  writeDirectory(
-    statements: readonly DirectoryStatement[],
-    options?: { readonly announce: boolean },
-  ): Promise<readonly (readonly Row[])[]>;
+  transact<T>(work: (directory: Directory) => Promise<T>): Promise<T>;
   /**
    * Erases removed keys from the store's own files: SQLite rewrites the file and empties its
    * write-ahead log, PostgreSQL rewrites the table of keys. They remain in PostgreSQL's write-ahead

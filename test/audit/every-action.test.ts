@@ -10,35 +10,12 @@ import { listAuditEntries } from '../../src/storage/tables/audit-entry.ts';
 import { openSqlite } from '../support/engines.ts';
 import { startManagement, type TestManagement } from '../support/management.ts';
 import { runHere } from '../support/run-here.ts';
+import { changingRequests } from './changing-requests.ts';
 
 /** Operations that change nothing. */
 const readingOperations = Object.entries(operatorOperations).flatMap(([name, { method }]) =>
   method === 'GET' ? [name] : [],
 );
-
-/** A request of each changing operation, in this order, and the action that it must leave. */
-const requests: readonly (readonly [
-  operation: string,
-  action: AuditAction,
-  path: string,
-  body?: Record<string, unknown>,
-])[] = [
-  ['createTenant', 'tenant.create', '/tenants', { tenant: 'globex' }],
-  ['loadSubscriptions', 'records.load', '/tenants/globex/subscriptions'],
-  ['eraseSubscriptions', 'subscription.erase', '/tenants/globex/subscriptions/erase', { ids: ['c3ViMQ'] }],
-  ['createClient', 'client.create', '/clients', { tenant: 'globex', client_id: 'globex-1' }],
-  ['updateClient', 'client.update', '/clients/globex-1', { scopes: ['subscription:read'] }],
-  ['rotateClient', 'client.rotate', '/clients/globex-1/rotate', {}],
-  ['revokeClientTokens', 'client.revoke-tokens', '/clients/globex-1/revoke-tokens', {}],
-  ['disableClient', 'client.disable', '/clients/globex-1/disable', {}],
-  ['enableClient', 'client.enable', '/clients/globex-1/enable', {}],
-  ['deleteClient', 'client.delete', '/clients/globex-1'],
-  ['deleteTenant', 'tenant.delete', '/tenants/globex'],
-  ['rotateKeys', 'keys.rotate', '/keys/rotate', { purpose: 'access', mode: 'now' }],
-  ['runDoctor', 'doctor.run', '/doctor', {}],
-  ['createOperator', 'operator.create', '/operators', { name: 'x', scopes: ['operator:read'] }],
-  ['revokeOperator', 'operator.revoke', '/operators/op-unknown/revoke', {}],
-];
 
 /** Commands that change nothing in the store, and `serve`, whose store is that of its requests. */
 const readingCommands = [
@@ -80,11 +57,11 @@ describe("each changing operation of the operator's API leaves an entry", () => 
   afterAll(() => management.close());
 
   test('each operation is in the table of this test', () => {
-    const named = [...readingOperations, ...requests.map(([operation]) => operation)].sort();
+    const named = [...readingOperations, ...changingRequests.map(([operation]) => operation)].sort();
     expect(named).toEqual(Object.keys(operatorOperations).sort());
   });
 
-  test.each(requests)('%s adds %s', async (operation, action, path, body) => {
+  test.each(changingRequests)('%s adds %s', async (operation, action, path, body) => {
     const before = await newest(management);
     const { method } = operatorOperations[operation as keyof typeof operatorOperations];
     const headers: Record<string, string> =

@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
-import { rotateDueKeys } from '../../src/auth/rotate-due-keys.ts';
-import { listKeys, rotateKeys } from '../../src/auth/rotate-keys.ts';
+import { listKeys } from '../../src/auth/rotate-keys.ts';
 import { checkKeys } from '../../src/cli/check-keys.ts';
 import { rotateRegularly } from '../../src/cli/rotate-regularly.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { listAuthKeys } from '../../src/storage/tables/auth-key.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { rotateDue, rotateKeys } from '../support/key-ring.ts';
 import { startService } from '../support/service.ts';
 
 const start = 1_800_000_000;
@@ -38,13 +38,13 @@ describe.each(engines)('KEY_ROTATION_DAYS on $engine', ({ openTestStore }) => {
 
   test('a key is rotated once after 90 days, however many processes find it due', async () => {
     time = start + 90 * day - 1;
-    expect(await rotateDueKeys(options())).toEqual([]);
+    expect(await rotateDue(options())).toEqual([]);
     time = start + 90 * day;
-    expect(await rotateDueKeys(options({ rotationDays: 0 }))).toEqual([]);
+    expect(await rotateDue(options({ rotationDays: 0 }))).toEqual([]);
     const stores = [opened.store, opened.openAgain(), opened.openAgain()];
-    const made = (await Promise.all(stores.map((store) => rotateDueKeys(options({ store }))))).flat();
+    const made = (await Promise.all(stores.map((store) => rotateDue(options({ store }))))).flat();
     expect(made.map(({ purpose }) => purpose).toSorted()).toEqual(['access', 'refresh']);
-    expect(await rotateDueKeys(options())).toEqual([]);
+    expect(await rotateDue(options())).toEqual([]);
     expect((await listKeys(options())).map(({ state, activatesAt }) => [state, activatesAt - time])).toEqual([
       ['next', 360],
       ['current', -90 * day],
@@ -56,12 +56,12 @@ describe.each(engines)('KEY_ROTATION_DAYS on $engine', ({ openTestStore }) => {
   test('a clock that is ahead for a moment delays no rotation and removes no key that is in use', async () => {
     const before = await sequences();
     time += 400 * day;
-    await rotateDueKeys(options());
+    await rotateDue(options());
     time -= 400 * day - 3_600;
     expect(await sequences()).toEqual([3, ...before]);
-    expect(await rotateDueKeys(options())).toEqual([]);
+    expect(await rotateDue(options())).toEqual([]);
     time += 90 * day;
-    await rotateDueKeys(options());
+    await rotateDue(options());
     time += 360; // the new key takes over, not the one that the wrong clock made
     const states = (await listKeys(options())).filter(({ purpose }) => purpose === 'access').map(({ state }) => state);
     expect(states.slice(0, 3)).toEqual(['current', 'retiring', 'retiring']);
@@ -71,7 +71,7 @@ describe.each(engines)('KEY_ROTATION_DAYS on $engine', ({ openTestStore }) => {
     const before = await sequences();
     for (const back of [7_200, 400 * day]) {
       time -= back;
-      expect(await rotateDueKeys(options())).toEqual([]);
+      expect(await rotateDue(options())).toEqual([]);
       time += back;
     }
     expect(await sequences()).toEqual(before);

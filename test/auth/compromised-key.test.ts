@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
-import { rotateKeys } from '../../src/auth/rotate-keys.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { engines, type TestStore } from '../support/engines.ts';
+import { rotateKeys } from '../support/key-ring.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';
 
 const now = (): number => Math.floor(Date.now() / 1000);

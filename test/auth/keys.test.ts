@@ -6,13 +6,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
-import { listKeys, rotateKeys } from '../../src/auth/rotate-keys.ts';
+import { listKeys } from '../../src/auth/rotate-keys.ts';
 import { signingAlgorithms } from '../../src/auth/signing-algorithm.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { deleteAuthKeys, insertAuthKey, listAuthKeys } from '../../src/storage/tables/auth-key.ts';
 import { engines, postgresUrl, type TestStore } from '../support/engines.ts';
+import { rotateKeys } from '../support/key-ring.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const start = 1_800_000_000;

@@ -25,7 +25,8 @@ describe.each(places)('the audit log in a backup of $engine', ({ makePlace }) =>
     expect(entries.map(({ id, action }) => [id, action])).toEqual([
       [1, 'operator.create'],
       [2, 'operator.create'],
-      [3, 'store.restore'],
+      [3, 'store.backup'], // its begin
+      [4, 'store.restore'],
     ]);
   });
 });

@@ -441,6 +441,33 @@ export const mutants: readonly Mutant[] = [
     file: 'worker-metrics.test.ts',
     test: 'what a worker counted remains in the sums while it is silent, and after it has exited',
   },
+  // Audit
+  {
+    id: 'action-without-entry',
+    breaks: 'An action is done although its entry cannot be added.',
+    search: 'written: await addEnd(context, action, directory, result) };',
+    replace: 'written: await addEnd(context, action, directory, result).catch(() => () => undefined) };',
+    file: 'one-transaction.test.ts',
+    test: '%s fails, and changes nothing, if %s cannot be recorded',
+    on: ['sqlite'],
+  },
+  {
+    id: 'committed-told-as-failed',
+    breaks: 'A change whose commit got no response is reported as failed.',
+    search: 'if (done === undefined || isRolledBack(error)) throw error;',
+    replace: 'throw error;',
+    file: 'one-transaction.test.ts',
+    test: 'is reported as done if the server had committed',
+  },
+  {
+    id: 'late-work-writes',
+    breaks: 'On SQLite, work whose transaction was rolled back goes on writing outside of it.',
+    search: 'if (isLate) throw overdue();',
+    replace: '',
+    file: 'one-transaction.test.ts',
+    test: 'work that does not end by its deadline is rolled back, and cannot write later',
+    on: ['sqlite'],
+  },
   // Changes
   {
     id: 'deletion-without-tombstone',

@@ -70,25 +70,31 @@ describe.each(engines)('an Idempotency-Key on $engine', ({ engine, openTestStore
     },
   );
 
-  test('gets 409 while the first request runs, and is free ten minutes after its process ended', async () => {
+  test('gets 409 while the first request runs, and is free after ten minutes, when the first can change nothing', async () => {
     const { store, now } = management.context;
     const [operator] = await store.readDirectory('select id from operator_token limit 1');
     const request = { operatorId: String(operator?.id), operation: 'x', key: newKey(), fingerprint: 'f', token };
     const context = { store, now, onFault: () => undefined };
     const response = { status: 200, body: '{}' };
     const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const first = performOnce(context, request, async () => {
+    const first = performOnce(context, request, async (keep) => {
       started.resolve();
       await ended.promise;
+      await store.transact((directory) => keep(directory, { ...response, body: '{"late":true}' }));
       return response;
     });
+    const late = expect(first).rejects.toMatchObject({ code: 'CONFLICT' });
     await started.promise;
-    const second = () => performOnce(context, request, async () => response);
+    const second = () =>
+      performOnce(context, request, async (keep) => {
+        await store.transact((directory) => keep(directory, response));
+        return response;
+      });
     await expect(second()).rejects.toMatchObject({ code: 'CONFLICT' });
     clock.seconds += 601;
     expect(await second()).toMatchObject({ ...response, isReplayed: false });
     ended.resolve();
-    await first;
+    await late;
     expect(await second()).toMatchObject({ ...response, isReplayed: true });
   });
 

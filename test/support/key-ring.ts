@@ -1,5 +1,7 @@
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
+import { type DueKey, rotateDueKeys } from '../../src/auth/rotate-due-keys.ts';
+import { planNextKey } from '../../src/auth/rotate-keys.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Options of a key ring without encryption. */
@@ -10,3 +12,16 @@ export const testKeyRing = (store: Store, now: () => number): KeyRingOptions => 
   lifetimes: { access: 300, refresh: 2_592_000 },
   now,
 });
+
+/** Rotates a key without an entry of the audit log. */
+export const rotateKeys = async (options: KeyRingOptions, ...how: Rotation) =>
+  options.store.transact(await planNextKey(options, ...how));
+
+type Rotation = Parameters<typeof planNextKey> extends [unknown, ...infer Rest] ? Rest : never;
+
+/** Rotates the keys that are due without an entry of the audit log, and returns the new ones. */
+export async function rotateDue(options: KeyRingOptions): Promise<readonly DueKey[]> {
+  const made: DueKey[] = [];
+  await rotateDueKeys(options, async (_directory, key) => () => void made.push(key));
+  return made;
+}

@@ -102,7 +102,13 @@ export async function startManagement(
     logger,
     ...options,
   });
-  const context: OperatorContext = { store, now, actor: { kind: 'command', user: 'tester' }, audit };
+  const context: OperatorContext = {
+    store,
+    now,
+    actor: { kind: 'command', user: 'tester' },
+    audit,
+    onUnrecorded: onFailure,
+  };
   return {
     app,
     context,

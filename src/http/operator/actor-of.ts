@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import type { OperatorAccess } from '../../auth/authorize-operator.ts';
 import type { OperatorActor } from '../../operator/actor.ts';
 
@@ -9,3 +10,7 @@ export const actorOf = ({ id, name, scopes }: OperatorAccess, address: string): 
   scopes,
   address,
 });
+
+/** Logs that the audit log lacks the end of an action, which was done. */
+export const logUnrecordedEnd = (request: FastifyRequest) => (error: unknown) =>
+  request.log.error({ err: error }, 'the action was done, but the audit log could not record its end');

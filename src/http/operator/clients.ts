@@ -30,16 +30,15 @@ export function addClientRoutes(add: AddRoute): void {
       external: body.external,
     }),
   );
-  add('updateClient', async ({ context, params: { client_id: id = '' }, body }) => {
+  add('updateClient', ({ context, params: { client_id: id = '' }, body }) => {
     const { grants, scopes, refresh_token_use: use, rate_limit_per_minute: rateLimit, external } = body;
-    const updated = await updateClient(context, id, {
+    return updateClient(context, id, {
       ...(grants !== undefined && { grants }),
       ...(scopes !== undefined && { scopes }),
       ...(use !== undefined && { refreshTokenUse: use }),
       ...(rateLimit !== undefined && { rateLimit }),
       ...(external !== undefined && { external }),
     });
-    return describeDetails(updated);
   });
   add('rotateClient', ({ context, params: { client_id: id = '' }, body }) =>
     rotateClient(context, id, {
@@ -48,10 +47,9 @@ export function addClientRoutes(add: AddRoute): void {
       revokeTokens: body.revoke_tokens ?? false,
     }),
   );
-  add('revokeClientTokens', async ({ context, params: { client_id: id = '' }, body: { session } }) => {
-    await revokeClientTokens(context, id, session);
-    return { client_id: id, revoked: session ?? 'all' };
-  });
+  add('revokeClientTokens', ({ context, params: { client_id: id = '' }, body: { session } }) =>
+    revokeClientTokens(context, id, session),
+  );
 }
 
 function addReading(add: AddRoute): void {
@@ -73,14 +71,7 @@ function addReading(add: AddRoute): void {
 }
 
 function addStates(add: AddRoute): void {
-  add('disableClient', async ({ context, params: { client_id: id = '' } }) =>
-    describeDetails(await disableClient(context, id)),
-  );
-  add('enableClient', async ({ context, params: { client_id: id = '' } }) =>
-    describeDetails(await enableClient(context, id)),
-  );
-  add('deleteClient', async ({ context, params: { client_id: id = '' } }) => {
-    await deleteClient(context, id);
-    return { client_id: id, deleted: true };
-  });
+  add('disableClient', ({ context, params: { client_id: id = '' } }) => disableClient(context, id));
+  add('enableClient', ({ context, params: { client_id: id = '' } }) => enableClient(context, id));
+  add('deleteClient', ({ context, params: { client_id: id = '' } }) => deleteClient(context, id));
 }

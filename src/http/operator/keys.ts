@@ -8,7 +8,7 @@ export const keyRoutes =
   (ring: KeyRingOptions) =>
   (add: AddRoute): void => {
     add('listKeys', async () => ({ data: (await listKeys(ring)).map(describeKey), next: null }));
-    add('rotateKeys', async ({ context, body: { purpose = 'access', mode = 'soon' } }) =>
-      describeKey(await rotateKeys(context, ring, purpose, mode)),
+    add('rotateKeys', ({ context, body: { purpose = 'access', mode = 'soon' } }) =>
+      rotateKeys(context, ring, purpose, mode),
     );
   };

@@ -28,6 +28,7 @@ import { type BodyPace, readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import { createSlots } from '../listener/slots.ts';
+import { logUnrecordedEnd } from './actor-of.ts';
 import type { LoadAccess } from './authorize-load.ts';
 import { toRequestError } from './load-error.ts';
 import { type LoadFlags, parseLoadParameters } from './load-parameters.ts';
@@ -196,6 +197,7 @@ const contextOf = ({ store, now, audit }: LoadRoute, request: FastifyRequest): O
   audit,
   actor: loadOf(request).actor,
   correlationId: request.id,
+  onUnrecorded: logUnrecordedEnd(request),
 });
 
 const originOf = (tenant: TenantId, { flags, format }: LoadKind) => ({

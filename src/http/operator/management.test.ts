@@ -40,7 +40,7 @@ const app = await buildManagementServer({
     limits: { sessionIdleSeconds: 1_800, sessionSeconds: 43_200 },
   }),
   now: () => 0,
-  audit: { record: async () => undefined },
+  audit: { add: async () => () => undefined, record: async () => undefined },
   checkStore: async () => undefined,
   settings: [],
   checkReady: async () => undefined,

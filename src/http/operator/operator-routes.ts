@@ -5,13 +5,13 @@ import type { OperatorOperation } from '../../contract/operator-operation.ts';
 import { type OperatorApiId, type OperatorBody, operatorApi } from '../../contract/operator-operations.ts';
 import type { OperatorScope } from '../../contract/scope.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
-import { type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
-import type { Store } from '../../storage/store.ts';
+import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
+import type { Directory, Store } from '../../storage/store.ts';
 import { queryOf } from '../listener/query-of.ts';
 import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
-import { actorOf } from './actor-of.ts';
+import { actorOf, logUnrecordedEnd } from './actor-of.ts';
 import { keyedRequestOf } from './idempotency.ts';
 import { readPath, readQuery } from './read-request.ts';
 import { rejectAction } from './reject-action.ts';
@@ -71,11 +71,14 @@ export async function addOperatorRoutes(
           request.operator = await authorize(request, operation.scope);
         },
         handler: async (request, reply) => {
-          const call = readCall(operation, options, request) as OperatorCall<typeof id>;
-          const run = async (): Promise<KeyedResponse> => {
-            const result = await handle(call).catch(rejectAction);
+          const call = readCall(operation, options, request);
+          const respond = (result: unknown): KeyedResponse => {
             const body = typeof result === 'string' ? result : JSON.stringify(result);
             return { status: operation.response.status, body };
+          };
+          const run = async (keep?: KeepResponse): Promise<KeyedResponse> => {
+            const kept = keep && { keep: (directory: Directory, result: unknown) => keep(directory, respond(result)) };
+            return respond(await handle(call(kept) as OperatorCall<typeof id>).catch(rejectAction));
           };
           const keyed = operation.method === 'POST' ? keyedRequestOf(request, id, operatorOf(request)) : undefined;
           const response = keyed === undefined ? await run() : await runOnce(options, request, keyed, run);
@@ -87,18 +90,20 @@ export async function addOperatorRoutes(
   });
 }
 
+/** Reads the parameters and the body; the call is made with what keeps its response. */
 function readCall(operation: OperatorOperation, { store, now, audit }: OperatorRoutes, request: FastifyRequest) {
+  const params = readPath(request.params);
+  const query = readQuery(queryOf(request), operation.query ?? {});
+  const body = operation.body && readJsonBody(request.body as Buffer | undefined, operation.body);
   const actor = actorOf(operatorOf(request), request.ip);
-  const context = { store, now, actor, audit, correlationId: request.id };
-  return {
-    context: withinRequest(context, request),
-    contextWithoutDeadline() {
+  const common = { store, now, actor, audit, correlationId: request.id, onUnrecorded: logUnrecordedEnd(request) };
+  return (kept: Pick<OperatorContext, 'keep'> = {}) => {
+    const context: OperatorContext = { ...common, ...kept };
+    const contextWithoutDeadline = (): OperatorContext => {
       liftDeadline(request);
       return context;
-    },
-    params: readPath(request.params),
-    query: readQuery(queryOf(request), operation.query ?? {}),
-    body: operation.body && readJsonBody(request.body as Buffer | undefined, operation.body),
+    };
+    return { context: withinRequest(context, request), contextWithoutDeadline, params, query, body };
   };
 }
 
@@ -112,13 +117,13 @@ const runOnce = (
   { store, now }: OperatorRoutes,
   request: FastifyRequest,
   keyed: KeyedRequest,
-  run: () => Promise<KeyedResponse>,
+  run: (keep: KeepResponse) => Promise<KeyedResponse>,
 ) =>
   performOnce(
     {
       store,
       now,
-      onFault: (error) => request.log.error({ err: error }, 'the response to an Idempotency-Key could not be stored'),
+      onFault: (error) => request.log.error({ err: error }, 'an Idempotency-Key could not be freed'),
     },
     keyed,
     run,

@@ -13,15 +13,8 @@ export function addOperatorTokenRoutes(add: AddRoute): void {
       show: describeOperator,
     }),
   );
-  add('createOperator', async ({ context, body: { name, scopes, expires_days } }) => {
-    const created = await createOperator(context, {
-      name,
-      scopes,
-      ...(expires_days !== undefined && { expiresDays: expires_days }),
-    });
-    return { ...describeOperator(created), token: created.token };
-  });
-  add('revokeOperator', async ({ context, params: { operator_id: id = '' } }) =>
-    describeOperator(await revokeOperator(context, id)),
+  add('createOperator', ({ context, body: { name, scopes, expires_days: expiresDays } }) =>
+    createOperator(context, { name, scopes, ...(expiresDays !== undefined && { expiresDays }) }),
   );
+  add('revokeOperator', ({ context, params: { operator_id: id = '' } }) => revokeOperator(context, id));
 }

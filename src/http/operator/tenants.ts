@@ -14,7 +14,7 @@ export function addTenantRoutes(add: AddRoute): void {
       show: describeTenant,
     }),
   );
-  add('createTenant', async ({ context, body }) => describeTenant(await createTenant(context, body.tenant)));
+  add('createTenant', ({ context, body }) => createTenant(context, body.tenant));
   add('getTenant', async ({ context, params: { tenant = '' } }) => describeTenant(await showTenant(context, tenant)));
   add('deleteTenant', ({ contextWithoutDeadline, params: { tenant = '' } }) =>
     deleteTenant(contextWithoutDeadline(), tenant),

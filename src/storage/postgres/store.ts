@@ -10,6 +10,7 @@ import {
   type ChangedRows,
   checkThat,
   type DeferredIndexes,
+  type Directory,
   type DirectorySql,
   type DirectoryStatement,
   type ImportLock,
@@ -52,6 +53,7 @@ import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.t
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { createStatementNames } from './statement-names.ts';
 import { describeDatabase } from './traced-database.ts';
+import { type TransactionParts, transactOnPostgres } from './transact.ts';
 import { inOneWrite, inTransaction } from './transaction.ts';
 
 /**
@@ -299,6 +301,13 @@ class PostgresStore implements Store {
     });
     if (announce) this.#shared.listener.noteOwnChange();
     return written;
+  }
+
+  transact<T>(work: (directory: Directory) => Promise<T>): Promise<T> {
+    const use: TransactionParts['use'] = (run, how) => this.#use(run, how);
+    const run: TransactionParts['run'] = (client, statements) => this.#runBatch(client, statements);
+    const { nameOf, listener } = this.#shared;
+    return transactOnPostgres({ use, run, nameOf, onAnnounced: () => listener.noteOwnChange() }, work);
   }
 
   async eraseRemovedKeys(): Promise<void> {

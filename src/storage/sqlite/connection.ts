@@ -154,6 +154,18 @@ export class SqliteConnection {
     }
   }
 
+  /** The same for work in several steps. */
+  async commitAfterAll<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await work();
+      this.run('commit');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
   #rollBack(): void {
     try {
       this.run('rollback');

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { changeMsMax, operationMsDefault } from '../deadline.ts';
+import { changeMsMax, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import {
   type AppliedMigration,
@@ -15,6 +15,7 @@ import {
   type ChangedRows,
   checkThat,
   type DeferredIndexes,
+  type Directory,
   type DirectorySql,
   type DirectoryStatement,
   type ImportLock,
@@ -194,6 +195,22 @@ class SqliteStore implements Store {
     return this.#write(() => statements.map(({ sql, values }) => this.#connection.all(sql, values)));
   }
 
+  transact<T>(work: (directory: Directory) => Promise<T>): Promise<T> {
+    let isLate = false;
+    const all = (sql: string, values: readonly SqlValue[]): readonly Row[] => {
+      if (isLate) throw overdue();
+      return this.#connection.all(sql, values);
+    };
+    const directory: Directory = {
+      readDirectory: async (sql, values = []) => all(sql, values),
+      writeDirectory: async (statements) => statements.map(({ sql, values }) => all(sql, values)),
+    };
+    const giveUp = (): void => {
+      isLate = true;
+    };
+    return this.#shared.writer.transact(() => work(directory), this.#writeDeadline(), giveUp);
+  }
+
   async eraseRemovedKeys(): Promise<void> {
     // VACUUM cannot run in a transaction
     const connection = new SqliteConnection(this.#shared.file, sqliteOpenWaitMs);
@@ -313,7 +330,11 @@ class SqliteStore implements Store {
   }
 
   #write<T>(work: () => T): Promise<T> {
-    return this.#shared.writer.write(work, this.#deadline ?? performance.now() + this.#shared.operationMs);
+    return this.#shared.writer.write(work, this.#writeDeadline());
+  }
+
+  #writeDeadline(): number {
+    return this.#deadline ?? performance.now() + this.#shared.operationMs;
   }
 
   #change<T>(change: TenantChange): Promise<T> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inSpan } from '../../tracing/span.ts';
+import { before } from '../deadline.ts';
 import type { SqliteConnection } from './connection.ts';
 import { SqliteThread } from './thread.ts';
 import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
@@ -39,10 +40,19 @@ export class SqliteWriter {
    */
   write<T>(work: () => T, deadline: number): Promise<T> {
     return this.#inTurn(async () => {
-      for (let waitMs = 1; !this.#connection.beginWriting(deadline); waitMs = nextWaitMs(waitMs)) await sleep(waitMs);
+      await this.#begin(deadline);
       const result = this.#connection.commitAfter(work);
-      this.#writes += 1;
-      if (this.#writes % checkpointWrites === 0) this.#checkpoint();
+      this.#noteWrite();
+      return result;
+    });
+  }
+
+  /** The same for work in several steps; `giveUp` is called if it has not ended by the deadline. */
+  transact<T>(work: () => Promise<T>, deadline: number, giveUp: () => void): Promise<T> {
+    return this.#inTurn(async () => {
+      await this.#begin(deadline);
+      const result = await this.#connection.commitAfterAll(() => before(deadline, work(), giveUp));
+      this.#noteWrite();
       return result;
     });
   }
@@ -71,6 +81,15 @@ export class SqliteWriter {
     await this.#last;
     await this.#thread?.end();
     this.#connection.close();
+  }
+
+  async #begin(deadline: number): Promise<void> {
+    for (let waitMs = 1; !this.#connection.beginWriting(deadline); waitMs = nextWaitMs(waitMs)) await sleep(waitMs);
+  }
+
+  #noteWrite(): void {
+    this.#writes += 1;
+    if (this.#writes % checkpointWrites === 0) this.#checkpoint();
   }
 
   /** Does not wait for its turn: SQLite checkpoints concurrently with writes. */

@@ -1,4 +1,11 @@
-import { type DirectoryStatement, directoryStatement, type Row, type SqlValue, type Store } from '../store.ts';
+import {
+  type Directory,
+  type DirectoryStatement,
+  directoryStatement,
+  type Row,
+  type SqlValue,
+  type Store,
+} from '../store.ts';
 
 /** An entry of the audit log to be added (docs/audit.md). */
 export interface NewAuditEntry {
@@ -77,7 +84,10 @@ function auditStatement(entry: NewAuditEntry): DirectoryStatement {
 }
 
 /** Adds entries in one transaction, durable when it resolves, and returns their ids. */
-export async function insertAuditEntries(store: Store, entries: readonly NewAuditEntry[]): Promise<readonly number[]> {
+export async function insertAuditEntries(
+  store: Directory,
+  entries: readonly NewAuditEntry[],
+): Promise<readonly number[]> {
   const results = await store.writeDirectory(entries.map(auditStatement));
   return results.map(([row]) => Number(row?.id));
 }

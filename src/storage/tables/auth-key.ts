@@ -1,4 +1,4 @@
-import { directoryStatement, type Store } from '../store.ts';
+import { type Directory, directoryStatement } from '../store.ts';
 
 /** What a key is for: signing access tokens, or protecting refresh tokens. */
 export type KeyPurpose = 'access' | 'refresh';
@@ -23,7 +23,7 @@ export interface AuthKeyRow {
  * Stores a key and returns `true`, or `false` if another process has stored one with the same
  * sequence.
  */
-export async function insertAuthKey(store: Store, key: AuthKeyRow): Promise<boolean> {
+export async function insertAuthKey(store: Directory, key: AuthKeyRow): Promise<boolean> {
   const { purpose, sequence, kid, alg, jwk, createdAt, activatesAt } = key;
   const insert = directoryStatement(
     `insert into auth_key (purpose, sequence, kid, alg, jwk, created_at, activates_at) values ($1, $2, $3, $4, $5, $6, $7)
@@ -35,14 +35,14 @@ export async function insertAuthKey(store: Store, key: AuthKeyRow): Promise<bool
 }
 
 /** Replaces a key's stored JWK with the same key under another encryption. */
-export async function rewriteAuthKey(store: Store, { purpose, sequence, jwk }: AuthKeyRow): Promise<void> {
+export async function rewriteAuthKey(store: Directory, { purpose, sequence, jwk }: AuthKeyRow): Promise<void> {
   await store.writeDirectory([
     directoryStatement('update auth_key set jwk = $3 where purpose = $1 and sequence = $2', [purpose, sequence, jwk]),
   ]);
 }
 
 /** All keys of a purpose, newest first. */
-export async function listAuthKeys(store: Store, purpose: KeyPurpose): Promise<readonly AuthKeyRow[]> {
+export async function listAuthKeys(store: Directory, purpose: KeyPurpose): Promise<readonly AuthKeyRow[]> {
   const rows = await store.readDirectory(
     `select purpose, sequence, kid, alg, jwk, created_at, activates_at from auth_key where purpose = $1 order by sequence desc`,
     [purpose],
@@ -60,7 +60,7 @@ export async function listAuthKeys(store: Store, purpose: KeyPurpose): Promise<r
 
 /** Removes keys that are no longer needed or no longer trusted. */
 export async function deleteAuthKeys(
-  store: Store,
+  store: Directory,
   keys: readonly Pick<AuthKeyRow, 'purpose' | 'sequence'>[],
 ): Promise<void> {
   await store.writeDirectory(

@@ -1,4 +1,11 @@
-import { type DirectoryStatement, directoryStatement, type Row, type Store, type TenantId } from '../store.ts';
+import {
+  type Directory,
+  type DirectoryStatement,
+  directoryStatement,
+  type Row,
+  type Store,
+  type TenantId,
+} from '../store.ts';
 
 /** A client as stored. Lists are space-separated in the database. */
 export interface ClientRow {
@@ -44,7 +51,7 @@ interface ClientSecretRow {
 
 /** Creates a client with its first secret, if any; returns `false` if the id is taken. */
 export async function insertClient(
-  store: Store,
+  store: Directory,
   client: NewClientRow,
   secretHash: string | undefined,
 ): Promise<boolean> {
@@ -70,7 +77,7 @@ export async function insertClient(
 }
 
 /** The client with this id, even if disabled, or `undefined`. */
-export async function findClient(store: Store, clientId: string): Promise<ClientRow | undefined> {
+export async function findClient(store: Directory, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await store.readDirectory(
     `select client_id, tenant_id, grants, scopes, created_at, disabled_at, last_used_at, tokens_revoked_at, refresh_token_use,
        rate_limit_per_minute
@@ -163,7 +170,7 @@ export async function findClientWithSecrets(
  * the latest, and expired ones are removed.
  */
 export async function replaceSecret(
-  store: Store,
+  store: Directory,
   clientId: string,
   secretHash: string,
   nowSeconds: number,
@@ -192,7 +199,7 @@ export async function recordClientUse(store: Store, client: ClientRow, nowSecond
 }
 
 /** Disables a client and revokes its tokens; returns `false` if it was already disabled. */
-export async function disableClient(store: Store, clientId: string, nowSeconds: number): Promise<boolean> {
+export async function disableClient(store: Directory, clientId: string, nowSeconds: number): Promise<boolean> {
   const disable = directoryStatement(
     'update client set disabled_at = $2 where client_id = $1 and disabled_at is null returning client_id',
     [clientId, nowSeconds],
@@ -202,7 +209,7 @@ export async function disableClient(store: Store, clientId: string, nowSeconds: 
 }
 
 /** Revokes every token issued to a client so far, including those without a refresh family. */
-export async function revokeClientTokens(store: Store, clientId: string, nowSeconds: number): Promise<void> {
+export async function revokeClientTokens(store: Directory, clientId: string, nowSeconds: number): Promise<void> {
   await store.writeDirectory(revokeAll(clientId, nowSeconds), { announce: true });
 }
 

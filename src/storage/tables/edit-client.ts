@@ -1,4 +1,4 @@
-import { directoryStatement, type Store } from '../store.ts';
+import { type Directory, directoryStatement } from '../store.ts';
 import { type RefreshTokenUse, revokeAll } from './client.ts';
 
 /** Changes to a client; omitted properties stay as they are. */
@@ -24,7 +24,7 @@ export interface SecretLifetime {
  * Enables a disabled client; tokens revoked when it was disabled stay revoked. Returns `false` if
  * it was not disabled.
  */
-export async function enableClient(store: Store, clientId: string): Promise<boolean> {
+export async function enableClient(store: Directory, clientId: string): Promise<boolean> {
   const [enabled] = await store.writeDirectory(
     [
       directoryStatement(
@@ -39,7 +39,7 @@ export async function enableClient(store: Store, clientId: string): Promise<bool
 
 /** Changes a client. Tokens that exceed its grants and scopes are rejected from now on. */
 export async function updateClient(
-  store: Store,
+  store: Directory,
   clientId: string,
   { grants, scopes, refreshTokenUse, rateLimit }: ClientEdit,
 ): Promise<void> {
@@ -69,7 +69,7 @@ export async function updateClient(
  * Leaves a client's tokens to the external issuer: removes its grants and secrets and revokes the
  * tokens issued here.
  */
-export async function makeClientExternal(store: Store, clientId: string, nowSeconds: number): Promise<void> {
+export async function makeClientExternal(store: Directory, clientId: string, nowSeconds: number): Promise<void> {
   await store.writeDirectory(
     [
       directoryStatement("update client set grants = '' where client_id = $1", [clientId]),
@@ -81,7 +81,7 @@ export async function makeClientExternal(store: Store, clientId: string, nowSeco
 }
 
 /** Removes a client with its secrets and refresh families; returns `false` if there was none. */
-export async function deleteClient(store: Store, clientId: string): Promise<boolean> {
+export async function deleteClient(store: Directory, clientId: string): Promise<boolean> {
   const results = await store.writeDirectory(
     [
       directoryStatement('delete from refresh_family where client_id = $1', [clientId]),
@@ -95,7 +95,7 @@ export async function deleteClient(store: Store, clientId: string): Promise<bool
 
 /** The valid secrets of a client, newest first. */
 export async function listSecretLifetimes(
-  store: Store,
+  store: Directory,
   clientId: string,
   nowSeconds: number,
 ): Promise<readonly SecretLifetime[]> {

@@ -1,4 +1,4 @@
-import { directoryStatement, type Row, type Store } from '../store.ts';
+import { type Directory, directoryStatement, type Row } from '../store.ts';
 
 /** Which request a response belongs to: a key is unique for each operator and operation. */
 export interface IdempotencyKey {
@@ -27,7 +27,7 @@ export const keysMax = 10_000;
  * is from before `abandonedBefore`.
  */
 export async function takeIdempotencyKey(
-  store: Store,
+  store: Directory,
   { operatorId, operation, key }: IdempotencyKey,
   { fingerprint, createdAt }: Pick<KeyedRequest, 'fingerprint' | 'createdAt'>,
   { expiredBefore, abandonedBefore }: { readonly expiredBefore: number; readonly abandonedBefore: number },
@@ -59,23 +59,32 @@ export async function takeIdempotencyKey(
   return row === undefined ? 'full' : toRequest(row);
 }
 
-/** Stores the response to the request that has a key. */
+/**
+ * Stores the response to the request that took a key at `createdAt`; returns `false` if another one
+ * has taken it since.
+ */
 export async function storeKeyedResponse(
-  store: Store,
+  store: Directory,
   { operatorId, operation, key }: IdempotencyKey,
+  createdAt: number,
   { status, body }: { readonly status: number; readonly body: string },
-): Promise<void> {
-  await store.writeDirectory([
+): Promise<boolean> {
+  const [stored] = await store.writeDirectory([
     directoryStatement(
-      `update idempotency_key set status = $4, response = $5
-       where operator_id = $1 and operation = $2 and idempotency_key = $3`,
-      [operatorId, operation, key, status, body],
+      `update idempotency_key set status = $5, response = $6
+       where operator_id = $1 and operation = $2 and idempotency_key = $3 and created_at = $4 and status is null
+       returning idempotency_key`,
+      [operatorId, operation, key, createdAt, status, body],
     ),
   ]);
+  return stored?.length === 1;
 }
 
 /** Frees a key whose request failed. */
-export async function freeIdempotencyKey(store: Store, { operatorId, operation, key }: IdempotencyKey): Promise<void> {
+export async function freeIdempotencyKey(
+  store: Directory,
+  { operatorId, operation, key }: IdempotencyKey,
+): Promise<void> {
   await store.writeDirectory([
     directoryStatement(
       `delete from idempotency_key

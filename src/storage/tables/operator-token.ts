@@ -1,4 +1,4 @@
-import { directoryStatement, type Row, type Store } from '../store.ts';
+import { type Directory, directoryStatement, type Row } from '../store.ts';
 
 /** An access token of an operator as stored. Times are UTC epoch seconds. */
 export interface OperatorToken {
@@ -16,7 +16,7 @@ export interface OperatorToken {
 
 /** Stores a new token by its SHA-256. */
 export async function insertOperatorToken(
-  store: Store,
+  store: Directory,
   { id, name, scopes, createdAt, expiresAt }: Omit<OperatorToken, 'lastUsedAt' | 'revokedAt'>,
   sha256: string,
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function insertOperatorToken(
 }
 
 /** The token with this SHA-256, even if it is expired or revoked, or `undefined`. */
-export async function findOperatorToken(store: Store, sha256: string): Promise<OperatorToken | undefined> {
+export async function findOperatorToken(store: Directory, sha256: string): Promise<OperatorToken | undefined> {
   const [row] = await store.readDirectory(
     `select id, name, scopes, created_at, expires_at, last_used_at, revoked_at
      from operator_token where sha256 = $1`,
@@ -40,7 +40,7 @@ export async function findOperatorToken(store: Store, sha256: string): Promise<O
 
 /** Up to `limit` tokens by id, also expired and revoked ones, after the id `after`. */
 export async function listOperatorTokens(
-  store: Store,
+  store: Directory,
   after: string,
   limit: number,
 ): Promise<readonly OperatorToken[]> {
@@ -57,7 +57,7 @@ export async function listOperatorTokens(
  * there is none with this id.
  */
 export async function revokeOperatorToken(
-  store: Store,
+  store: Directory,
   id: string,
   nowSeconds: number,
 ): Promise<OperatorToken | undefined> {
@@ -72,7 +72,11 @@ export async function revokeOperatorToken(
 }
 
 /** Records a use of a token, at most once a minute: a finer time is not needed. */
-export async function recordOperatorTokenUse(store: Store, token: OperatorToken, nowSeconds: number): Promise<void> {
+export async function recordOperatorTokenUse(
+  store: Directory,
+  token: OperatorToken,
+  nowSeconds: number,
+): Promise<void> {
   if (token.lastUsedAt !== null && nowSeconds - token.lastUsedAt < 60) return;
   await store.writeDirectory([
     directoryStatement('update operator_token set last_used_at = $2 where id = $1', [token.id, nowSeconds]),

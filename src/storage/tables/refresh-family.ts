@@ -1,4 +1,4 @@
-import { directoryStatement, type Row, type Store } from '../store.ts';
+import { type Directory, directoryStatement, type Row, type Store } from '../store.ts';
 
 /**
  * One row for all generations of a refresh token (RFC 9700 §4.14.2). Times are UTC epoch seconds.
@@ -127,7 +127,7 @@ export async function findRefreshFamily(
 
 /** The families of a client that can be refreshed, most recently used first. */
 export async function listLiveFamilies(
-  store: Store,
+  store: Directory,
   clientId: string,
   nowSeconds: number,
 ): Promise<readonly RefreshFamily[]> {
@@ -144,7 +144,7 @@ export async function listLiveFamilies(
  * Revokes a family and its access tokens permanently; returns `false` if there was none to revoke.
  */
 export async function revokeRefreshFamily(
-  store: Store,
+  store: Directory,
   clientId: string,
   id: string,
   nowSeconds: number,

@@ -1,4 +1,4 @@
-import { directoryStatement, type Store, type TenantId, type TenantReader } from '../store.ts';
+import { type Directory, directoryStatement, type TenantId, type TenantReader } from '../store.ts';
 import { deleteClientsOf } from './delete-tenant.ts';
 import { deleteImportsOf } from './import-history.ts';
 
@@ -20,7 +20,7 @@ export interface Tenant {
  * Creates a tenant; returns `false` if one of this name exists or is still being deleted. A new
  * tenant with the name of a deleted one continues from its revision.
  */
-export async function insertTenant(store: Store, tenant: string, nowSeconds: number): Promise<boolean> {
+export async function insertTenant(store: Directory, tenant: string, nowSeconds: number): Promise<boolean> {
   const insert = directoryStatement(
     `insert into tenant as t (id, created_at) values ($1, $2)
      on conflict (id) do update set created_at = excluded.created_at, revision = t.revision + 1, swept_revision = t.revision + 1,
@@ -39,7 +39,7 @@ export async function insertTenant(store: Store, tenant: string, nowSeconds: num
 }
 
 /** The tenant with this name; `undefined` if there is none, or if it is being deleted. */
-export async function findTenant(store: Store, tenant: string): Promise<Tenant | undefined> {
+export async function findTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
     'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deletion_started_at is null',
     [tenant],
@@ -48,7 +48,7 @@ export async function findTenant(store: Store, tenant: string): Promise<Tenant |
 }
 
 /** The tenant with this name, also while it is being deleted, or `undefined`. */
-export async function findAnyTenant(store: Store, tenant: string): Promise<Tenant | undefined> {
+export async function findAnyTenant(store: Directory, tenant: string): Promise<Tenant | undefined> {
   const [row] = await store.readDirectory(
     'select id, created_at, revision, deletion_started_at from tenant where id = $1 and deleted_at is null',
     [tenant],
@@ -65,7 +65,7 @@ export async function readRevision(reader: TenantReader): Promise<number> {
 }
 
 /** All tenants by name, including those being deleted; or up to `limit` of them after a name. */
-export async function listTenants(store: Store, after = '', limit = rowsMax): Promise<readonly Tenant[]> {
+export async function listTenants(store: Directory, after = '', limit = rowsMax): Promise<readonly Tenant[]> {
   const rows = await store.readDirectory(
     `select id, created_at, revision, deletion_started_at from tenant
      where deleted_at is null and id > $1 order by id limit $2`,
@@ -75,7 +75,7 @@ export async function listTenants(store: Store, after = '', limit = rowsMax): Pr
 }
 
 /** The first tenant by name that is not being deleted, or `undefined` if there is none. */
-export async function findFirstTenant(store: Store): Promise<TenantId | undefined> {
+export async function findFirstTenant(store: Directory): Promise<TenantId | undefined> {
   const [row] = await store.readDirectory(
     'select id from tenant where deletion_started_at is null order by id limit 1',
   );

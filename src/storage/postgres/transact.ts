@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { overdue } from '../deadline.ts';
+import { StorageError } from '../error.ts';
+import type { Directory, Row, SqlValue } from '../store.ts';
+import type { BatchStatement } from './batch.ts';
+import { announceChange } from './change-sql.ts';
+import type { Use } from './connections.ts';
+import { isRolledBack } from './error.ts';
+
+/** What a transaction needs of the store. */
+export interface TransactionParts {
+  use<T>(work: (client: pg.ClientBase) => Promise<T>, how?: Omit<Use, 'deadline'>): Promise<T>;
+  /** Runs statements as one message. */
+  run(client: pg.ClientBase, statements: readonly BatchStatement[]): Promise<readonly (readonly Row[])[]>;
+  /** The name under which connections prepare a text. */
+  nameOf(text: string): string;
+  /** Called after a commit that announces a change to other processes. */
+  onAnnounced(): void;
+}
+
+/** How often, and after which pause in milliseconds, an interrupted commit is looked up. */
+const lookUpsMax = 20;
+const pauseMs = 100;
+
+/**
+ * Runs `work` in one transaction. If the connection is lost during the commit, the database is asked
+ * whether it was committed, so that the result says what happened.
+ */
+export async function transactOnPostgres<T>(
+  { use, run, nameOf, onAnnounced }: TransactionParts,
+  work: (directory: Directory) => Promise<T>,
+): Promise<T> {
+  const prepare = (text: string, values: readonly SqlValue[] = []): BatchStatement => ({
+    name: nameOf(text),
+    text,
+    values,
+  });
+  let announces = false;
+  let xid: SqlValue = null;
+  let done: Ended<T> | undefined;
+  const attempt = async (client: pg.ClientBase): Promise<Ended<T>> => {
+    let isBroken = false;
+    const send = (statements: readonly BatchStatement[]) =>
+      run(client, statements).catch((error: unknown) => {
+        isBroken = true;
+        throw error;
+      });
+    const [, begun] = await send([prepare('begin'), prepare(currentXid)]);
+    const ended = await work({
+      readDirectory: async (text, values) => (await send([prepare(text, values)]))[0] ?? [],
+      writeDirectory(statements, options) {
+        announces ||= options?.announce === true;
+        return send(statements.map(({ sql, values }) => prepare(sql, values)));
+      },
+    }).then(toValue, toError);
+    if (isBroken) throw 'error' in ended ? ended.error : brokenTransaction();
+    if ('error' in ended) await send([prepare('rollback')]);
+    else {
+      [xid, done] = [begun?.[0]?.id ?? null, ended];
+      await send([...(announces ? [prepare(announceChange)] : []), prepare('commit')]);
+    }
+    return ended;
+  };
+  const wasCommitted = async (): Promise<boolean> => {
+    const status = prepare(xidStatus, [xid]);
+    for (let lookUp = 1; lookUp <= lookUpsMax; lookUp += 1) {
+      const [rows] = await use((client) => run(client, [status]), { reads: true });
+      if (rows?.[0]?.status !== 'in progress') return rows?.[0]?.status === 'committed';
+      await sleep(pauseMs);
+    }
+    throw overdue();
+  };
+  const ended = await use(attempt).catch(async (error: unknown): Promise<Ended<T>> => {
+    if (done === undefined || isRolledBack(error)) throw error;
+    if (await wasCommitted().catch((cause: unknown) => Promise.reject(unknownEnd(cause)))) return done;
+    throw error;
+  });
+  if ('error' in ended) throw ended.error;
+  if (announces) onAnnounced();
+  return ended.value;
+}
+
+type Ended<T> = { readonly value: T } | { readonly error: unknown };
+
+const toValue = <T>(value: T) => ({ value });
+const toError = (error: unknown) => ({ error });
+
+const currentXid = 'select cast(pg_current_xact_id() as text) as id';
+const xidStatus = 'select pg_xact_status(cast(cast($1 as text) as xid8)) as status';
+
+/** PostgreSQL turns the commit of a failed transaction into a rollback, without an error. */
+const brokenTransaction = () => new TypeError('Cannot commit: every statement of the transaction must have succeeded');
+
+const unknownEnd = (cause: unknown) =>
+  new StorageError(
+    'UNAVAILABLE',
+    'Cannot tell whether the change was made: the database must respond to the commit; if the audit log has an entry of it, it was made',
+    cause,
+  );
