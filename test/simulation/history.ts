@@ -1,5 +1,5 @@
 import { drawQuery } from './draw.ts';
-import type { Query } from './model.ts';
+import { isContradictory, type Query } from './model.ts';
 import { Random } from './random.ts';
 
 /** A write to one tenant in a round, while others read. */
@@ -84,11 +84,22 @@ export function makeHistory(seed: number, engine: History['engine'], roundCount:
       PAGE_CACHE_MIB: random.pick(['64', '64', '0']),
       DATABASE_POOL_SIZE: random.pick(['6', '6', '2']),
     },
-    reports: Array.from({ length: 4 }, () => drawQuery(random, 'listSubscriptions')),
+    reports: Array.from({ length: 5 }, (_, index) => drawRepeated(random, index < 3)),
     summaries: Array.from({ length: 2 }, () => drawQuery(random, 'getSubscriptionSummary')),
     rounds: isLarge ? rounds.map((round, index) => (index === 0 ? enlarge(random, round) : round)) : rounds,
   };
 }
+
+/** Draws a query without contradictions, of which the wide ones have several pages of many tenants. */
+function drawRepeated(random: Random, isWide: boolean): Query {
+  for (;;) {
+    const query = drawQuery(random, 'listSubscriptions');
+    const isNarrow = narrowing.some((name) => name in query) || Number(query.size ?? 0) > 100;
+    if (!isContradictory(query) && !(isWide && (isNarrow || query.all === 'true'))) return query;
+  }
+}
+
+const narrowing = ['iccid', 'email', 'device-id', 'expires-within', 'after', 'created-from'];
 
 /** Lets the first round load so many records that the groups of the counts are split. */
 function enlarge(random: Random, { readers, seed }: Round): Round {

@@ -33,6 +33,16 @@ export interface Place {
   process: OurProcess;
 }
 
+/**
+ * An address of this machine that no other test uses: another process could take the port of a
+ * service while it is stopped.
+ */
+function ownAddress(): string {
+  if (process.platform !== 'linux') return '127.0.0.1';
+  const [a = 0, b = 0, c = 0] = randomBytes(3);
+  return `127.${1 + (a % 254)}.${b}.${1 + (c % 254)}`;
+}
+
 const newDatabase = (): string => `simulation_${randomBytes(6).toString('hex')}`;
 
 /** One store with two services, each in its own process. */
@@ -55,9 +65,12 @@ export class System {
   async start(): Promise<void> {
     if (this.#postgresUrl !== undefined) await this.#administer(`create database ${this.#database}`);
     const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+    const host = ownAddress();
     this.#environment = {
       DATA_DIR: join(this.folder, 'data'),
-      PUBLIC_URL: `http://127.0.0.1:${ports[0]}`,
+      HOST: host,
+      MANAGEMENT_HOST: host,
+      PUBLIC_URL: `http://${host}:${ports[0]}`,
       EXPORTS_MAX: '20',
       EXPORTS_PER_CLIENT_MAX: '20',
       EXPORTS_PER_TENANT_MAX: '20',
@@ -69,8 +82,8 @@ export class System {
     for (const service of [0, 1] as const) {
       const [port, management] = [ports[service], ports[service + 2]];
       this.places.push({
-        url: `http://127.0.0.1:${port}`,
-        managementUrl: `http://127.0.0.1:${management}`,
+        url: `http://${host}:${port}`,
+        managementUrl: `http://${host}:${management}`,
         process: this.#serve(service, port, management),
       });
     }
@@ -130,7 +143,7 @@ export class System {
       for (let tries = 0; ; tries += 1) {
         const response = await fetch(`${place.url}/readyz`).catch(() => undefined);
         await response?.arrayBuffer();
-        if (response?.status === 200) break;
+        if (response?.status === 200 && place.process.child.exitCode === null) break;
         if (place.process.child.exitCode !== null || tries > 1_200)
           throw new Difference(`a service does not become ready: ${place.process.output()}`);
         await sleep(50);

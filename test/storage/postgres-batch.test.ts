@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BatchStatement, runBatch } from '../../src/storage/postgres/batch.ts';
+import { LineQuery } from '../../src/storage/postgres/line-query.ts';
 import { readMessages } from '../../src/storage/postgres/message-reader.ts';
 import { openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -52,6 +53,14 @@ describe('a batch of statements on PostgreSQL', () => {
     expect(await runBatch(client, [statement('select n from generate_series(1, 3) as n')])).toEqual([
       [{ n: 1 }, { n: 2 }, { n: 3 }],
     ]);
+  });
+
+  test('that collects lines ends each one, whatever memory is left for it', async () => {
+    for (let bytes = 0; bytes <= 12; bytes += 1) {
+      const query = new LineQuery("select * from (values ('abcd'), ('efgh')) as words", Buffer.alloc(bytes, '-'));
+      const { rows, lines } = await query.run(client);
+      expect([rows, lines.toString()], `with ${bytes} bytes`).toEqual([2, 'abcd\nefgh\n']);
+    }
   });
 
   test('reads integers of 64 bits as numbers', async () => {

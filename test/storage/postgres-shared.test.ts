@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SharedConnection } from '../../src/storage/postgres/shared-connection.ts';
 import type { TenantId, TenantStatement } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { openPostgres, postgresUrl, type TestStore } from '../support/engines.ts';
@@ -130,5 +131,24 @@ describe('short reads that start in the same turn of the event loop on PostgreSQ
       { status: 'rejected', reason: { code: 'UNAVAILABLE' } },
       { value: { spans: 0 } },
     ]);
+  });
+
+  test('that give up before they have a connection leave it to others', async () => {
+    const pool = new pg.Pool({
+      connectionString: opened.environment.DATABASE_URL,
+      max: 1,
+      connectionTimeoutMillis: 5_000,
+    });
+    const busy = await pool.connect();
+    const shared = new SharedConnection(pool.connect());
+    const givenUp = shared.join(
+      () => Promise.reject(new Error('too late')),
+      () => undefined,
+    );
+    await expect(givenUp).rejects.toThrow('too late');
+    busy.release();
+    const next = await pool.connect();
+    next.release();
+    await pool.end();
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { PagePosition } from '../../src/storage/read/counted-page.ts';
 import { WalkMemory } from '../../src/storage/read/walk-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
@@ -13,6 +14,10 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
   let opened: TestStore;
   let store: Store;
   let tenant: TenantId;
+  const newTenant = async (name: string): Promise<TenantId> => {
+    await insertTenant(store, name, 1);
+    return (await findTenant(store, name))?.tenant as TenantId;
+  };
   const load = (...dates: readonly number[]) =>
     store.loadSubscriptions(
       tenant,
@@ -26,8 +31,7 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
   beforeAll(async () => {
     opened = await openTestStore();
     store = opened.store;
-    await insertTenant(store, 'walker', 1);
-    tenant = (await findTenant(store, 'walker'))?.tenant as TenantId;
+    tenant = await newTenant('walker');
     await load(1, 2, 3, 4, 5, 6, 7);
   });
   afterAll(() => opened.close());
@@ -77,6 +81,47 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
       tenant,
       [11, 12, 13, 14, 15, 16].map((date) => `id${date}`),
     );
+  });
+
+  test('belong to one tenant, although another one has the same keys and the same revision', async () => {
+    const [larger, smaller] = [await newTenant('larger'), await newTenant('smaller')];
+    const loadInto = (owner: TenantId, count: number) =>
+      store.loadSubscriptions(
+        owner,
+        Array.from({ length: count }, (_, index) => subscriptionRow({ id: `id${index}`, createdDate: index })),
+      );
+    await loadInto(larger, 9);
+    await loadInto(smaller, 6);
+    const ascending = { ...order, descending: false };
+    for (const filter of [all, { ...all, autoRenew: 'true' }]) {
+      const walks = new WalkMemory();
+      const read = (owner: TenantId, position: PagePosition) =>
+        readTexts({ store, walks }, owner, filter, ascending, position, 3);
+      const first = await read(larger, { kind: 'offset', skip: 0 });
+      const after = await read(smaller, { kind: 'after', orderKey: { date: 2, id: 'id2' } });
+      expect(after).toMatchObject({ total: 6, hasMore: false, revision: first.revision });
+      expect(await read(smaller, { kind: 'offset', skip: 3 })).toMatchObject({ total: 6, hasMore: false });
+    }
+  });
+
+  test('belong to one order: the same key is elsewhere in the opposite one, and in that of another date', async () => {
+    const owner = await newTenant('ordered');
+    const rows = [1, 2, 3, 4, 5, 6, 7].map((date) =>
+      subscriptionRow({ id: `id${date}`, createdDate: date, activationDate: date < 3 ? date + 100 : date }),
+    );
+    await store.loadSubscriptions(owner, rows);
+    const walks = new WalkMemory();
+    const read = (
+      column: 'created_date' | 'activation_date',
+      descending: boolean,
+      position: PagePosition,
+      size: number,
+    ) => readTexts({ store, walks }, owner, all, { column, descending }, position, size);
+    const afterThird: PagePosition = { kind: 'after', orderKey: { date: 3, id: 'id3' } };
+    await read('created_date', false, { kind: 'offset', skip: 0 }, 3);
+    expect(await read('created_date', false, afterThird, 4)).toMatchObject({ hasMore: false });
+    expect(await read('created_date', true, afterThird, 4)).toMatchObject({ hasMore: false, total: 7 });
+    expect(await read('activation_date', false, afterThird, 4)).toMatchObject({ hasMore: true, total: 7 });
   });
 
   test('are not found for another key, which the store then counts', async () => {
