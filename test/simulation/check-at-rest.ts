@@ -36,6 +36,8 @@ import type { Tally } from './tally.ts';
 
 /** Pages of one walk: more would take most of the time where pages are small. */
 const walkPagesMax = 12;
+/** A report of so many records is read completely, in both directions. */
+const shortReport = 40;
 /** From so many records on, the groups of the counts are split. */
 const largeRecords = 25_000;
 
@@ -100,31 +102,36 @@ async function checkReport(source: Source, report: Report, random: Random, tally
     return;
   }
   if (report.query.all === 'true') return checkWhole(source, report, random, tally);
-  await checkNumbered(source, report, isSearch, random, tally);
-  if (random.chance(0.5)) return;
-  await checkWalk(source, report, isSearch, tally);
+  const total = await checkNumbered(source, report, isSearch, random, tally);
+  const isShort = total <= shortReport;
+  if (!isShort && random.chance(0.5)) return;
+  const pagesMax = isShort ? shortReport : walkPagesMax;
+  await checkWalk(source, report, isSearch, pagesMax, tally);
   const sort = report.query.sort ?? 'createdDate';
   const opposite = sort.startsWith('-') ? sort.slice(1) : `-${sort}`;
-  if (random.chance(0.7))
-    await checkWalk(source, report.with({ sort: opposite, size: random.pick(['1', '2', '20']) }), isSearch, tally);
+  if (isShort || random.chance(0.7)) {
+    const size = random.pick(isShort ? ['1', '2'] : ['2', '20']);
+    await checkWalk(source, report.with({ sort: opposite, size }), isSearch, pagesMax, tally);
+  }
 }
 
-/** Compares pages by number: that of the query, the first ones, and those around the last one. */
+/** Compares pages by number: that of the query, and those around the ends. Returns the total. */
 async function checkNumbered(source: Source, report: Report, isSearch: boolean, random: Random, tally: Tally) {
   const first = { ...report.query, page: report.query.page ?? '1' };
-  const { pages } = await checkPage(source, report, askFor(first, isSearch), Number(first.page), tally);
+  const { pages, total } = await checkPage(source, report, askFor(first, isSearch), Number(first.page), tally);
   const further = [1, 2, pages, pages + 1, random.between(1, pages + 1), pages + 1_000];
   for (const page of further.filter((each) => each > 0 && random.chance(0.5)))
     await checkPage(source, report, askFor({ ...report.query, page: String(page) }, isSearch), page, tally);
+  return total;
 }
 
 /** Follows the links from the first page, and from the last page that was read back again. */
-async function checkWalk(source: Source, report: Report, isSearch: boolean, tally: Tally): Promise<void> {
+async function checkWalk(source: Source, report: Report, isSearch: boolean, pagesMax: number, tally: Tally) {
   const { page: _page, ...query } = report.query;
   let ask: Ask | undefined = askFor(query, isSearch);
   let page: Page | undefined;
   let number = 0;
-  for (; ask !== undefined && number < walkPagesMax; ask = page.next) {
+  for (; ask !== undefined && number < pagesMax; ask = page.next) {
     number += 1;
     page = await checkPage(source, report, ask, number, tally, page?.now);
   }

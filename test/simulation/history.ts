@@ -84,22 +84,36 @@ export function makeHistory(seed: number, engine: History['engine'], roundCount:
       PAGE_CACHE_MIB: random.pick(['64', '64', '0']),
       DATABASE_POOL_SIZE: random.pick(['6', '6', '2']),
     },
-    reports: Array.from({ length: 5 }, (_, index) => drawRepeated(random, index < 3)),
+    reports: [isWide, isWide, isWide, isShort, () => true].map((fits) => drawRepeated(random, fits)),
     summaries: Array.from({ length: 2 }, () => drawQuery(random, 'getSubscriptionSummary')),
     rounds: isLarge ? rounds.map((round, index) => (index === 0 ? enlarge(random, round) : round)) : rounds,
   };
 }
 
-/** Draws a query without contradictions, of which the wide ones have several pages of many tenants. */
-function drawRepeated(random: Random, isWide: boolean): Query {
+/** Draws a query without contradictions, until it fits. */
+function drawRepeated(random: Random, fits: (query: Query) => boolean): Query {
   for (;;) {
     const query = drawQuery(random, 'listSubscriptions');
-    const isNarrow = narrowing.some((name) => name in query) || Number(query.size ?? 0) > 100;
-    if (!isContradictory(query) && !(isWide && (isNarrow || query.all === 'true'))) return query;
+    if (!isContradictory(query) && fits(query)) return query;
   }
 }
 
-const narrowing = ['iccid', 'email', 'device-id', 'expires-within', 'after', 'created-from'];
+const hasAny = (query: Query, names: readonly string[]): boolean => names.some((name) => name in query);
+const isPaged = ({ all, size = '20' }: Query): boolean => all !== 'true' && Number(size) <= 100;
+const narrow = ['iccid', 'email', 'device-id'];
+
+/** Whether a query has several pages for most tenants, and the same ones at any time. */
+const isWide = (query: Query): boolean =>
+  isPaged(query) && !hasAny(query, [...narrow, 'expires-within', 'after', 'created-from']);
+
+/** Whether a query selects the records of a short interval, on small pages. */
+const isShort = (query: Query): boolean =>
+  isPaged(query) &&
+  Number(query.size ?? 20) <= 3 &&
+  !hasAny(query, [...narrow, 'product-id', 'plan-id', 'expires-within', 'date-field']) &&
+  (query.before !== undefined
+    ? query.after !== undefined
+    : query['created-to'] !== undefined && 'created-from' in query);
 
 /** Lets the first round load so many records that the groups of the counts are split. */
 function enlarge(random: Random, { readers, seed }: Round): Round {

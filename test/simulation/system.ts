@@ -70,6 +70,7 @@ export class System {
       DATA_DIR: join(this.folder, 'data'),
       HOST: host,
       MANAGEMENT_HOST: host,
+      ALLOW_HTTP: 'true',
       PUBLIC_URL: `http://${host}:${ports[0]}`,
       EXPORTS_MAX: '20',
       EXPORTS_PER_CLIENT_MAX: '20',
