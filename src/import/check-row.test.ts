@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { operations } from '../contract/operations.ts';
 import { checkRow } from './check-row.ts';
 
 const right = {
@@ -193,4 +194,18 @@ describe('checkRow with an invalid row', () => {
   test.each([null, 5, 'text', [right], true])('rejects %j, which is not an object', (value) => {
     expect(faultsOf(value)).toMatchObject([{ field: '', rule: expect.stringContaining('JSON object') }]);
   });
+});
+
+test('a row whose id is the name of another operation is rejected: no request could read it by its id', () => {
+  const { path } = operations.getSubscription;
+  const prefix = path.slice(0, path.indexOf('{'));
+  const names = Object.values(operations).flatMap((each) =>
+    each.path.startsWith(prefix) && each.path !== path ? [each.path.slice(prefix.length)] : [],
+  );
+  expect(names).toContain('summary');
+  for (const id of names) {
+    const rule = `no name of an operation: ${names.join(', ')}`;
+    expect(faultsOf({ ...right, id })).toEqual([{ field: 'id', value: `"${id}"`, rule }]);
+    expect(rowOf({ ...right, id: `${id}_` }).id).toBe(`${id}_`);
+  }
 });

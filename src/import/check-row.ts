@@ -5,6 +5,7 @@ import { Email, normaliseEmail } from '../contract/email.ts';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
 import { Product } from '../contract/product.ts';
 import { dateFields } from '../contract/query.ts';
+import { reportPaths } from '../contract/report-paths.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
 import { Subscription } from '../contract/subscription.ts';
@@ -41,6 +42,7 @@ export function checkRow(value: unknown): CheckedRow {
   const [createdDate, activationDate, expirationDate] = seconds;
   if (
     validator.Check(candidate) &&
+    !reservedIds.has(candidate.id) &&
     isWellFormed(candidate) &&
     address !== undefined &&
     createdDate !== undefined &&
@@ -200,9 +202,16 @@ function findFaults(
     const value = valueAt(candidate, path.split('.'));
     if (!isWellFormedValue(value)) add(path, 'well-formed Unicode, without unpaired surrogates', value);
   }
+  if (typeof candidate.id === 'string' && reservedIds.has(candidate.id))
+    add('id', `no name of an operation: ${[...reservedIds].join(', ')}`, candidate.id);
   if (invalidEmail !== undefined) faults.set('email', { field: 'email', value: null, rule: ruleOf(Email) });
   return [...faults.values()];
 }
+
+/** A record with such an id could not be read by its id: the path is that of another operation. */
+const reservedIds: ReadonlySet<string> = new Set(
+  Object.values(reportPaths).flatMap((path) => /\/subscription\/([\w-]+)$/.exec(path)?.[1] ?? []),
+);
 
 /** Unknown fields of an object for which a known one is suggested: each suggestion takes 10 µs. */
 const suggestionsMax = 4;

@@ -74,6 +74,31 @@ describe('reading CSV', () => {
     await expect(Array.fromAsync(readCsv(source))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
+  test('yields the same rows if its columns are separated by semicolons, in pieces of any size', async () => {
+    const semicolons = [
+      `\ufeff${csvColumns.map((name) => `"${name}"`).join(';')}`,
+      stringify([csvColumns.map((column) => cells[column] ?? '')], { delimiter: ';' }).trimEnd(),
+      stringify([csvColumns.map((column) => ({ ...cells, 'product.name': 'a;b,c' })[column] ?? '')], {
+        delimiter: ';',
+      }).trimEnd(),
+    ].join('\r\n');
+    for (const size of [1, 7, 100_000]) {
+      const rows = await Array.fromAsync(readCsv(Readable.from(piecesOf(semicolons, size))));
+      expect(rows.map(({ content }) => content)).toEqual([
+        { value },
+        { value: { ...value, product: { ...value.product, name: 'a;b,c' } } },
+      ]);
+    }
+  });
+
+  test('rejects a header with commas and semicolons, and reads a source of one line or none', async () => {
+    await expect(read(`${header.replace(',', ';')}\n${lineOf()}\n`)).rejects.toMatchObject({
+      message: expect.stringContaining("'id;status' is not a column"),
+    });
+    expect(await read(csvColumns.join(';'))).toEqual([]);
+    expect(await read('')).toEqual([]);
+  });
+
   test('yields the same value for each record as NDJSON does', async () => {
     const rows = await read(`${header}\n${lineOf()}\n`);
     expect(rows).toEqual([{ line: 2, end: header.length + lineOf().length + 2, raw: lineOf(), content: { value } }]);

@@ -19,15 +19,17 @@ interface ParsedRecord {
 }
 
 /**
- * Reads CSV (RFC 4180, comma-separated, UTF-8, with a header row) and yields a row for each record.
+ * Reads CSV (RFC 4180, UTF-8, with a header row, separated by commas or semicolons) and yields a row for each record.
  * A record with too few or too many cells, or that is not UTF-8, becomes a row with faults. A
  * broken quotation aborts the reading, because nothing after it can be trusted.
  */
 export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
+  const { separator, whole } = await readSeparator(source);
   const pending = new PendingBytes();
   let lines = 0; // lines that end before the pending bytes
   const parser = parse({
     bom: true,
+    delimiter: separator,
     columns: (header: readonly string[]) => {
       lines += countLines(pending.take(parser.info.bytes).toString('latin1'));
       return checkCsvHeader(header);
@@ -39,7 +41,7 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
     skip_empty_lines: true,
     max_record_size: rowBytesMax,
   });
-  const input = Readable.from(inRows(source, pending));
+  const input = Readable.from(inRows(whole, pending));
   input.on('error', (error) => parser.destroy(error));
   input.pipe(parser);
   try {
@@ -65,6 +67,36 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
     throw error;
   } finally {
     input.destroy();
+  }
+}
+
+/**
+ * Finds out how a source is separated, from its first line: no column has a comma or a semicolon in
+ * its name. Excel separates by semicolons where numbers have decimal commas.
+ */
+async function readSeparator(
+  source: AsyncIterable<Buffer>,
+): Promise<{ readonly separator: ',' | ';'; readonly whole: AsyncIterable<Buffer> }> {
+  const chunks = source[Symbol.asyncIterator]();
+  const head: Buffer[] = [];
+  let text = '';
+  while (!/[^\r\n][\r\n]/.test(text) && text.length <= rowBytesMax) {
+    const { done, value } = await chunks.next();
+    if (done === true) break;
+    head.push(value);
+    text += value.toString('latin1');
+  }
+  const [header = ''] = /[^\r\n]+/.exec(text) ?? [];
+  return { separator: header.includes(';') && !header.includes(',') ? ';' : ',', whole: rejoin(head, chunks) };
+}
+
+/** Yields what was read of a source, then the rest. */
+async function* rejoin(head: readonly Buffer[], chunks: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* head;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  } finally {
+    await chunks.return?.();
   }
 }
 

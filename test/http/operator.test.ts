@@ -106,6 +106,11 @@ describe.each(servicesOnEngines)(
       expect(loaded).toMatchObject({ read: 6, inserted: 5, rejected: 1, errors: [{ line: 7 }] });
       const same = await put(ndjson(rows.slice(0, 5)));
       expect(await same.json()).toMatchObject({ unchanged: 5 });
+      const excel = csv(rows.slice(0, 5))
+        .replaceAll('","', '";"')
+        .replace(/^.*/, (header) => header.replaceAll(',', ';'));
+      for (const query of ['', '?replace=true'])
+        expect(await (await put(excel, query, type)).json()).toMatchObject({ unchanged: 5 });
       const replaced = await put(gzipSync(csv(rows.slice(4, 7))), '?replace=true', {
         ...type,
         'content-encoding': 'gzip',

@@ -470,6 +470,14 @@ export const mutants: readonly Mutant[] = [
     test: 'the scope subscription:write alone loads records, and all other scopes together do not',
     on: ['sqlite'],
   },
+  {
+    id: 'id-of-operation',
+    breaks: 'A record is loaded that no request can read by its id.',
+    search: '!reservedIds.has(candidate.id) &&',
+    replace: '',
+    file: 'check-row.test.ts',
+    test: 'a row whose id is the name of another operation is rejected: no request could read it by its id',
+  },
   // Console
   {
     id: 'console-keeps-pages',
