@@ -6,10 +6,23 @@ interface JsonObject {
   readonly names: readonly string[];
 }
 
-/** Parses a request body as one JSON object in UTF-8; `undefined` if it is anything else. */
+/** How deep a JSON text may be, and how many values it may have. */
+interface JsonBounds {
+  readonly depthMax: number;
+  readonly valuesMax: number;
+}
+
+/** Bounds of a request body: that of an erasure has the most values, 2,000 ids. */
+export const bodyBounds: JsonBounds = { depthMax: 4, valuesMax: 4_096 };
+
+/**
+ * Parses a request body as one JSON object in UTF-8, within `bodyBounds`; `undefined` if it is
+ * anything else.
+ */
 export function parseJsonObject(body: Uint8Array): JsonObject | undefined {
   try {
     const text = decoder.decode(body);
+    if (!isWithin(text, bodyBounds)) return undefined;
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     return { members: value as Record<string, unknown>, names: memberNames(text) };
@@ -29,4 +42,27 @@ function memberNames(json: string): string[] {
     } else depth += token === '{' || token === '[' ? 1 : -1;
   }
   return names;
+}
+
+/** Whether a JSON text stays within bounds, whether it is valid or not. It is not parsed. */
+export function isWithin(text: string, { depthMax, valuesMax }: JsonBounds): boolean {
+  let [depth, values] = [0, 1];
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === ',') values += 1;
+    else if (character === '{' || character === '[') {
+      values += 1;
+      depth += 1;
+    } else if (character === '}' || character === ']') depth -= 1;
+    if (depth > depthMax || values > valuesMax) return false;
+  }
+  return true;
+}
+
+/** Position of the quote that ends the string which begins at another one. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
 }

@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type ExportSummary, readSummaryLine, summaryStart } from '../contract/export-summary.ts';
+import { isWithin } from '../contract/json-object.ts';
 import { ImportError } from './error.ts';
 import { type RowFault, rowBytesMax, type SourceRow } from './source-row.ts';
 
@@ -167,11 +168,13 @@ class JsonRow implements SourceRow {
  * Deepest nesting and most values of a row that is parsed: values without content take 30 times
  * the memory of their text. A valid row has 2 and 17; the fault of another one names its field.
  */
-const depthMax = 4;
-const valuesMax = 64;
+const rowBounds = { depthMax: 4, valuesMax: 64 };
 
 function parse(text: string): SourceRow['content'] {
-  if (!isSmall(text)) return fault(`a JSON object with at most ${valuesMax} values, at most ${depthMax} levels deep`);
+  if (!isWithin(text, rowBounds)) {
+    const { depthMax, valuesMax } = rowBounds;
+    return fault(`a JSON object with at most ${valuesMax} values, at most ${depthMax} levels deep`);
+  }
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
@@ -182,26 +185,3 @@ function parse(text: string): SourceRow['content'] {
 const fault = (rule: string): { readonly faults: readonly RowFault[] } => ({
   faults: [{ field: '', value: null, rule }],
 });
-
-/** Whether a JSON text stays within `depthMax` and `valuesMax`, whether it is valid or not. */
-function isSmall(text: string): boolean {
-  let [depth, values] = [0, 1];
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') at = endOfString(text, at);
-    else if (character === ',') values += 1;
-    else if (character === '{' || character === '[') {
-      values += 1;
-      depth += 1;
-    } else if (character === '}' || character === ']') depth -= 1;
-    if (depth > depthMax || values > valuesMax) return false;
-  }
-  return true;
-}
-
-/** Position of the quote that ends the string which begins at another one. */
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at;
-}

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
-import { parseJsonObject } from '../../contract/json-object.ts';
+import { bodyBounds, parseJsonObject } from '../../contract/json-object.ts';
 import { describeFaults, nameFaults } from '../../contract/parameter-faults.ts';
 import { ProblemError } from '../../contract/problem-error.ts';
 import { valueFault } from '../../contract/value-fault.ts';
@@ -23,7 +23,10 @@ export function acceptJsonBodies(scope: FastifyInstance): void {
 export function readJsonBody(body: Buffer | undefined, schema: TObject): Readonly<Record<string, unknown>> {
   const parsed = body === undefined || body.length === 0 ? { members: {}, names: [] } : parseJsonObject(body);
   if (parsed === undefined)
-    throw new RequestError('INVALID_HTTP_MESSAGE', 'Cannot read the body: it must be one JSON object in UTF-8');
+    throw new RequestError(
+      'INVALID_HTTP_MESSAGE',
+      `Cannot read the body: it must be one JSON object in UTF-8, with at most ${bodyBounds.valuesMax} values, at most ${bodyBounds.depthMax} levels deep`,
+    );
   const { members, names } = parsed;
   const known = Object.keys(schema.properties);
   const faults = nameFaults(

@@ -132,6 +132,9 @@ function refuseUrlParameters(request: FastifyRequest): void {
   }
 }
 
+/** Most parameters of a form; those of the grants are six. */
+const fieldsMax = 64;
+
 /**
  * Returns the fields of the body by name. An empty field counts as absent, a repeated one is
  * rejected (RFC 6749 §3.2).
@@ -141,6 +144,11 @@ function readForm({ body }: FastifyRequest): ReadonlyMap<string, string> {
     throw new TokenError('invalid_request', `Cannot read the request: it must have a body of type ${formType}`);
   // old clients end the body with a line break
   const text = body.toString('latin1').replace(/\r?\n$/, '');
+  if (text.split('&', fieldsMax + 1).length > fieldsMax)
+    throw new TokenError(
+      'invalid_request',
+      `Cannot read the request: its body must have at most ${fieldsMax} parameters`,
+    );
   const { pairs, malformed } = parseForm(text);
   if (malformed.length > 0 || !/^[\x20-\x7e]*$/.test(text)) {
     throw new TokenError('invalid_request', 'Cannot read the request: its body must be percent-encoded UTF-8');
