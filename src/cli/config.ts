@@ -93,7 +93,7 @@ export const settings = {
     0,
     65_536,
     64,
-    'Size of the response cache of each process in MiB, including cache keys and headers; 0 disables it',
+    'Size of the response cache of each process in MiB, including cache keys and headers, at most an eighth of its heap; 0 disables it',
   ),
   REQUESTS_WAITING_MAX: wholeNumber(
     1,

@@ -1,16 +1,21 @@
+import { getHeapStatistics } from 'node:v8';
 import { FairQueue, type FairQueueLimits } from '../http/listener/fair-queue.ts';
 import { createRateLimiter, type RateLimiter, type RequestCounter } from '../http/listener/rate-limit.ts';
+import { type MemoryBudget, shareMemory } from '../http/listener/slots.ts';
 import type { MeasureRefusals } from '../metrics/overload-metrics.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 
-/** What protects the public listener from too many requests. */
+/** What protects a process from too many requests, and from those that need too much memory. */
 export interface Protection {
   readonly limiter: RateLimiter;
   readonly queue: FairQueue;
+  readonly pageCacheBytes: number;
+  /** What exports and loads share. */
+  readonly memory: MemoryBudget;
 }
 
-/** Creates the rate limit and the queue of a process for the settings. */
+/** Creates the rate limit, the queue and the memory budget of a process for the settings. */
 export function createProtection(
   config: Config,
   store: Store,
@@ -18,6 +23,7 @@ export function createProtection(
   refused: MeasureRefusals['refused'],
 ): Protection {
   return {
+    ...shareMemory(getHeapStatistics().heap_size_limit, config.PAGE_CACHE_MIB * 1_048_576),
     limiter: createRateLimiter({
       perMinute: config.RATE_LIMIT_PER_MINUTE,
       requests,

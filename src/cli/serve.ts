@@ -111,9 +111,8 @@ export async function serve(
     auth,
     resourceServer,
     authorize: (header) => resourceServer.authorize(header, 'subscription:read'),
-    pageCacheBytes: config.PAGE_CACHE_MIB * 1_048_576,
     ...protection,
-    exports: { ...exportLimits(config), onCount: opened?.metrics.exports },
+    exports: { ...exportLimits(config), memory: protection.memory, onCount: opened?.metrics.exports },
     openApi: buildOpenApi({ publicUrl, version: packageVersion, limits }),
     publicUrl,
   });
@@ -151,8 +150,9 @@ export async function serve(
   };
 }
 
-const managementOptions = ({ MANAGEMENT_URL, ...config }: Config, { limiter }: Protection) => ({
+const managementOptions = ({ MANAGEMENT_URL, ...config }: Config, { limiter, memory }: Protection) => ({
   limiter,
+  memory,
   bodyPace,
   managementUrl: MANAGEMENT_URL,
   allowedHosts: [config.MANAGEMENT_HOST, ...config.MANAGEMENT_ALLOWED_HOSTS],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RequestError } from './error.ts';
-import { createSlots } from './slots.ts';
+import { createSlots, MemoryBudget, shareMemory } from './slots.ts';
 
 const limits = { max: 4, perClientMax: 2, perTenantMax: 3 };
 
@@ -80,4 +80,44 @@ test('slots never exceed a limit, and all are free again after their release (pr
       }
     }),
   );
+});
+
+const mib = 1_048_576;
+
+test('exports and loads share the memory of their process: one beyond it gets 503 until another one ends', () => {
+  const memory = new MemoryBudget(60 * mib);
+  const exportNow = createSlots({ max: 100, perClientMax: 100, memory }, 'export');
+  const load = createSlots({ max: 100, perClientMax: 100, memory }, 'load');
+  const [endLoad] = [load('a', 'acme'), load('b', 'globex')];
+  expect(refusal(() => load('c', 'initech'))).toMatchObject({
+    code: 'UNAVAILABLE',
+    message: expect.stringContaining('must leave memory for another one'),
+    headers: { 'retry-after': '10' },
+  });
+  exportNow('a', 'acme');
+  expect(refusal(() => exportNow('c', 'initech'))?.code).toBe('UNAVAILABLE');
+  endLoad();
+  endLoad(); // frees nothing more
+  for (let n = 0; n < 3; n += 1) exportNow('c', 'initech');
+  expect(refusal(() => exportNow('c', 'initech'))?.code).toBe('UNAVAILABLE');
+});
+
+test('a process with too little memory for a load still runs one at a time', () => {
+  const load = createSlots({ max: 8, perClientMax: 2, memory: new MemoryBudget(mib) }, 'load');
+  const end = load('a', 'acme');
+  expect(refusal(() => load('b', 'globex'))?.code).toBe('UNAVAILABLE');
+  end();
+  expect(refusal(() => load('b', 'globex'))).toBeUndefined();
+});
+
+test.each([
+  ['a container of 512 MiB', 256, 64, 32, 4],
+  ['a container of 1 GiB', 512, 64, 64, 8],
+  ['a container of 1 GiB without a cache', 512, 0, 0, 10],
+])('%s gives the response cache and loads their parts of its heap', (_title, heapMib, cacheMib, cachedMib, loads) => {
+  const { pageCacheBytes, memory } = shareMemory(heapMib * mib, cacheMib * mib);
+  expect(pageCacheBytes).toBe(cachedMib * mib);
+  const load = createSlots({ max: 100, perClientMax: 100, memory }, 'load');
+  for (let n = 0; n < loads; n += 1) load('a', 'acme');
+  expect(refusal(() => load('a', 'acme'))?.code).toBe('UNAVAILABLE');
 });

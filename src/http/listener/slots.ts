@@ -11,8 +11,45 @@ interface SlotLimits {
   readonly perClientMax: number;
   /** Maximum of all clients of a tenant; `max` if absent. */
   readonly perTenantMax?: number;
+  /** The memory of the process that each takes a part of until it ends; unlimited if absent. */
+  readonly memory?: MemoryBudget | undefined;
   /** Receives the number in progress whenever it changes. */
   readonly onCount?: ((inProgress: number) => void) | undefined;
+}
+
+/** Memory that each export or load may take at its worst, in bytes. */
+const workBytes = { export: 8_388_608, load: 25_165_824 };
+
+/** The part of a process's memory that its exports and loads share. */
+export class MemoryBudget {
+  readonly #bytesMax: number;
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /**
+   * Takes some bytes, and returns the function that frees them; `undefined` if there are too few.
+   * The first one always gets them, so that a small process does one thing at a time.
+   */
+  take(bytes: number): (() => void) | undefined {
+    if (this.#bytes > 0 && this.#bytes + bytes > this.#bytesMax) return undefined;
+    this.#bytes += bytes;
+    return () => {
+      this.#bytes -= bytes;
+    };
+  }
+}
+
+/**
+ * Divides half of a process's heap: the response cache takes what its setting says, at most a fourth
+ * of it; exports and loads share the rest. The other half is for requests, other memories and
+ * garbage. Node.js limits the heap to half of a container's memory.
+ */
+export function shareMemory(heapBytes: number, wantedCacheBytes: number) {
+  const pageCacheBytes = Math.min(wantedCacheBytes, Math.floor(heapBytes / 8));
+  return { pageCacheBytes, memory: new MemoryBudget(heapBytes / 2 - pageCacheBytes) };
 }
 
 /** Limits of streamed exports. */
@@ -42,18 +79,19 @@ type TakeSlot = (clientId: string, tenant: string) => () => void;
  * a rejection.
  */
 export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice = ''): TakeSlot {
-  const { max, perClientMax, perTenantMax = max, onCount } = limits;
+  const { max, perClientMax, perTenantMax = max, memory, onCount } = limits;
   const taken = new Map<string, number>();
   const count = (key: string, by: 1 | -1): void => {
     const n = (taken.get(key) ?? 0) + by;
     if (n === 0) taken.delete(key);
     else taken.set(key, n);
   };
-  const requireFree = (key: string, keyMax: number, code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', rule: string): void => {
-    if ((taken.get(key) ?? 0) < keyMax) return;
-    throw new RequestError(code, `Cannot ${verb} now: ${rule}; wait for Retry-After seconds${advice}`, {
+  const refusal = (code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', rule: string): RequestError =>
+    new RequestError(code, `Cannot ${verb} now: ${rule}; wait for Retry-After seconds${advice}`, {
       headers: { 'retry-after': retryAfterSeconds },
     });
+  const requireFree = (key: string, keyMax: number, code: 'TOO_MANY_REQUESTS' | 'UNAVAILABLE', rule: string): void => {
+    if ((taken.get(key) ?? 0) >= keyMax) throw refusal(code, rule);
   };
   return (clientId, tenant) => {
     const [ofClient, ofTenant, ofAll] = [`client ${clientId}`, `tenant ${tenant}`, 'all'];
@@ -61,10 +99,14 @@ export function createSlots(limits: SlotLimits, verb: 'export' | 'load', advice 
     requireFree(ofClient, perClientMax, 'TOO_MANY_REQUESTS', rule('a client', perClientMax));
     requireFree(ofTenant, perTenantMax, 'TOO_MANY_REQUESTS', rule('all clients of a tenant', perTenantMax));
     requireFree(ofAll, max, 'UNAVAILABLE', `the service has reached its number of concurrent ${verb}s`);
+    const freeMemory = memory === undefined ? () => undefined : memory.take(workBytes[verb]);
+    if (freeMemory === undefined)
+      throw refusal('UNAVAILABLE', 'the exports and loads in progress must leave memory for another one');
     const keys = [ofClient, ofTenant, ofAll];
     for (const key of keys) count(key, 1);
     onCount?.(taken.get(ofAll) ?? 0);
     return () => {
+      if (keys.length > 0) freeMemory();
       for (const key of keys.splice(0)) count(key, -1); // once, however often it is called
       onCount?.(taken.get(ofAll) ?? 0);
     };

@@ -27,7 +27,7 @@ import type { RateLimiter } from '../listener/rate-limit.ts';
 import { type BodyPace, readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
-import { createSlots } from '../listener/slots.ts';
+import { createSlots, type MemoryBudget } from '../listener/slots.ts';
 import { logUnrecordedEnd } from './actor-of.ts';
 import type { LoadAccess } from './authorize-load.ts';
 import { toRequestError } from './load-error.ts';
@@ -45,6 +45,8 @@ export interface LoadRoute {
   readonly store: Store;
   /** Keeps a body that is read twice. */
   readonly spool: Spool;
+  /** Shared with exports. */
+  readonly memory?: MemoryBudget | undefined;
   readonly bodyPace: BodyPace;
   readonly measure?: LoadMeasure | undefined;
   /** UTC epoch seconds. */
@@ -90,7 +92,7 @@ type AuthorizeLoad = (request: FastifyRequest, tenant: string) => Promise<LoadAc
  */
 export function createLoadRoute(options: LoadRoute): (app: FastifyInstance, authorize: AuthorizeLoad) => void {
   const { method, path } = operatorOperations.loadSubscriptions;
-  const takeSlot = createSlots({ ...loadLimits, onCount: options.measure?.loads }, 'load');
+  const takeSlot = createSlots({ ...loadLimits, memory: options.memory, onCount: options.measure?.loads }, 'load');
   return (app, authorize) =>
     void app.register(async (scope) => {
       scope.decorateRequest('load', null);
