@@ -33,10 +33,11 @@ export function revealText(text: string): string {
 
 /**
  * One CSV line (RFC 4180 §2) with CRLF. Cells that contain a comma, a quote or a line break are
- * quoted.
+ * quoted, and so are those with a semicolon: a spreadsheet may split there as well, and the rest of
+ * the cell may be a formula.
  */
 export function writeCsvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => (special.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`;
 }
 
-const special = /[",\r\n]/;
+const special = /[",;\r\n]/;

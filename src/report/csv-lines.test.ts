@@ -56,6 +56,18 @@ const usualRecord = ([status, id, name, period]: [boolean, string, string, numbe
   auto_renew: 'false',
 });
 
+test('a cell with a semicolon is quoted in both ways of writing a line, so that what follows cannot begin a cell', () => {
+  const values = ['a;=1', ';=1', 'a;b;', 'Europe;@x, 5 GB', 'ab;', '=1;=2'];
+  const cells = ['"a;=1"', '";=1"', '"a;b;"', '"Europe;@x, 5 GB"', '"ab;"', '"\'=1;=2"'];
+  const records = values.map((value) => usualRecord([true, 'id', value, 30]));
+  const expected = cells.map(
+    (cell) =>
+      `id,ACTIVE,2024-05-01T00:00:00Z,2024-05-31T00:00:00Z,2024-05-01T00:00:00Z,id,${cell},30,DAYS,id,8944500102198304826,${cell},false\r\n`,
+  );
+  expect(expectedLines(records)).toBe(expected.join(''));
+  expect(csvOf(records.map((each) => JSON.stringify(each)))).toBe(expected.join(''));
+});
+
 test('every byte of a value has its rule, wherever it is in a word of four bytes', () => {
   const characters = [...Array(0x100).keys(), 0x2028, 0xff0b, 0xff21, 0x1f600].map((code) =>
     String.fromCodePoint(code),

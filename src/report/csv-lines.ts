@@ -68,11 +68,11 @@ export class CsvLines {
       const from = at;
       if (column.isText) {
         if (isGuarded[records[at] ?? 0] === 1) return false;
-        at = this.#copyText(from, to, commas);
-        if (records[at] === comma) {
+        at = this.#copyText(from, to, commas, semicolons);
+        if (records[at] === comma || records[at] === semicolon) {
           // the cell has the same quotes as the JSON
           lines[to++] = quote;
-          at = this.#copyText(from, to, quotes);
+          at = this.#copyText(from, to, quotes, quotes);
           lines[to + at - from] = quote;
           to += 1;
         }
@@ -102,10 +102,10 @@ export class CsvLines {
   }
 
   /**
-   * Copies a text up to the first byte that ends it, or needs an escape, or is one of `others`.
+   * Copies a text up to the first byte that ends it, or needs an escape, or is one of two others.
    * Returns where that is. Up to three bytes more are written, which what follows overwrites.
    */
-  #copyText(from: number, to: number, others: number): number {
+  #copyText(from: number, to: number, first: number, second: number): number {
     const wordsEnd = this.#records.length - 3;
     let at = from;
     for (; at < wordsEnd; at += 4) {
@@ -116,7 +116,8 @@ export class CsvLines {
         ((word - blanks) & ~word & highBits) |
         findByte(word ^ quotes) |
         findByte(word ^ backslashes) |
-        findByte(word ^ others);
+        findByte(word ^ first) |
+        findByte(word ^ second);
       if (found !== 0) return at + ((31 - Math.clz32(found & -found)) >> 3);
     }
     return at;
@@ -134,9 +135,9 @@ export class CsvLines {
 
 const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView => new DataView(buffer, byteOffset, byteLength);
 
-const [lineFeed, carriageReturn, quote, comma] = [10, 13, 0x22, 0x2c];
+const [lineFeed, carriageReturn, quote, comma, semicolon] = [10, 13, 0x22, 0x2c, 0x3b];
 const highBits = 0x80808080;
-const [blanks, quotes, commas, backslashes] = [0x20202020, 0x22222222, 0x2c2c2c2c, 0x5c5c5c5c];
+const [blanks, quotes, commas, semicolons, backslashes] = [0x20202020, 0x22222222, 0x2c2c2c2c, 0x3b3b3b3b, 0x5c5c5c5c];
 
 /** Sets the high bit of each byte that is zero, and perhaps of bytes after the first of them. */
 const findByte = (word: number): number => (word - 0x01010101) & ~word & highBits;
