@@ -4,6 +4,7 @@ import { describeFailure } from './describe-failure.ts';
 import { InterruptedError, UsageError } from './error.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
+import { usageSentence } from './usage-sentence.ts';
 
 type AddCommand = (program: Command, output: Output) => void;
 
@@ -69,6 +70,7 @@ export async function buildProgram(output: Output, names = Object.keys(commands)
   program.exitOverride().configureOutput({
     writeOut: (text) => output.stdout.write(text),
     writeErr: (text) => output.stderr.write(text),
+    outputError: (text, write) => write(usageSentence(text)),
   });
   for (const [heading, group] of groups) {
     program.commandsGroup(heading);
@@ -101,6 +103,7 @@ function namesFor(argv: readonly string[]): string[] | undefined {
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
+    if (child.commands.length > 0) child.helpCommand('help [command]'); // not in the group of the program's
     inheritSettings(child);
   }
 }

@@ -4,6 +4,7 @@ import type { Fault } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
+import { didYouMean } from '../contract/suggest.ts';
 import {
   defaultSummaryGroups,
   type SummaryGroup,
@@ -39,7 +40,7 @@ export function parseSummary(queryString: string, context: QueryContext): Summar
   const written = pairs.find(({ name }) => name === 'by')?.value;
   const by = written === undefined ? defaultSummaryGroups : readGroups(written);
   if (by === undefined)
-    faults.push({ parameter: 'by', value: shorten(written ?? ''), rule: ruleOf(summaryParameters.by) });
+    faults.push({ parameter: 'by', value: shorten(written ?? ''), rule: groupsRule(written ?? '') });
   const filters = pairs.filter((pair): pair is FormPair & { name: ReportParameter } => known.includes(pair.name));
   const reader = createParameterReader({ pairs: filters, faults, unreadable: malformed.length > 0 }, context.limits);
   const asked = readFilters(reader);
@@ -55,6 +56,11 @@ function readGroups(text: string): SummaryGroup[] | undefined {
   const words = text.split(',');
   if (!fitsText(summaryParameters.by, text) || new Set(words).size < words.length) return undefined;
   return summaryGroups.filter((group) => words.includes(group));
+}
+
+function groupsRule(text: string): string {
+  const stranger = text.split(',').find((word) => !summaryGroups.some((group) => group === word)) ?? '';
+  return ruleOf(summaryParameters.by) + didYouMean(stranger, summaryGroups);
 }
 
 const strangerFault = (parameter: string): Fault => ({

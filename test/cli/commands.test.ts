@@ -30,24 +30,43 @@ const pathsOf = ({ commands }: Awaited<ReturnType<typeof buildProgram>>): string
 describe('wrong use of the command line', () => {
   test.each([
     [[], 'Usage: subreport'],
-    [['sevre'], 'Did you mean serve?'],
-    [['serve', '--dmeo'], 'Did you mean --demo?'],
+    [['sevre'], "Cannot run 'sevre': it must be a command that --help lists; did you mean 'serve'?"],
+    [['serve', '--dmeo'], "Cannot use --dmeo: it must be an option of the command; did you mean '--demo'?"],
     [['tenant', 'create', 'Acme'], 'must be 1 to 63 of the characters a-z'],
-    [['client', 'create'], "required option '--tenant <tenant>' not specified"],
+    [['client', 'create'], 'Cannot run the command: --tenant <tenant> must be given'],
     [['client', 'create', '--tenant', 't', '--grants', 'password'], 'client_credentials,refresh_token'],
     [['client', 'create', '--tenant', 't', '--external'], '--external requires --client-id'],
     [
       ['client', 'create', '--tenant', 't', '--external', '--secret-stdin'],
-      "cannot be used with option '--secret-stdin'",
+      'it must not be combined with --secret-stdin',
     ],
     [
       ['client', 'create', '--tenant', 't', '--external', '--grants', 'refresh_token'],
-      "cannot be used with option '--gr",
+      'it must not be combined with --grants',
     ],
     [['client', 'rotate', '--client-id', 'c', '--overlap-hours', 'soon'], 'a number of hours, such as 24'],
     [['import', 'a.xlsx', '--tenant', 't'], 'must end in .csv, .ndjson or .jsonl'],
-    [['import', 'a.csv', '--tenant', 't', '--format', 'xml'], 'Allowed choices are ndjson, csv'],
-    [['import', 'a.csv'], "required option '--tenant <tenant>' not specified"],
+    [
+      ['import', 'a.csv', '--tenant', 't', '--format', 'xml'],
+      "Cannot use --format: it must be one of ndjson, csv: current value is 'xml'",
+    ],
+    [['import', 'a.csv'], 'Cannot run the command: --tenant <tenant> must be given'],
+    [['import', 'a.csv', '--tenant'], 'Cannot use --tenant: its value must follow: --tenant <tenant>'],
+    [['import', '--tenant', 't'], 'Cannot run the command: <file> must be given'],
+    [
+      ['show', 'a', 'b'],
+      "Cannot run 'show': it must have at most 1 arguments besides options: current value is 'a, b'",
+    ],
+    [
+      ['imports', 'list', '--limit', '0'],
+      "Cannot use --limit: it must be an integer from 1 to 1000, such as 20: current value is '0'",
+    ],
+    [
+      ['list', '--auto-renew', 'maybe'],
+      "Cannot use --auto-renew: it must be one of true, false: current value is 'maybe'",
+    ],
+    [['list', '--all', '--page', '2'], 'Cannot use --all: it must not be combined with --page'],
+    [['completion', 'tcsh'], "Cannot use <shell>: it must be one of bash, zsh, fish: current value is 'tcsh'"],
     [['generate', '--subscriptions', 'many', '--tenant', 't'], 'an integer, such as 1000'],
     [['generate', '--subscriptions', '5'], 'either --tenant or --output must be given'],
     [['generate', '--subscriptions', '5', '--until', 'noon', '--output', '-'], 'ISO 8601'],
@@ -55,7 +74,7 @@ describe('wrong use of the command line', () => {
     const { code, stdout, stderr } = await runHere(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(said);
-    expect(stderr).not.toMatch(/^ +at /m);
+    expect(stderr).not.toMatch(/^ +at |^error: /m);
   });
 
   test('invalid settings make every command exit with 2 and name all of them', async () => {
@@ -66,6 +85,14 @@ describe('wrong use of the command line', () => {
       for (const name of Object.keys(environment)) expect(stderr).toContain(`Cannot use ${name}: it must be`);
       expect(stderr).toContain("did you mean 'PORT'?");
       expect(stderr).not.toContain('hidden');
+    }
+  });
+
+  test('--help of a group of commands lists help with its commands', async () => {
+    for (const name of ['client', 'tenant', 'imports']) {
+      const { stdout } = await runHere([name, '--help']);
+      expect(stdout).toMatch(/^Commands:\n(?: .*\n)* {2}help \[command\]/m);
+      expect(stdout).not.toContain('Read reports:');
     }
   });
 

@@ -23,7 +23,8 @@ function parameterOption(name: string, schema: TSchema): Option {
   const description = descriptionOf(schema);
   const option = new Option(`--${name} <${value}>`, description.charAt(0).toLowerCase() + description.slice(1));
   if (choices !== undefined) option.choices(choices);
-  return option.argParser((text: string, before: string | undefined) => {
+  return option.argParser((given: string, before: string | undefined) => {
+    const text = choices?.includes('true') === true ? (truths[given.toLowerCase()] ?? given) : given;
     if (choices !== undefined && !choices.includes(text)) {
       throw new InvalidArgumentError(`it must be one of ${choices.join(', ')}${didYouMean(text, choices)}`);
     }
@@ -31,6 +32,9 @@ function parameterOption(name: string, schema: TSchema): Option {
     return before === undefined ? text : `${before},${text}`;
   });
 }
+
+/** How people write a boolean. */
+const truths: Readonly<Record<string, string>> = { yes: 'true', no: 'false', true: 'true', false: 'false' };
 
 const isDate = (schema: TSchema): boolean => (schema as { format?: string }).format === 'date-time';
 

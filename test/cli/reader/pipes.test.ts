@@ -156,6 +156,13 @@ describe('reading a report in a pipe', () => {
     expect(JSON.parse(json.stdout)).toEqual(JSON.parse(await sent('/v1/subscription')));
   });
 
+  test('yes and no are values of a boolean option', async () => {
+    const counts = [];
+    for (const value of ['yes', 'No', 'true']) counts.push((await run('list', '--all', '--auto-renew', value)).stdout);
+    const [yes = '', no, written] = counts;
+    expect([idsOf(yes).length, no, written]).toEqual([45, '', yes]);
+  });
+
   test('list --all writes every record once', async () => {
     const { stdout, stderr } = await run('list', '--all', '--size', '20');
     expect(idsOf(stdout).toSorted()).toEqual(rows.map(({ id }) => id));
@@ -209,8 +216,9 @@ describe('wrong use', () => {
   });
 
   test.each([
-    [['lst'], '(Did you mean list?)'],
-    [['list', '--stats', 'ACTIVE'], '(Did you mean --status?)'],
+    [['lst'], "did you mean 'list'?"],
+    [['list', '--stats', 'ACTIVE'], "did you mean '--status'?"],
+    [['summary', '--by', 'product'], "did you mean 'product-id'?"],
     [['list', '--sort', 'createDate'], "did you mean 'createdDate'?"],
     [['list', '--size', '1', '--size', '2'], 'it must be given only once'],
     [['list', '--after', 'soon', '--before', 'later'], "current value is 'later'\nCannot use --after"],
