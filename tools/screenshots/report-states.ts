@@ -11,20 +11,6 @@ const names = [
   '<script>alert(1)</script>',
 ];
 
-const failure = {
-  status: 500,
-  contentType: 'application/problem+json',
-  body: JSON.stringify({
-    type: 'about:blank',
-    title: 'Internal Server Error',
-    status: 500,
-    code: 'INTERNAL_ERROR',
-    messages: ['Cannot process the request'],
-    detail: 'Cannot process the request',
-    correlation_id: '5f0c6f0e-2b7e-4f0f-9d2b-6c1f2f0b7a10',
-  }),
-};
-
 /** States of the report's console that the data of the demo does not bring about by itself. */
 export const reportStates: readonly Picture[] = [
   {
@@ -33,8 +19,10 @@ export const reportStates: readonly Picture[] = [
     path: '/console/',
     isSignedOut: true,
     prepare: async (page) => {
-      const refusal = { messages: ['Cannot find a session'], sign_in: ['provider', 'secret'] };
-      await reloadWith(page, '**/console/session', (route) => route.fulfill({ status: 401, json: refusal }));
+      // as a service with an identity provider says it
+      await reloadWith(page, '**/console/session', (route) =>
+        route.fulfill({ json: { sign_in: ['provider', 'secret'] } }),
+      );
       await page.getByRole('link', { name: 'Sign in with your organization' }).waitFor();
     },
   },
@@ -44,7 +32,7 @@ export const reportStates: readonly Picture[] = [
     path: '/console/',
     prepare: async (page) => {
       await reloadWith(page, `${api}/summary?*`, () => undefined);
-      await page.getByRole('heading', { name: 'Products' }).waitFor();
+      await page.getByRole('heading', { name: 'All by product' }).waitFor();
       await page.waitForTimeout(300); // the skeleton appears after 150 ms
     },
   },
@@ -53,8 +41,8 @@ export const reportStates: readonly Picture[] = [
     console: 'report',
     path: '/console/',
     prepare: async (page) => {
-      await reloadWith(page, `${api}/summary?*by=auto-renew*`, (route) => route.fulfill(failure));
-      await page.getByRole('alert').first().waitFor({ timeout: 60_000 });
+      await reloadWith(page, `${api}/summary?*by=auto-renew*`, (route) => refuse(route, 'by=colour'));
+      await page.getByRole('alert').first().waitFor();
     },
   },
   {
@@ -109,10 +97,10 @@ export const reportStates: readonly Picture[] = [
     console: 'report',
     path: subscriptions,
     prepare: async (page) => {
-      await page.route(/v1\/subscription\?.*sort=expirationDate/, (route) => route.fulfill(failure));
+      await page.route(/v1\/subscription\?.*sort=expirationDate/, (route) => refuse(route, 'sort=colour'));
       await page.keyboard.press(']');
       await page.goto(page.url().replace(/\?.*|$/, '?sort=expirationDate'));
-      await page.getByRole('alert').waitFor({ timeout: 60_000 });
+      await page.getByRole('alert').waitFor();
     },
   },
   { name: 'subscriptions-past-the-end', console: 'report', path: `${subscriptions}?page=999` },
@@ -123,9 +111,9 @@ export const reportStates: readonly Picture[] = [
     path: `${subscriptions}?status=ACTIVE,DEPLETED&auto-renew=true&created-from=2025-01-01T00:00:00Z&expires-within=60d`,
   },
   { name: 'filters', console: 'report', path: subscriptions, prepare: (page) => page.keyboard.press('/') },
-  ...['Status', 'Product', 'Created', 'Ends', 'Renewal', 'ICCID'].map(
+  ...['Status', 'Product', 'Created', 'Ends within', 'Renewal', 'ICCID'].map(
     (filter): Picture => ({
-      name: `filter-${filter.toLowerCase()}`,
+      name: `filter-${filter.toLowerCase().replace(' ', '-')}`,
       console: 'report',
       path: subscriptions,
       prepare: async (page) => {
@@ -178,7 +166,7 @@ export const reportStates: readonly Picture[] = [
     prepare: async (page) => {
       await exportCsv(page);
       await page.getByRole('navigation').getByRole('link', { name: 'Exports' }).click();
-      await page.getByText('SHA-256', { exact: true }).first().waitFor();
+      await page.getByRole('button', { name: 'Copy checksum' }).first().waitFor();
     },
   },
   {
@@ -194,6 +182,12 @@ export const reportStates: readonly Picture[] = [
     },
   },
 ];
+
+/** Lets the service refuse a request, so that the page shows a real error. */
+async function refuse(route: Route, query: string): Promise<void> {
+  const { origin, pathname } = new URL(route.request().url());
+  await route.continue({ url: `${origin}${pathname}?${query}` });
+}
 
 async function reloadWith(page: Page, url: string | RegExp, answer: (route: Route) => unknown): Promise<void> {
   await page.route(url, answer);

@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { launchChromium } from '../../test/support/chromium.ts';
 import { buildConsoles, consolesFolder } from '../build-console.ts';
-import { type DemoService, startDemoService } from './demo-service.ts';
+import { startDemoService } from './demo-service.ts';
 import type { Picture } from './picture.ts';
 import { pictures } from './pictures.ts';
-import { settle, signIn } from './visit.ts';
+import { visitPictures } from './visit.ts';
 import { writeReadmePictures } from './write-readme-pictures.ts';
 
 // Takes a picture of each page of the consoles in both themes and four widths, from a service with
@@ -27,37 +27,24 @@ const { values } = parseArgs({
   },
 });
 
+const wanted = pictures.filter(({ name }) => name.includes(values.only));
 await buildConsoles(consolesFolder);
 const service = await startDemoService();
 const browser = await launchChromium();
 try {
   if (values.readme) await writeReadmePictures(browser, service);
   else
-    for (const name of ['report', 'operator'] as const)
-      for (const theme of themes) await takeAll(browser, service, name, theme);
+    for (const colorScheme of themes)
+      await visitPictures(browser, service, wanted, {
+        colorScheme,
+        onPage: async (page, picture) => {
+          for (const width of widths) await take(page, picture, colorScheme, width);
+        },
+        onError: (picture, message) => fault(picture, colorScheme, message),
+      });
 } finally {
   await browser.close();
   await service.stop();
-}
-
-/** Takes the pictures of a console in a theme; a context each, because some end the session. */
-async function takeAll(browser: Browser, service: DemoService, name: Picture['console'], theme: 'light' | 'dark') {
-  const wanted = pictures.filter((picture) => picture.console === name && picture.name.includes(values.only));
-  if (wanted.length === 0) return;
-  const signedIn = await signIn(browser, service, name);
-  for (const picture of wanted) {
-    const context = await browser.newContext({
-      colorScheme: theme,
-      ...(picture.isSignedOut !== true && { storageState: signedIn }),
-    });
-    const page = await context.newPage();
-    page.on('pageerror', (error) => fault(picture, theme, error.message));
-    await page.goto(service.origins[name] + picture.path);
-    await settle(page);
-    await picture.prepare?.(page);
-    for (const width of widths) await take(page, picture, theme, width);
-    await context.close();
-  }
 }
 
 async function take(page: Page, picture: Picture, theme: string, width: number): Promise<void> {

@@ -26,3 +26,33 @@ export async function settle(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
 }
+
+interface Visit {
+  readonly colorScheme: 'light' | 'dark';
+  /** The page is in the state of the picture. */
+  readonly onPage: (page: Page, picture: Picture) => Promise<void>;
+  /** A script of the page failed. */
+  readonly onError: (picture: Picture, message: string) => void;
+}
+
+/** Brings the page of each picture into its state; in a context each, because some end the session. */
+export async function visitPictures(
+  browser: Browser,
+  service: DemoService,
+  pictures: readonly Picture[],
+  { colorScheme, onPage, onError }: Visit,
+): Promise<void> {
+  const sessions: { [Name in Picture['console']]?: StorageState } = {};
+  for (const picture of pictures) {
+    const { console: name, isSignedOut = false } = picture;
+    sessions[name] ??= await signIn(browser, service, name);
+    const context = await browser.newContext({ colorScheme, ...(!isSignedOut && { storageState: sessions[name] }) });
+    const page = await context.newPage();
+    page.on('pageerror', ({ message }) => onError(picture, message));
+    await page.goto(service.origins[name] + picture.path);
+    await settle(page);
+    await picture.prepare?.(page);
+    await onPage(page, picture);
+    await context.close();
+  }
+}
