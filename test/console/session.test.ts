@@ -42,6 +42,12 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   };
   const open = (name: string): Promise<void> =>
     page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name }).click();
+  /** Waits for the rows and the watch of changes: no request of the page notices the end of the session later. */
+  const untilResponded = async (): Promise<void> => {
+    await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
+    const hasWatch = () => page.evaluate(() => performance.getEntries().some(({ name }) => name.includes('/changes?')));
+    await expect.poll(hasWatch, { timeout: 20_000 }).toBe(true);
+  };
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
 
   test('a wrong secret shows the sentence of the service beside the form, with a correlation id', async () => {
@@ -83,7 +89,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
 
   test('a session that ends in mid-use shows a dialog over the page, which continues after sign-in', async () => {
     await signIn('/console/subscriptions');
-    await page.waitForLoadState('networkidle'); // no request of this page notices the end
+    await untilResponded();
     await context.clearCookies();
     await open('Changes');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
@@ -101,7 +107,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   test('a sign-in by another client after the end shows nothing of the one before', async () => {
     const other = await service.createClient(await service.createTenant('other'));
     await signIn('/console/subscriptions');
-    await page.waitForLoadState('networkidle'); // no request of this page notices the end
+    await untilResponded();
     await context.clearCookies();
     await open('Changes');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
