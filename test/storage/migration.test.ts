@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import { listMigrations, pendingMigrations, splitStatements } from '../../src/storage/migrations.ts';
 import { openStore } from '../../src/storage/open-store.ts';
+import { distributedOption } from '../../src/storage/postgres/session.ts';
 import { type ChangeKey, readChanges } from '../../src/storage/read/changes.ts';
 import { listTenants } from '../../src/storage/tables/tenant.ts';
 import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
@@ -26,6 +27,8 @@ interface EmptyDatabase {
   dump(): Promise<string>;
   /** Runs a statement directly, without the store. */
   run(sql: string): Promise<void>;
+  /** Runs a statement that writes records of a tenant. */
+  runAs(tenant: string, sql: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -37,14 +40,16 @@ const databases = [
 async function makeEmptyFolder(): Promise<EmptyDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'subreport-migrate-'));
   const file = join(folder, 'subreport.db');
+  const run = async (sql: string): Promise<void> => {
+    const database = new DatabaseSync(file);
+    database.exec(sql);
+    database.close();
+  };
   return {
     environment: { DATA_DIR: folder },
     dump: async () => dumpSqlite(file),
-    run: async (sql) => {
-      const database = new DatabaseSync(file);
-      database.exec(sql);
-      database.close();
-    },
+    run,
+    runAs: (_tenant, sql) => run(sql),
     remove: async () => rmSync(folder, { recursive: true }),
   };
 }
@@ -52,15 +57,17 @@ async function makeEmptyFolder(): Promise<EmptyDatabase> {
 async function makeEmptyDatabase(): Promise<EmptyDatabase> {
   const opened = await openPostgres(testRole, true);
   const url = opened.environment.DATABASE_URL ?? '';
+  const run = async (statements: readonly string[]): Promise<void> => {
+    const client = new pg.Client({ connectionString: url, options: distributedOption });
+    await client.connect();
+    for (const sql of statements) await client.query(sql);
+    await client.end();
+  };
   return {
     environment: opened.environment,
     dump: () => dumpPostgres(url),
-    run: async (sql) => {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      await client.query(sql);
-      await client.end();
-    },
+    run: (sql) => run([sql]),
+    runAs: (tenant, sql) => run(['begin', `select set_tenant('${tenant}')`, sql, 'commit']),
     remove: () => opened.close(),
   };
 }
@@ -128,14 +135,17 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
     for (const [tenant, count] of [
       ['acme', 3_000],
       ['globex', 7],
-    ]) {
+    ] as const) {
       await database.run(`insert into tenant (id, created_at) values ('${tenant}', 1)`);
-      const asTenant = engine === 'postgres' ? `set app.tenant = '${tenant}'; ` : '';
-      await database.run(`${asTenant}insert into subscription
+      await database.runAs(
+        tenant,
+        `insert into subscription
         (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, plan_id, iccid, device_id, auto_renew, record)
         with recursive series (i) as (select 1 union all select i + 1 from series where i < ${count})
         select '${tenant}', 'id' || cast(i as text), i % 40, i, i, case when i % 3 = 0 then null when i % 2 = 0 then 'ACTIVE' else 'EXPIRED' end,
-          'product-' || cast(i % 2 as text), 'plan', '8944', 'device', 'true', '{}' from series`);
+          'product-' || cast(i % 2 as text), 'plan', '8944', 'device', 'true', '{}' from series where true
+        on conflict do nothing`,
+      );
     }
     const store = open(database.environment);
     await store.migrate();
@@ -155,11 +165,13 @@ describe.each(databases)('migrations on $engine', ({ engine, makeEmpty }) => {
       await database.run(`insert into schema_migration values ('${name}', '${checksum}')`);
     }
     await database.run("insert into tenant (id, created_at, revision) values ('acme', 1, 7)");
-    const asTenant = engine === 'postgres' ? "set app.tenant = 'acme'; " : '';
     for (const id of ['b', 'a', 'c'])
-      await database.run(`${asTenant}insert into subscription
+      await database.runAs(
+        'acme',
+        `insert into subscription
         (tenant_id, id, created_date, activation_date, expiration_date, status, product_id, plan_id, iccid, device_id, auto_renew, record)
-        values ('acme', '${id}', 1, 1, 1, null, 'product', 'plan', '8944', 'device', 'true', '{"id":"${id}"}')`);
+        values ('acme', '${id}', 1, 1, 1, null, 'product', 'plan', '8944', 'device', 'true', '{"id":"${id}"}')`,
+      );
     const store = open(database.environment);
     await store.migrate();
     const [acme] = await listTenants(store);

@@ -11,7 +11,7 @@ import type { ReadOptions, SqlValue, TenantId, TenantReader } from '../../src/st
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 import { readStoredRecords } from '../../src/storage/tables/stored-record.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
-import { openPostgres, openSqlite, type TestStore } from '../support/engines.ts';
+import { onCluster, openPostgres, openSqlite, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 import { readTexts } from '../support/read-page.ts';
 import { subscriptionRow } from '../support/rows.ts';
@@ -340,7 +340,7 @@ async function openWithoutStatistics(tables: readonly string[]) {
   return { opened, client };
 }
 
-describe('statements of changes on postgres', () => {
+describe.skipIf(onCluster)('statements of changes on postgres', () => {
   let opened: TestStore;
   let tenant: TenantId;
   let client: pg.Client;
@@ -368,7 +368,7 @@ describe('statements of changes on postgres', () => {
   });
 });
 
-describe('statements of pages on postgres', () => {
+describe.skipIf(onCluster)('statements of pages on postgres', () => {
   let opened: TestStore;
   let tenant: TenantId;
   let client: pg.Client;

@@ -9,7 +9,7 @@ import { directoryStatement, type TenantId } from '../../src/storage/store.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
-import { openPostgres, postgresUrl, type TestStore } from '../support/engines.ts';
+import { onCluster, openPostgres, postgresUrl, type TestStore } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
@@ -42,9 +42,7 @@ describe('when PostgreSQL fails', () => {
   test('a snapshot waits for its consumer as long as agreed, and its statements have a time limit', async () => {
     const snapshot = await opened.store.openSnapshot(tenant, 600_000);
     const setting = async (name: string) => {
-      const [row] = await snapshot.all(
-        `select current_setting('${name}') as value from tenant as t where 'tenant_id = $1' <> $1`,
-      );
+      const [row] = await snapshot.all(`select current_setting('${name}') as value where 'tenant_id = $1' <> $1`);
       return row?.value;
     };
     expect(await setting('idle_in_transaction_session_timeout')).toBe('615s');
@@ -77,7 +75,7 @@ describe('when PostgreSQL fails', () => {
     for (let round = 0; round < 2; round += 1) {
       await expect.poll(pidOfSleeper).toSatisfy((pid: number | undefined) => pid !== undefined && pid !== killed);
       killed = await pidOfSleeper();
-      await superuser.query('select pg_terminate_backend($1)', [killed]);
+      await superuser.query('select pg_terminate_backend($1::integer)', [killed]);
     }
     await failed;
     expect(await count()).toBe(0);
@@ -209,7 +207,7 @@ describe('when PostgreSQL fails', () => {
     expect([await count(), await revision()]).toEqual([0, before]);
   });
 
-  test('an import whose batch is the victim of a deadlock loads it again (C1)', async () => {
+  test.skipIf(onCluster)('an import whose batch is the victim of a deadlock loads it again (C1)', async () => {
     await insertTenant(opened.store, 'deadlock', 1);
     const own = (await findTenant(opened.store, 'deadlock'))?.tenant as TenantId;
     const [row] = syntheticRows({ count: 1, seed: 1, until: 1_767_225_600 });

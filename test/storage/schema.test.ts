@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { dumpPostgres, dumpSqlite } from '../../tools/dump-schema.ts';
-import { engines, openPostgres } from '../support/engines.ts';
+import { engines, onCluster, openPostgres } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
 
 const committed = (engine: string): string =>
@@ -14,8 +14,11 @@ test('the migrations of sqlite produce the committed schema (npm run schema writ
   await opened.close();
 });
 
-test('the migrations of postgres produce the committed schema (npm run schema writes it)', async () => {
-  const opened = await openPostgres(testRole);
-  expect(await dumpPostgres(opened.environment.DATABASE_URL ?? '')).toBe(committed('postgres'));
-  await opened.close();
-});
+test.skipIf(onCluster)(
+  'the migrations of postgres produce the committed schema (npm run schema writes it)',
+  async () => {
+    const opened = await openPostgres(testRole);
+    expect(await dumpPostgres(opened.environment.DATABASE_URL ?? '')).toBe(committed('postgres'));
+    await opened.close();
+  },
+);

@@ -44,6 +44,12 @@ const bothEngines = [
   { engine: 'postgres', openTestStore: () => openPostgres(testRole) },
 ] as const;
 
+/**
+ * Whether PostgreSQL is a Citus cluster. Its coordinator has no plans, locks and settings of the
+ * statements that its workers run.
+ */
+export const onCluster = inject('isCluster');
+
 /** The engines of store tests; only PostgreSQL in suites that also run on an older version. */
 // tests that select one engine by position do not run there
 export const engines = (inject('isPostgresOnly') ? bothEngines.slice(1) : bothEngines) as typeof bothEngines;

@@ -7,7 +7,7 @@ import { buildConsoles, consolesFolder } from '../../tools/build-console.ts';
 import { startPostgres } from '../../tools/postgres-server.ts';
 import { bundleProgram } from './bundle-program.ts';
 import { compileCache } from './compile-cache.ts';
-import { createDatabase, createRole, dropDatabase, sealTemplate } from './databases.ts';
+import { createDatabase, createRole, dropDatabase, nodesOf, sealTemplate } from './databases.ts';
 import { useMemoryFolder } from './memory-folder.ts';
 
 declare module 'vitest' {
@@ -18,6 +18,8 @@ declare module 'vitest' {
     readonly postgresStarter: string;
     /** Whether suites run on PostgreSQL only, because another project runs them on SQLite. */
     readonly isPostgresOnly: boolean;
+    /** Whether the server coordinates a Citus cluster. */
+    readonly isCluster: boolean;
   }
 }
 
@@ -44,6 +46,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await once(starter.listen(0, '127.0.0.1'), 'listening');
   project.provide('postgresStarter', `http://127.0.0.1:${(starter.address() as AddressInfo).port}`);
   project.provide('isPostgresOnly', isOldest);
+  const given = isOldest ? undefined : process.env.TEST_DATABASE_URL;
+  project.provide('isCluster', given !== undefined && (await nodesOf(given)).length > 1);
   return async () => {
     starter.close();
     starter.closeAllConnections();

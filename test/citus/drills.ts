@@ -1,0 +1,243 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '../../src/auth/manage-clients.ts';
+import { openStore } from '../../src/storage/open-store.ts';
+import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
+import { freezePostgres, type PostgresServer } from '../../tools/postgres-server.ts';
+import type { ScriptedDrill } from '../drills/drill.ts';
+import { DrilledService } from '../drills/drilled-service.ts';
+import type { Stage } from '../drills/stage.ts';
+import { createDatabase, createRole, dropDatabase } from '../support/databases.ts';
+import { urlOf } from '../support/global-setup.ts';
+import { subscriptionRow } from '../support/rows.ts';
+import { type CitusCluster, portOf, query } from './start-cluster.ts';
+
+// Faults and procedures of docs/citus.md on a real cluster.
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const role = 'subreport_drill';
+const unavailable = '503 with Retry-After';
+
+/** The last commit of each released version. */
+const releases = { '0.1.0': '363f919' } as const;
+
+/** An empty database of the cluster that an ordinary role owns, until the drill ends. */
+interface Place {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs a statement as the superuser. */
+  readonly sql: (text: string) => Promise<Record<string, unknown>[]>;
+}
+
+async function openPlace(cluster: CitusCluster, stage: Stage): Promise<Place> {
+  const { url } = cluster.coordinator;
+  const database = `citus_${stage.random.seed()}`;
+  await createRole(url, role);
+  await createDatabase(url, database, { owner: role });
+  stage.defer(() => dropDatabase(url, database));
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-citus-'));
+  stage.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const superuser = urlOf(url, database, 'postgres');
+  return {
+    environment: { DATABASE_URL: urlOf(url, database, role), DATA_DIR: folder, REQUEST_SECONDS_MAX: '2' },
+    sql: (text) => query(superuser, text),
+  };
+}
+
+/** The program of a release, from git, with the packages of this version. */
+function checkOut(stage: Stage, version: keyof typeof releases): readonly [string, ...string[]] {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-release-'));
+  stage.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const archive = execFileSync('git', ['archive', releases[version]], { cwd: root, maxBuffer: 1e9 });
+  execFileSync('tar', ['--extract'], { cwd: folder, input: archive });
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return [process.execPath, join(folder, 'src/cli/main.ts')];
+}
+
+/** A digest of all records, whatever columns a version adds to them. */
+async function digestOf({ sql }: Place): Promise<string> {
+  const rows = await sql('select tenant_id, id, record, email from subscription order by tenant_id, id');
+  return `${rows.length} ${createHash('sha256').update(JSON.stringify(rows)).digest('hex')}`;
+}
+
+/** Reports of the tenants of a cluster whose workers fail. */
+interface Failing {
+  readonly service: DrilledService;
+  /** Tenants of the worker that fails, and of another one. */
+  readonly there: readonly DrilledService[];
+  readonly elsewhere: DrilledService;
+  readonly look: () => Promise<string>;
+}
+
+const tenantsOfWorker = 4;
+
+/** Starts a service with tenants on a worker and one on another worker. */
+async function serveTenants(cluster: CitusCluster, stage: Stage, failing: PostgresServer): Promise<Failing> {
+  const place = await openPlace(cluster, stage);
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' } = place.environment;
+  const store = openStore({ databaseUrl, dataDir, poolSize: 2, onConnectionError: () => undefined });
+  const [there, elsewhere]: DrilledService['client'][][] = [[], []] as const;
+  try {
+    await store.migrate();
+    for (let n = 0; there.length < tenantsOfWorker || elsewhere.length === 0; n += 1) {
+      const name = `tenant-${n}`;
+      await insertTenant(store, name, 1);
+      const tenant = (await findTenant(store, name))?.tenant;
+      if (tenant === undefined) throw new TypeError('the tenant must exist once it was inserted');
+      const rows = Array.from({ length: 100 }, (_, row) => subscriptionRow({ id: `id${row}`, createdDate: row }));
+      await store.loadSubscriptions(tenant, rows);
+      const client = await createClient(store, Math.floor(Date.now() / 1000), { tenant });
+      const [at] = await place.sql(
+        `select nodeport from citus_shards where shardid = get_shard_id_for_distribution_column('subscription', '${tenant}')`,
+      );
+      (String(at?.nodeport) === portOf(failing) ? there : elsewhere).push(client);
+    }
+  } finally {
+    await store.close();
+  }
+  const [first = { client_id: '', client_secret: '' }] = elsewhere;
+  const service = await stage.serve({ environment: place.environment, client: first });
+  const { command, port, managementPort } = service;
+  const clients = there
+    .slice(0, tenantsOfWorker)
+    .map((each) => new DrilledService(command, port, managementPort, each));
+  for (const client of [service, ...clients]) {
+    await client.logIn();
+    await client.until('200');
+  }
+  const [one = service] = clients;
+  const look = async (): Promise<string> =>
+    `its tenants ${await one.report()}; others ${await service.report()}, token ${await service.logIn()}, /readyz ${await service.status('/readyz')}`;
+  return { service, there: clients, elsewhere: service, look };
+}
+
+/** The procedures of docs/citus.md, and what must be observed. */
+export const citusDrills = (cluster: CitusCluster): readonly ScriptedDrill[] => [
+  {
+    name: 'upgrade-0.1.0',
+    fault: 'a database that 0.1.0 has filled is migrated, backed up, and restored into another one',
+    expected:
+      'migrate 0, records as before; doctor 0; report 200 of 3000; import 0; backup 0; restore 0, records as before; doctor 0',
+    async run(stage) {
+      const place = await openPlace(cluster, stage);
+      const { environment } = place;
+      const program = checkOut(stage, '0.1.0');
+      const old = async (...args: string[]): Promise<string> => {
+        const { code, stdout, stderr } = await stage.run(args, { environment, program });
+        if (code !== 0) throw new Error(`0.1.0 ${args[0]}: ${stderr}`);
+        return stdout;
+      };
+      await old('migrate');
+      for (const tenant of ['acme', 'beta', 'gamma']) {
+        await old('tenant', 'create', tenant);
+        await old('generate', '--tenant', tenant, '--subscriptions', '3000', '--seed', '7');
+      }
+      const client = JSON.parse(await old('client', 'create', '--tenant', 'acme', '--json'));
+      const run = async (target: Place, ...args: string[]): Promise<string> => {
+        const { code, stderr } = await stage.run(args, { environment: target.environment });
+        return `${args[0]} ${code === 0 ? 0 : `${code}: ${stderr}`}`;
+      };
+      const compare = async (target: Place, before: string): Promise<string> =>
+        (await digestOf(target)) === before ? 'records as before' : 'OTHER RECORDS';
+      const first = await digestOf(place);
+      // as with so many records that Citus changes several shards of a worker at once
+      const [{ name } = { name: '' }] = await place.sql('select current_database() as name');
+      await place.sql(`alter database ${name} set citus.force_max_query_parallelization = on`);
+      const migrated = `${await run(place, 'migrate')}, ${await compare(place, first)}; ${await run(place, 'doctor')}`;
+      const service = await stage.serve({ environment, client });
+      await service.logIn();
+      const report = `report ${await service.report()} of ${await service.total()}`;
+      await stage.run(['tenant', 'create', 'new'], { environment });
+      const input = stage.rows(5_000);
+      const { code } = await stage.run(['import', '-', '--tenant', 'new', '--format', 'ndjson'], {
+        environment,
+        input,
+      });
+      await service.stop();
+      const [file, last] = [join(stage.folder, 'backup.db'), await digestOf(place)];
+      const other = await openPlace(cluster, stage);
+      await run(other, 'migrate');
+      const backup = `${await run(place, 'backup', file)}; ${await run(other, 'restore', file)}`;
+      return `${migrated}; ${report}; import ${code}; ${backup}, ${await compare(other, last)}; ${await run(other, 'doctor')}`;
+    },
+  },
+  {
+    name: 'worker-killed',
+    fault: 'a worker is killed (kill -9) and started again',
+    expected: `its tenants ${unavailable}; others 200, token 200, /readyz 200; afterwards its tenants 200; others 200, token 200, /readyz 200`,
+    async run(stage) {
+      const [worker = cluster.coordinator] = cluster.workers;
+      const { there, look } = await serveTenants(cluster, stage, worker);
+      await worker.crash();
+      const seen = await look().finally(() => worker.restart());
+      await Promise.all(there.map((tenant) => tenant.until('200')));
+      return `${seen}; afterwards ${await look()}`;
+    },
+  },
+  {
+    name: 'worker-hung',
+    fault: `a worker is paused (SIGSTOP) while ${tenantsOfWorker} of its tenants send requests`,
+    expected: `first requests of its tenants ${unavailable}; beside 5 more of each: others 200, /readyz 200; afterwards its tenants 200; others 200, token 200, /readyz 200`,
+    async run(stage) {
+      const [, worker = cluster.coordinator] = cluster.workers;
+      const { there, service, look } = await serveTenants(cluster, stage, worker);
+      const resume = await freezePostgres(worker);
+      stage.defer(resume);
+      const first = await Promise.all(there.map((tenant) => tenant.report()));
+      let isOver = false;
+      const more = there.flatMap((tenant) => Array.from({ length: 5 }, () => tenant.report()));
+      const ending = Promise.all(more).finally(() => {
+        isOver = true;
+      });
+      const [others, ready] = [new Set<string>(), new Set<string>()];
+      while (!isOver) {
+        others.add(await service.report());
+        ready.add(await service.status('/readyz'));
+      }
+      await ending;
+      resume();
+      await Promise.all(there.map((tenant) => tenant.until('200')));
+      return `first requests of its tenants ${[...new Set(first)]}; beside 5 more of each: others ${[...others]}, /readyz ${[...ready]}; afterwards ${await look()}`;
+    },
+  },
+  {
+    name: 'node-added',
+    fault: 'a node is added and shards are rebalanced to it while reports are read',
+    expected: 'reports 200; workers with shards: 3; doctor 0',
+    async run(stage) {
+      const place = await openPlace(cluster, stage);
+      const { environment, sql } = place;
+      await stage.run(['migrate'], { environment });
+      for (const tenant of ['acme', 'beta']) {
+        await stage.run(['tenant', 'create', tenant], { environment });
+        await stage.run(['generate', '--tenant', tenant, '--subscriptions', '3000'], { environment });
+      }
+      const { stdout } = await stage.run(['client', 'create', '--tenant', 'acme', '--json'], { environment });
+      const service = await stage.serve({ environment, client: JSON.parse(stdout) });
+      await service.logIn();
+      const node = await cluster.startNode();
+      await createRole(node.url, role);
+      const [{ name } = { name: '' }] = await sql('select current_database() as name');
+      await query(node.url, `create database ${name}`);
+      await query(urlOf(node.url, String(name), 'postgres'), 'create extension citus');
+      await sql(`select citus_add_node('127.0.0.1', ${portOf(node)})`);
+      const tables = await sql('select relname from pg_class where relforcerowsecurity');
+      for (const { relname } of tables) await sql(`alter table ${relname} no force row level security`);
+      await sql('select citus_rebalance_start()');
+      let isOver = false;
+      const ending = sql('select citus_rebalance_wait()').finally(() => {
+        isOver = true;
+      });
+      const seen = new Set<string>();
+      while (!isOver) seen.add(await service.report());
+      await ending;
+      for (const { relname } of tables) await sql(`alter table ${relname} force row level security`);
+      const [{ nodes } = { nodes: 0 }] = await sql('select count(distinct nodeport) as nodes from citus_shards');
+      const { code } = await stage.run(['doctor'], { environment });
+      return `reports ${[...seen]}; workers with shards: ${nodes}; doctor ${code}`;
+    },
+  },
+];
