@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ScriptedDrill, TestedDrill } from './drill.ts';
 import { drills } from './drills.ts';
 import { runDrill } from './run-drill.ts';
+import type { Stage } from './stage.ts';
 
 const scripted = drills.filter((drill): drill is ScriptedDrill => 'run' in drill);
 const tested = drills.filter((drill): drill is TestedDrill => !('run' in drill));
@@ -20,6 +21,20 @@ describe('the short drills', () => {
     if (ok === 'NOT RUN') console.warn(`SKIPPED: the drill ${drill.name} was not run: ${observed}`);
     else expect(observed).toBe(drill.expected);
   });
+});
+
+test('a drill that never ends, and one whose cleanup never ends, are not as expected', async () => {
+  const drill = { name: 'hangs', fault: 'a fault', expected: 'an end' };
+  const never = new Promise<never>(() => undefined);
+  const limits = { runMs: 50, closeMs: 50 };
+  const hung = await runDrill({ ...drill, run: () => never }, setting, 1, limits);
+  expect([hung.ok, hung.observed]).toEqual(['NO', 'Error: it was not over after 0.05 s']);
+  const run = async (stage: Stage): Promise<string> => {
+    stage.defer(() => never);
+    return 'an end';
+  };
+  const left = await runDrill({ ...drill, run }, setting, 1, { runMs: 60_000, closeMs: 50 });
+  expect([left.ok, left.observed]).toEqual(['NO', 'an end; then Error: its end was not over after 0.05 s']);
 });
 
 describe('docs/drills.md', () => {

@@ -83,7 +83,16 @@ export const processDrills: readonly ScriptedDrill[] = [
       await eventually(() => {
         if (service.workers.length < 2) throw new Error('both workers must listen');
       });
-      process.kill(stage.random.pick(service.workers), 'SIGSTOP');
+      const hung = stage.random.pick(service.workers);
+      // its standard output would keep the drill from ending
+      stage.defer(() => {
+        try {
+          process.kill(hung, 'SIGKILL');
+        } catch {
+          // the service has killed it
+        }
+      });
+      process.kill(hung, 'SIGSTOP');
       await eventually(() => {
         if (service.workers.length < 3) throw new Error('the worker must be replaced');
       });

@@ -9,7 +9,7 @@ import { hasCommands } from './has-commands.ts';
 import { type Setting, Stage } from './stage.ts';
 
 /** A drill that is not over by then hangs; the longest takes less than a minute. */
-const msMax = 600_000;
+const limits = { runMs: 600_000, closeMs: 60_000 };
 
 /** Why each need is missing here, if it is. */
 const missing: Readonly<Record<Need, () => string | undefined>> = {
@@ -30,25 +30,32 @@ function canMount(): boolean {
   return isMounted;
 }
 
-/** Runs a drill on a stage of its own; never throws. */
-export async function runDrill(drill: ScriptedDrill, setting: Setting, seed: number): Promise<Outcome> {
+/** Runs a drill on a stage of its own; never throws, and ends even if the drill does not. */
+export async function runDrill(
+  drill: ScriptedDrill,
+  setting: Setting,
+  seed: number,
+  { runMs, closeMs } = limits,
+): Promise<Outcome> {
   const { name, fault, expected, needs = [] } = drill;
   const lacks = needs.flatMap((need) => missing[need]() ?? []);
   if (lacks.length > 0) return { name, fault, expected, observed: lacks.join(', '), ok: 'NOT RUN' };
   const stage = new Stage(setting, new Random(seed));
-  const limit = AbortSignal.timeout(msMax);
-  const isOver = new Promise<never>((_, reject) =>
-    limit.addEventListener('abort', () => reject(new Error(`it was not over after ${msMax / 1000} s`))),
-  );
   let observed: string;
   try {
-    observed = await Promise.race([drill.run(stage), isOver]);
+    observed = await within(runMs, drill.run(stage), 'it');
   } catch (error) {
     observed = `${error}`;
   }
-  await stage.close().catch((error) => {
+  await within(closeMs, stage.close(), 'its end').catch((error) => {
     observed += `; then ${error}`;
   });
   const ok = observed === expected ? 'yes' : 'NO';
   return { name, fault, expected, observed, ok, session: stage.session.join('\n') };
+}
+
+async function within<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
+  const { promise: isOver, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${what} was not over after ${ms / 1000} s`)), ms);
+  return Promise.race([work, isOver]).finally(() => clearTimeout(timer));
 }
