@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -8,6 +8,40 @@ const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const rowOf = (line: number, raw: string) => ({ line, errors: [], raw });
+
+const modeOf = (file: string): number => statSync(file).mode & 0o777;
+
+test('an existing file is replaced by one that only its owner can read, and a resumed import makes it so', async () => {
+  const file = join(folder, 'readable.ndjson');
+  writeFileSync(file, 'earlier\n');
+  chmodSync(file, 0o644);
+  const resumed = await openErrorsFile(file, true, undefined);
+  await resumed.close();
+  expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual([0o600, 'earlier\n']);
+  chmodSync(file, 0o644);
+  const first = await openErrorsFile(file, false, undefined);
+  await first.write(rowOf(1, 'x'));
+  await first.close();
+  expect([modeOf(file), JSON.parse(readFileSync(file, 'utf8'))]).toEqual([0o600, rowOf(1, 'x')]);
+});
+
+test.each([true, false])('a symbolic link is not followed (resume: %s)', async (resume) => {
+  const [target, link] = [join(folder, `target-${resume}`), join(folder, `link-${resume}`)];
+  writeFileSync(target, 'kept');
+  chmodSync(target, 0o644);
+  symlinkSync(target, link);
+  await expect(openErrorsFile(link, resume, undefined)).rejects.toThrow(/no symbolic link/);
+  symlinkSync(join(folder, `absent-${resume}`), `${link}-2`); // to nothing
+  await expect(openErrorsFile(`${link}-2`, resume, undefined)).rejects.toThrow(/no symbolic link/);
+  expect([readFileSync(target, 'utf8'), modeOf(target)]).toEqual(['kept', 0o644]);
+});
+
+test('the file that is imported is not replaced', async () => {
+  const file = join(folder, 'imported.ndjson');
+  writeFileSync(file, 'rows');
+  await expect(openErrorsFile(file, false, statSync(file, { bigint: true }))).rejects.toThrow(/file that is imported/);
+  expect(readFileSync(file, 'utf8')).toBe('rows');
+});
 
 test.each([
   ['short rows', 'x'],

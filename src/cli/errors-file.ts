@@ -1,5 +1,5 @@
-import { type BigIntStats, createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type BigIntStats, constants, createReadStream } from 'node:fs';
+import { type FileHandle, lstat, open, rm, stat } from 'node:fs/promises';
 import type { RejectedRow } from '../import/read-valid-rows.ts';
 import { CommandError } from './error.ts';
 
@@ -16,22 +16,26 @@ interface ErrorsFile {
 export type FileIdentity = Pick<BigIntStats, 'dev' | 'ino'>;
 
 /**
- * Opens the file for rejected rows; a resumed import appends to it. Throws `CommandError` if it
- * cannot be written, or if it is the file that is imported.
+ * Opens the file for rejected rows. A resumed import appends to it; any other replaces it, so that
+ * no link leads the rows elsewhere, and nobody keeps the right to read them. Throws `CommandError`
+ * if it cannot be written, is a symbolic link, or is the file that is imported.
  */
 export async function openErrorsFile(
   file: string,
   resume: boolean,
   source: FileIdentity | undefined,
 ): Promise<ErrorsFile> {
-  // mode 0600, because rejected rows may contain email addresses
-  const handle = await open(file, 'a', 0o600).catch(cannotWrite(file));
-  const { dev, ino, ...stats } = await handle.stat({ bigint: true });
-  if (dev === source?.dev && ino === source.ino) {
-    await handle.close();
+  const target = await stat(file, { bigint: true }).catch(() => undefined);
+  if (source !== undefined && target?.dev === source.dev && target.ino === source.ino)
     throw new CommandError(`Cannot write rejected rows to '${file}': it must not be the file that is imported`);
-  }
-  if (!resume && stats.size > 0n) await handle.truncate(0).catch(cannotWrite(file));
+  const found = await lstat(file).catch(() => undefined);
+  if (!resume && found?.isFile() === true) await rm(file).catch(cannotWrite(file));
+  const isNew = found === undefined || (!resume && found.isFile());
+  const { O_APPEND, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+  const flags = O_APPEND | O_WRONLY | (isNew ? O_CREAT | O_EXCL : O_NOFOLLOW);
+  // mode 0600, because rejected rows may contain email addresses
+  const handle = await open(file, flags, 0o600).catch(cannotWrite(file));
+  if (found?.isFile() === true) await handle.chmod(0o600).catch(cannotWrite(file));
   return {
     truncate: (rows) => keepLines(file, handle, rows).catch(cannotWrite(file)),
     write: (row) => handle.appendFile(`${JSON.stringify(row)}\n`).catch(cannotWrite(file)),
@@ -45,7 +49,7 @@ const cannotWrite =
     throw new CommandError(
       code === 'ENOSPC' || code === 'EDQUOT'
         ? `Cannot write '${file}': its disk must have enough space for the rejected rows (${code}); the import stopped, run it again with --resume`
-        : `Cannot write '${file}': it must be a file that this user can write (${code})`,
+        : `Cannot write '${file}': it must be a file that this user can write, and no symbolic link (${code})`,
     );
   };
 

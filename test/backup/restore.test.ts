@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { replaceStore } from '../../src/storage/backup/sqlite-restore.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findTenant, listTenants } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
@@ -233,6 +235,63 @@ describe('subreport restore', () => {
       [],
     );
     expect(await countOf(place)).toBe(2_000);
+    await place.remove();
+  });
+
+  test.each([
+    ['trigger', 'create trigger foreign_one after update on tenant begin delete from subscription; end'],
+    [
+      'trigger',
+      'drop trigger audit_entry_keep; create trigger audit_entry_keep before update on audit_entry begin delete from subscription; end',
+    ],
+    ['view', 'create view foreign_one as select * from subscription'],
+    ['table', 'create table foreign_one (id text)'],
+    ['index', 'create index foreign_one on tenant (deleted_at)'],
+  ])('refuses a backup to which a %s was added', async (type, sql) => {
+    const place = await makeFolder();
+    const file = await backUp(place, 10);
+    const database = new DatabaseSync(file);
+    database.exec(sql);
+    database.close();
+    const { code, stderr } = await restore(place, file, '--yes');
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`it contains the ${type} '(foreign_one|audit_entry_keep)'`)),
+    ]);
+    expect(await countOf(place)).toBe(10);
+    await place.remove();
+  });
+
+  test('leaves no side file of a replaced database, and a file that only its owner can read', async () => {
+    const place = await makeFolder();
+    const file = await backUp(place, 10);
+    chmodSync(file, 0o644);
+    expect(await restore(place, file, '--yes')).toMatchObject({ code: 0, stderr: '' });
+    expect(statSync(join(place.environment.DATA_DIR ?? '', 'subreport.db')).mode & 0o777).toBe(0o600);
+    // side files stay beside a database that is too damaged to be settled
+    for (const name of ['old', 'old-wal', 'old-shm', 'new']) writeFileSync(join(place.folder, name), name);
+    replaceStore(join(place.folder, 'old'), join(place.folder, 'new'), join(place.folder, 'aside'));
+    const kept = ['old', 'aside', 'aside-wal', 'aside-shm'].map((name) =>
+      readFileSync(join(place.folder, name), 'utf8'),
+    );
+    expect(kept).toEqual(['new', 'old', 'old-wal', 'old-shm']);
+    expect(existsSync(join(place.folder, 'old-wal')) || existsSync(join(place.folder, 'old-shm'))).toBe(false);
+    await place.remove();
+  });
+
+  test('begins its history above that of a replaced database whose clock was ahead', async () => {
+    const place = await makeFolder();
+    const file = await backUp(place, 10);
+    const revisionOf = () =>
+      withStore(place, async (store) =>
+        Number((await store.readDirectory('select revision from tenant'))[0]?.revision),
+      );
+    const ahead = 2 ** 52;
+    const database = new DatabaseSync(join(place.environment.DATA_DIR ?? '', 'subreport.db'));
+    database.exec(`update tenant set revision = ${ahead}`);
+    database.close();
+    expect(await restore(place, file, '--yes')).toMatchObject({ code: 0, stderr: '' });
+    expect(await revisionOf()).toBeGreaterThan(ahead);
     await place.remove();
   });
 

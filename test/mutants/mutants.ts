@@ -60,6 +60,39 @@ export const mutants: readonly Mutant[] = [
     test: 'limits a statement that forgot its tenant to one tenant',
     on: ['postgres', 'superuser'],
   },
+  // Restores
+  {
+    id: 'restore-keeps-side-files',
+    breaks: 'The write-ahead log of the replaced database stays beside the restored one.',
+    search: '    rmSync(file + side);\n',
+    replace: '',
+    file: 'restore.test.ts',
+    test: 'leaves no side file of a replaced database, and a file that only its owner can read',
+  },
+  {
+    id: 'restore-keeps-mode',
+    breaks: 'A restored database has the mode of its backup.',
+    search: '  chmodSync(staged.file, 0o600);\n',
+    replace: '',
+    file: 'restore.test.ts',
+    test: 'leaves no side file of a replaced database, and a file that only its owner can read',
+  },
+  {
+    id: 'restore-below-replaced',
+    breaks: 'The history after a restore repeats revisions of the replaced database.',
+    search: 'await beginHistory(store, nowSeconds(), newest);',
+    replace: 'await beginHistory(store, nowSeconds(), newest - newest);',
+    file: 'restore.test.ts',
+    test: 'begins its history above that of a replaced database whose clock was ahead',
+  },
+  {
+    id: 'restore-with-foreign-trigger',
+    breaks: 'A backup with a trigger of others is restored.',
+    search: '.filter((row) => !own.has(identify(row)))',
+    replace: '.filter((row) => own.has(identify(row)) === undefined)',
+    file: 'restore.test.ts',
+    test: 'refuses a backup to which a %s was added',
+  },
   // Filters
   {
     id: 'after-inclusive',

@@ -1,22 +1,64 @@
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StorageError } from '../error.ts';
+import { listMigrations } from '../migrations.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
+import type { Row } from '../store.ts';
 import { syncFile } from './sync-file.ts';
 
 /** Suffixes of the side files of an SQLite database; they are valid only together with it. */
 const sideFiles = ['-wal', '-shm'];
 
-/** Throws `StorageError` unless a file is the database of an embedded store of any version. */
+/**
+ * Throws `StorageError` unless a file is the database of an embedded store of this version or an
+ * earlier one, without a trigger, view, table or index of others: a trigger would run with our
+ * statements.
+ */
 export function requireStoreFile(file: string): void {
   const connection = new SqliteConnection(file, 0);
   try {
     const [table] = connection.all("select name from sqlite_master where name = 'schema_migration'", []);
     if (table === undefined)
       throw new StorageError('UNUSABLE', `Cannot use '${file}': it must be a SQLite database of subreport`);
+    const own = ownObjects();
+    const foreign = connection.all(selectObjects, []).filter((row) => !own.has(identify(row)));
+    if (foreign.length > 0) {
+      const names = foreign.map(({ type, name }) => `${type} '${name}'`).join(', ');
+      const rule = 'it must contain only what this version of subreport or an earlier one creates';
+      throw new StorageError('UNUSABLE', `Cannot use '${file}': ${rule}: it contains the ${names}`);
+    }
   } finally {
     connection.close();
   }
+}
+
+const selectObjects =
+  "select type, name, sql from sqlite_master where type in ('trigger', 'view') or name not like 'sqlite!_%' escape '!'";
+
+/** What a database object is: what has code by its code, anything else by its name. */
+const identify = ({ type, name, sql }: Row): string =>
+  type === 'trigger' || type === 'view' ? normalize(String(sql)) : `${type} ${name}`.toLowerCase();
+
+const normalize = (sql: string): string =>
+  sql
+    .replaceAll(/^--.*\n/gm, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replace(/;$/, '')
+    .toLowerCase();
+
+/** The objects that any migration creates. */
+function ownObjects(): ReadonlySet<string> {
+  const statements = listMigrations('sqlite').flatMap((migration) => migration.statements.map(normalize));
+  return new Set([
+    'table schema_migration',
+    ...statements.flatMap((sql) => {
+      const [, type, name] = /^create (?:unique )?(table|index|trigger|view) (?:if not exists )?(\w+)/.exec(sql) ?? [];
+      const [, renamed] = /^alter table \w+ rename to (\w+)/.exec(sql) ?? [];
+      if (renamed !== undefined) return [`table ${renamed}`];
+      return type === undefined ? [] : [type === 'trigger' || type === 'view' ? sql : `${type} ${name}`];
+    }),
+  ]);
 }
 
 /**
