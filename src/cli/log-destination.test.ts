@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,18 +52,32 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     expect(readAvailable()).toBe('afterwards\n');
   });
 
-  test('lets the process exit', () => {
-    const log = new LogDestination(fifo, { waitingBytesMax: 50_000, describeDropped });
-    for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
-    log.end();
+  test.each(['', 'log.end();'])('lets the process exit after its lines, with the call %j', (end) => {
+    const { status, stderr } = writeInProcess(fifo, 5_000, end);
+    expect(status).toBe(0);
+    expect(Number(stderr)).toBeGreaterThan(1_000);
     expect(readAvailable()).not.toContain('dropped');
   });
 });
 
 test.runIf(process.platform === 'linux')('a log on a full disk is dropped, and lets the process exit', () => {
   const full = openSync('/dev/full', 'w');
-  const log = new LogDestination(full, { waitingBytesMax: 500, describeDropped });
-  for (let n = 0; n < 20; n += 1) log.write(lineOf(n));
-  log.end();
+  // five lines of 100 bytes wait, the others are dropped
+  expect(writeInProcess(full, 20, 'log.end();')).toMatchObject({ status: 0, stderr: '15' });
   closeSync(full);
 });
+
+/** Writes lines in a process of its own, which prints how many it dropped. */
+function writeInProcess(fd: number, lines: number, end: string) {
+  const module = JSON.stringify(new URL('log-destination.ts', import.meta.url).href);
+  const code = `import { droppedLogLines, LogDestination } from ${module};
+    const log = new LogDestination(3, { waitingBytesMax: 500, describeDropped: (count) => 'dropped ' + count });
+    for (let n = 0; n < ${lines}; n += 1) log.write(' '.repeat(99) + '\\n');
+    ${end}
+    process.stderr.write(String(droppedLogLines()));`;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['ignore', 'ignore', 'pipe', fd],
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+}

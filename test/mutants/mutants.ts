@@ -715,4 +715,21 @@ export const mutants: readonly Mutant[] = [
     test: 'a load accepts gzip and zstd, and no other coding or media type',
     on: ['sqlite'],
   },
+  // Logs and numbers
+  {
+    id: 'log-keeps-process',
+    breaks: 'A log that nobody reads keeps its process alive.',
+    search: 'setInterval(() => this.#flush(), retryMs).unref();',
+    replace: 'setInterval(() => this.#flush(), retryMs);',
+    file: 'log-destination.test.ts',
+    test: 'lets the process exit after its lines, with the call %j',
+  },
+  {
+    id: 'dropped-lines-uncounted',
+    breaks: 'Log lines that are dropped are not counted.',
+    search: '      droppedTotal += 1;\n',
+    replace: '',
+    file: 'log-destination.test.ts',
+    test: 'a log on a full disk is dropped, and lets the process exit',
+  },
 ];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The limit only catches hangs. */
-const msMax = 240_000;
+/** As long as `expect.poll` waits. */
+const msMax = 20_000;
 
 /** Waits until an assertion holds, or throws its last error. */
 export async function eventually<T>(assertion: () => T | Promise<T>): Promise<T> {

@@ -271,7 +271,6 @@ describe('the keys of an external issuer', () => {
       );
       expect(ends).toEqual(Array(3).fill('IssuerError'));
       expect(performance.now() - begun).toBeGreaterThan(4_900);
-      expect(performance.now() - begun).toBeLessThan(9_000);
       await Promise.all(others.map((each) => each.close()));
     });
 
