@@ -20,3 +20,12 @@ test('after an error without a severity, the transaction may have been committed
   const error = toStorageError(Object.assign(new Error(), { code: 'ECONNRESET' }));
   expect([isConnectionLost(error), isRolledBack(error)]).toEqual([true, false]);
 });
+
+test.each([
+  ['a prepared statement from before a migration', '0A000', 'UNAVAILABLE'],
+  ['a standby in recovery', '55000', 'UNAVAILABLE'],
+  ['damaged data', 'XX001', 'UNUSABLE'],
+  ['a damaged index', 'XX002', 'UNUSABLE'],
+])('%s is a failure of the store, not a defect of ours', (_what, code, expected) => {
+  expect(serverError(code, 'ERROR')).toMatchObject({ name: 'StorageError', code: expected });
+});

@@ -6,6 +6,7 @@ import { StorageError, type StorageErrorCode } from '../error.ts';
  */
 const codes: Readonly<Record<string, StorageErrorCode>> = {
   '08': 'UNAVAILABLE', // connection exceptions
+  '0A000': 'UNAVAILABLE', // a prepared statement from before a migration: a new connection has none
   '26000': 'UNUSABLE', // prepared statement missing: a pooler
   '25006': 'UNAVAILABLE', // read-only transaction: a standby during failover
   '28': 'UNUSABLE', // wrong user or password
@@ -19,9 +20,12 @@ const codes: Readonly<Record<string, StorageErrorCode>> = {
   '42P01': 'UNUSABLE', // no such table: not migrated
   '53100': 'FULL', // disk full
   '53': 'UNAVAILABLE', // out of memory or connections
+  '55000': 'UNAVAILABLE', // still in recovery: a standby during failover
   '55P03': 'BUSY', // lock timeout
   '57': 'UNAVAILABLE', // shutting down, starting up, statement timeout
   '58': 'UNAVAILABLE', // I/O error of the server
+  XX001: 'UNUSABLE', // damaged data
+  XX002: 'UNUSABLE', // damaged index
 };
 
 /**
