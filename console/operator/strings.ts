@@ -303,7 +303,7 @@ export const strings = {
     create: 'Create token',
     token: 'Token',
     days: 'Valid for days',
-    daysHint: 'Empty for no end',
+    daysHint: 'Empty: no end, or that of your own token',
     revoke: 'Revoke',
     revokeQuestion: (name: string) => `Revoke ${name}?`,
     revokeEffect: 'The token is rejected from the next request on. This cannot be undone.',
