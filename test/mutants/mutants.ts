@@ -529,6 +529,14 @@ export const mutants: readonly Mutant[] = [
     test: 'Back from another site to a page that the browser has kept shows a session %s',
   },
   {
+    id: 'console-keeps-components',
+    breaks: 'An open page keeps the figures of one tenant when the session of another one begins.',
+    search: 'key={props.keeper.visit} ',
+    replace: '',
+    file: 'attacks.test.ts',
+    test: 'a page /console/%s follows the session of another tenant',
+  },
+  {
     id: 'console-same-address',
     breaks: 'Another address in the filter shows the records of the address before.',
     search: 'a.filters.email === b.filters.email && formatReportState(a)',
