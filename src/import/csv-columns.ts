@@ -1,4 +1,5 @@
 import { recordColumns, revealText } from '../contract/csv.ts';
+import { shorten } from '../contract/shorten.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { ImportError } from './error.ts';
 
@@ -10,13 +11,17 @@ export const csvColumns: readonly string[] = [...recordColumns, 'email'];
 
 const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
 
+/** Most unknown or repeated names that an error lists: a line of 16 KiB may have 8,000. */
+const unknownMax = 16;
+
 /** Returns the trimmed header row of a CSV source; throws an error that lists every fault. */
 export function checkCsvHeader(header: readonly string[]): string[] {
   const names = header.map((name) => name.trim());
   const faults = [
     ...names
       .filter((name) => !csvColumns.includes(name))
-      .map((name) => `'${name}' is not a column${didYouMean(name, csvColumns)}`),
+      .slice(0, unknownMax)
+      .map((name) => `'${shorten(name)}' is not a column${didYouMean(name, csvColumns)}`),
     ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `'${name}' stands twice`),
     ...csvColumns
       .filter((name) => !optionalColumns.has(name) && !names.includes(name))

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { shorten } from '../contract/shorten.ts';
 import { checkCsvHeader, csvRowValue } from './csv-columns.ts';
 import { ImportError } from './error.ts';
 import { PendingBytes } from './pending-bytes.ts';
@@ -61,7 +62,7 @@ export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<So
     if (error instanceof CsvError) {
       throw new ImportError(
         'UNREADABLE',
-        `Cannot import the CSV file past line ${error.lines ?? '?'}: it must be RFC 4180, with quotes doubled inside quotes: ${error.message}`,
+        `Cannot import the CSV file past line ${error.lines ?? '?'}: it must be RFC 4180, with quotes doubled inside quotes: ${shorten(error.message, 200)}`,
       );
     }
     throw error;
