@@ -70,14 +70,6 @@ export const mutants: readonly Mutant[] = [
     test: 'leaves no side file of a replaced database, and a file that only its owner can read',
   },
   {
-    id: 'restore-keeps-mode',
-    breaks: 'A restored database has the mode of its backup.',
-    search: '  chmodSync(staged.file, 0o600);\n',
-    replace: '',
-    file: 'restore.test.ts',
-    test: 'leaves no side file of a replaced database, and a file that only its owner can read',
-  },
-  {
     id: 'restore-below-replaced',
     breaks: 'The history after a restore repeats revisions of the replaced database.',
     search: 'await beginHistory(store, nowSeconds(), newest);',
