@@ -42,6 +42,80 @@ test('a flood of client ids and addresses makes 31 entries, which count every ev
   expect(recorded.at(-1)).toMatchObject({ clientId: null, address: null, details: { others: true, count: 9_970 } });
 });
 
+test('what authenticated callers do is recorded with caller, address and family during an anonymous flood', async () => {
+  const recorded: AuditEvent[] = [];
+  const tally = tallyOf(async (events) => void recorded.push(...events));
+  for (let n = 0; n < 1_000; n += 1) tally.add(refusal(`client-${n}`, `192.0.2.${n % 256}`));
+  const known = (id: string): AuditEvent => ({
+    ...refusal(id),
+    actor: { kind: 'client', id, name: null },
+    tenant: 'acme',
+  });
+  const reuse: AuditEvent = {
+    ...known('acme-1'),
+    action: 'token.reuse',
+    error: 'invalid_grant',
+    details: { family: 'f1' },
+  };
+  const others: AuditEvent[] = [
+    reuse,
+    { ...reuse, details: { family: 'f2' } },
+    { ...known('acme-1'), error: 'invalid_scope' },
+    { ...known('acme-2'), action: 'console.sign-in', outcome: 'ok', error: null },
+    {
+      ...refusal('x'),
+      actor: { kind: 'operator', id: 'op-1', name: 'night' },
+      action: 'operator.sign-in',
+      clientId: null,
+    },
+    // anonymous, but of another action
+    { ...refusal('acme-2'), action: 'console.sign-in' },
+  ];
+  for (const event of others) tally.add(event);
+  await tally.close();
+  for (const event of others)
+    expect(recorded).toContainEqual({
+      ...event,
+      details: { ...event.details, count: 1, since: '1970-01-01T00:01:00Z' },
+    });
+});
+
+test('a caller with too many events keeps its name, and takes no place of another', async () => {
+  const recorded: AuditEvent[] = [];
+  const tally = tallyOf(async (events) => void recorded.push(...events));
+  const known = (id: string, address: string): AuditEvent => ({
+    ...refusal(id, address),
+    actor: { kind: 'client', id, name: null },
+    tenant: 'acme',
+  });
+  for (let n = 0; n < 1_000; n += 1) tally.add(known('acme-1', `192.0.${n >> 8}.${n % 256}`));
+  tally.add(known('acme-2', '192.0.2.1'));
+  await tally.close();
+  expect(recorded).toHaveLength(32);
+  const [rest, other] = [
+    recorded.filter(({ address }) => address === null),
+    recorded.filter(({ clientId }) => clientId === 'acme-2'),
+  ];
+  expect(rest).toMatchObject([
+    {
+      actor: { kind: 'client', id: 'acme-1' },
+      tenant: 'acme',
+      clientId: 'acme-1',
+      details: { others: true, count: 970 },
+    },
+  ]);
+  expect(other).toMatchObject([{ address: '192.0.2.1', details: { count: 1 } }]);
+});
+
+test('many callers are recorded in several transactions', async () => {
+  const recorded: number[] = [];
+  const tally = tallyOf(async (events) => void recorded.push(events.length));
+  for (let n = 0; n < 1_200; n += 1)
+    tally.add({ ...refusal(`c-${n}`), actor: { kind: 'client', id: `c-${n}`, name: null } });
+  await tally.close();
+  expect(recorded).toEqual([500, 500, 200]);
+});
+
 test('each flush records only what came since the last one', async () => {
   const recorded: number[] = [];
   const tally = tallyOf(async (events) => void recorded.push(events.length));

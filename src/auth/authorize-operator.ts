@@ -11,6 +11,8 @@ export interface OperatorAccess {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** When the token expires, in UTC epoch seconds; `null` if never. */
+  readonly expiresAt: number | null;
   /** When the token was last used before this request, in UTC epoch seconds; `null` if never. */
   readonly lastUsedAt: number | null;
   /**
@@ -49,8 +51,8 @@ export function createOperatorGate({ store, failures, now }: OperatorGateOptions
       throw invalidToken();
     }
     await recordOperatorTokenUse(store, found, now());
-    const { id, name, scopes, lastUsedAt } = found;
-    return { id, name, scopes, lastUsedAt, token };
+    const { id, name, scopes, expiresAt, lastUsedAt } = found;
+    return { id, name, scopes, expiresAt, lastUsedAt, token };
   };
   return {
     async authorize(header, scope, address) {

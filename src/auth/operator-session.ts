@@ -99,7 +99,8 @@ interface FoundSession {
 }
 
 const describe = ({ id, session, token }: FoundSession): OperatorSession => ({
-  operator: { id: token.id, name: token.name, scopes: token.scopes, lastUsedAt: token.lastUsedAt, token: id },
+  // requests of the session have its id in place of the token
+  operator: { ...token, token: id },
   expiresAt: session.expiresAt,
   endsAt: session.capAt,
 });

@@ -67,6 +67,12 @@ describe('parseInstant', () => {
     expect(parseInstant(text)).toBeUndefined();
   });
 
+  test.each([3, 9])('refuses a leap second at the end of month %i, which has never had one', (month) => {
+    const day = month === 3 ? 31 : 30;
+    expect(parseInstant(`2016-0${month}-${day}T23:59:60Z`)).toBeUndefined();
+    expect(parseInstant('2016-12-31T23:59:60Z')?.seconds).toBe(seconds('2017-01-01T00:00:00Z'));
+  });
+
   test('never throws, whatever the text (property)', () => {
     const dateLike = fc.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{0,10})?(Z|[+ -]\d{2}:?\d{2})?$/);
     fc.assert(

@@ -21,7 +21,7 @@ const scopes = Type.Array(Type.Enum(operatorScopes, { type: 'string', maxLength:
   maxItems: operatorScopes.length,
   uniqueItems: true,
   description:
-    'operator:read reads everything except records and secrets; operator:write changes everything except records, which it can only erase; subscription:write loads the records of any tenant',
+    'operator:read reads everything except records and secrets; operator:write changes everything, also clients, so that its holder can create one that reads or loads the records of any tenant; subscription:write only loads the records of any tenant',
   'x-rule': `a list of different scopes, each of ${operatorScopes.join(', ')}`,
   examples: [['operator:read']],
 });
@@ -31,7 +31,7 @@ export const operatorDays = Type.Integer({
   minimum: 1,
   maximum: 3_650,
   format: 'int32',
-  description: 'Days until it expires; absent if it never does',
+  description: 'Days until it expires. Absent: never, or with the token that creates it',
   'x-rule': 'a whole number from 1 to 3650',
   examples: [90],
 });
@@ -101,7 +101,7 @@ export const operatorTokenOperations = {
     tag: 'operators',
     summary: 'Create an operator',
     description:
-      'Creates a token for an operator and returns it once. A caller cannot give scopes that its own token does not have.',
+      'Creates a token for an operator and returns it once. A caller cannot give scopes that its own token does not have, nor a later expiry.',
     scope: 'operator:write',
     body: NewOperator,
     response: {

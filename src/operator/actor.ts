@@ -7,6 +7,8 @@ export interface OperatorActor {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  /** When the token expires, in UTC epoch seconds; `null` if never. */
+  readonly expiresAt: number | null;
   readonly address: string;
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateOperatorToken, hashOperatorToken } from '../auth/operator-token.ts';
+import { formatInstant } from '../contract/instant.ts';
 import type { CreatedOperator, Operator } from '../contract/operator-token.ts';
 import type { OperatorScope } from '../contract/scope.ts';
 import {
@@ -12,6 +13,7 @@ import type { Actor } from './actor.ts';
 import { describeOperator } from './describe-operator.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
+import { timeOf } from './time-of.ts';
 
 /** A token to create. */
 interface NewOperator {
@@ -34,7 +36,9 @@ export function createOperator(
     requireOwnScopes(actor, scopes);
     const token = generateOperatorToken();
     const createdAt = now();
-    const expiresAt = expiresDays === undefined ? null : createdAt + expiresDays * daySeconds;
+    const latest = actor.kind === 'operator' ? actor.expiresAt : null;
+    const expiresAt = expiresDays === undefined ? latest : createdAt + expiresDays * daySeconds;
+    requireNotAfter(latest, expiresAt);
     const created = { id, name, scopes, createdAt, expiresAt };
     await insertOperatorToken(directory, created, hashOperatorToken(token));
     return { ...describeOperator({ ...created, lastUsedAt: null, revokedAt: null }), token };
@@ -58,6 +62,15 @@ export function revokeOperator(context: OperatorContext, id: string): Promise<Op
       `Cannot revoke the operator's token: its id must be in the list of operators: current value is '${id}'`,
     );
   });
+}
+
+/** A token cannot outlive the one that creates it. */
+function requireNotAfter(latest: number | null, expiresAt: number | null): void {
+  if (latest === null || (expiresAt !== null && expiresAt <= latest)) return;
+  throw new OperatorError(
+    'FORBIDDEN',
+    `Cannot create the operator's token: it must expire no later than your own token, at ${formatInstant(latest)}: current value is '${timeOf(expiresAt)}'`,
+  );
 }
 
 /** An operator cannot gain scopes by creating a token. */

@@ -7,8 +7,11 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operatorOperations } from '../../src/contract/operator-operations.ts';
+import { ImportError } from '../../src/import/error.ts';
+import { performInSteps } from '../../src/operator/perform.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { listAuditEntries } from '../../src/storage/tables/audit-entry.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -147,6 +150,18 @@ describe.each(engines)('an action is done and recorded, or neither, on $engine',
     expect([erased.status, erased.body]).toEqual([200, expect.objectContaining({ asked: 1, missing: 1 })]);
     expect(management.logText()).toContain('the audit log could not record its end');
     expect(management.logText()).toMatch(/"id":null,[^\n]*"action":"subscription.erase"[^\n]*"outcome":"ok"/);
+  });
+
+  test('a load that was refused as a whole is recorded as refused, with its reason', async () => {
+    const { context } = management;
+    const refused = new ImportError('BAD_ROWS', 'a row is invalid');
+    const load = { name: 'records.load', target: {}, refusalOf: () => refused } as const;
+    await performInSteps(context, load, async () => ({}));
+    const { entries } = await listAuditEntries(context.store, { action: 'records.load' }, { limit: 2 });
+    expect(entries.map(({ outcome, error }) => [outcome, error])).toEqual([
+      ['refused', 'BAD_ROWS'],
+      ['started', null],
+    ]);
   });
 
   test('a process that is killed between a change and its entry changes nothing', async () => {

@@ -11,7 +11,7 @@ describe.each(places)('the audit log in a backup of $engine', ({ makePlace }) =>
   });
   afterEach(() => Promise.all([place.remove(), other.remove()]));
 
-  test('is restored, and goes on with the following ids', async () => {
+  test('is restored, and goes on with the following ids; no token of an operator is accepted again', async () => {
     for (const name of ['first', 'second']) await runHere(['operator', 'create', '--name', name], place.environment);
     const file = join(place.folder, 'backup.db');
     await runHere(['backup', file], place.environment);
@@ -28,5 +28,8 @@ describe.each(places)('the audit log in a backup of $engine', ({ makePlace }) =>
       [3, 'store.backup'], // its begin
       [4, 'store.restore'],
     ]);
+    const operators = await runHere(['operator', 'list', '--json'], other.environment);
+    const revoked = JSON.parse(operators.stdout).map(({ revoked_at }: { revoked_at: string | null }) => revoked_at);
+    expect(revoked).toEqual([expect.any(String), expect.any(String)]); // one may have been revoked after the backup
   });
 });

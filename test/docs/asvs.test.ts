@@ -22,6 +22,13 @@ describe('docs/security/asvs.md', () => {
     expect(numbers).toHaveLength(253);
   });
 
+  test('says how many requirements apply, and which are not met', () => {
+    const unmet = [...text.matchAll(/^\| (\S+) \| [12] \| [^|]+ \| \*\*Not met\*\*/gm)].map(([, number]) => number);
+    const [, apply, met, listed = ''] = /(\d+) apply, and (\d+) of them are met: (.+?) (?:is|are) not/.exec(text) ?? [];
+    expect([Number(apply), Number(met)]).toEqual([rows.length, rows.length - unmet.length]);
+    expect(listed.split(', ')).toEqual(unmet);
+  });
+
   test('names at least one existing file or test for each requirement that is met', () => {
     const titles = globSync('{src,test}/**/*.test.ts', { cwd: root })
       .map((file) => readFileSync(join(root, file), 'utf8'))

@@ -50,6 +50,17 @@ describe.each(engines)('operators on $engine', ({ openTestStore }) => {
     expect((await send('GET', path, { token: secret })).status).toBe(401);
   });
 
+  test('a token that another one creates expires no later than that one', async () => {
+    const { context, send } = management;
+    const parent = await createOperator(context, { name: 'day', scopes: ['operator:write'], expiresDays: 2 });
+    const create = async (expires_days?: number) =>
+      send('POST', path, { token: parent.token, body: { name: 'child', scopes: ['operator:write'], expires_days } });
+    const [same, shorter, longer] = [await create(), await create(1), await create(3)];
+    expect([same.status, same.body.expires_at]).toEqual([201, parent.expires_at]);
+    expect(Date.parse(shorter.body.expires_at)).toBeLessThan(Date.parse(parent.expires_at ?? ''));
+    expect([longer.status, longer.body.messages]).toEqual([403, [expect.stringContaining(`${parent.expires_at}`)]]);
+  });
+
   test('following next reads every token exactly once', async () => {
     const { context, send } = management;
     for (let n = 0; n < 5; n += 1) await createOperator(context, { name: `n-${n}`, scopes: ['operator:read'] });

@@ -38,8 +38,8 @@ export const historyStart = (nowSeconds: number): number => nowSeconds * revisio
  * discarded history matches the new one, and every change token of the discarded history is older
  * than the first revision that changes can be read from.
  *
- * Refresh tokens and sessions are revoked, because the backup may contain some that were revoked
- * after it was made.
+ * Refresh tokens, sessions and operators' tokens are revoked, because the backup may contain some
+ * that were revoked after it was made.
  *
  * @param above a revision of the replaced store, in case its clock was ahead
  */
@@ -50,6 +50,7 @@ export async function beginHistory(store: Store, nowSeconds: number, above = 0):
     [
       directoryStatement('update tenant set revision = $1, swept_revision = $1', [revision]),
       directoryStatement('update refresh_family set revoked_at = $1 where revoked_at is null', [nowSeconds]),
+      directoryStatement('update operator_token set revoked_at = $1 where revoked_at is null', [nowSeconds]),
       directoryStatement('delete from operator_session'),
     ],
     { announce: true },
