@@ -22,7 +22,10 @@ export function checkCsvHeader(header: readonly string[]): string[] {
       .filter((name) => !csvColumns.includes(name))
       .slice(0, unknownMax)
       .map((name) => `'${shorten(name)}' is not a column${didYouMean(name, csvColumns)}`),
-    ...names.filter((name, index) => names.indexOf(name) !== index).map((name) => `'${name}' stands twice`),
+    ...names
+      .filter((name, index) => names.indexOf(name) !== index)
+      .slice(0, unknownMax)
+      .map((name) => `'${shorten(name)}' stands twice`),
     ...csvColumns
       .filter((name) => !optionalColumns.has(name) && !names.includes(name))
       .map((name) => `'${name}' is missing`),
