@@ -493,7 +493,6 @@ export const mutants: readonly Mutant[] = [
     replace: "await authorize(request, 'operator:read')",
     file: 'operators.test.ts',
     test: 'the scope subscription:write alone loads records, and all other scopes together do not',
-    on: ['sqlite'],
   },
   {
     id: 'id-of-operation',

@@ -26,7 +26,7 @@ const codes: Readonly<Record<string, Refusal>> = {
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     'REQUEST_TIMEOUT',
-    'Cannot read the request: it must arrive within 10 seconds, its headers within 5',
+    'Cannot read the request: it must arrive within 6 seconds, its headers within 5',
   ],
   TOO_MANY_CONNECTIONS: [
     'TOO_MANY_REQUESTS',
