@@ -65,7 +65,7 @@ export async function performOnce(
     if (!(await storeKeyedResponse(directory, request, createdAt, sealed))) throw stillRunning();
   };
   const response = await work(keep).catch(async (error: unknown) => {
-    await freeIdempotencyKey(store, request).catch(onFault);
+    await freeIdempotencyKey(store, request, createdAt).catch(onFault);
     throw error;
   });
   return { ...response, isReplayed: false };

@@ -98,6 +98,33 @@ describe.each(engines)('an Idempotency-Key on $engine', ({ engine, openTestStore
     expect(await second()).toMatchObject({ ...response, isReplayed: true });
   });
 
+  test('a request that ends after ten minutes leaves the key to the one that has taken it since', async () => {
+    const { store, now } = management.context;
+    const [operator] = await store.readDirectory('select id from operator_token limit 1');
+    const request = { operatorId: String(operator?.id), operation: 'x', key: newKey(), fingerprint: 'f', token };
+    const context = { store, now, onFault: () => undefined };
+    const start = (body: string) => {
+      const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const result = performOnce(context, request, async (keep) => {
+        begun.resolve();
+        await go.promise;
+        await store.transact((directory) => keep(directory, { status: 200, body }));
+        return { status: 200, body };
+      });
+      return { result, begun: begun.promise, end: go.resolve };
+    };
+    const early = start('{"early":true}');
+    await early.begun;
+    clock.seconds += 601;
+    const late = start('{"late":true}');
+    await late.begun;
+    early.end();
+    await expect(early.result).rejects.toMatchObject({ code: 'CONFLICT' });
+    late.end();
+    expect(await late.result).toMatchObject({ body: '{"late":true}', isReplayed: false });
+    expect(await start('{}').result).toMatchObject({ body: '{"late":true}', isReplayed: true });
+  });
+
   test('gets 429 once its operator has sent 10,000 others within 24 hours', async () => {
     const { store } = management.context;
     const { token: busy } = await createOperator(management.context, { name: 'busy', scopes: ['operator:write'] });

@@ -80,16 +80,17 @@ export async function storeKeyedResponse(
   return stored?.length === 1;
 }
 
-/** Frees a key whose request failed. */
+/** Frees a key whose request, which took it at `createdAt`, failed. */
 export async function freeIdempotencyKey(
   store: Directory,
   { operatorId, operation, key }: IdempotencyKey,
+  createdAt: number,
 ): Promise<void> {
   await store.writeDirectory([
     directoryStatement(
       `delete from idempotency_key
-       where operator_id = $1 and operation = $2 and idempotency_key = $3 and status is null`,
-      [operatorId, operation, key],
+       where operator_id = $1 and operation = $2 and idempotency_key = $3 and created_at = $4 and status is null`,
+      [operatorId, operation, key, createdAt],
     ),
   ]);
 }
