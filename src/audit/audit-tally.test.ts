@@ -126,6 +126,17 @@ test('each flush records only what came since the last one', async () => {
   expect(recorded).toEqual([1]);
 });
 
+test('after a flush, a caller whose events were counted together has places of their own again', async () => {
+  const recorded: AuditEvent[] = [];
+  const tally = tallyOf(async (events) => void recorded.push(...events));
+  for (let n = 0; n < 100; n += 1) tally.add(refusal('acme', `192.0.2.${n}`));
+  await tally.flush();
+  recorded.length = 0;
+  tally.add(refusal('acme', '192.0.2.200'));
+  await tally.close();
+  expect(recorded).toMatchObject([{ clientId: 'acme', address: '192.0.2.200', details: { count: 1 } }]);
+});
+
 test('a store that fails is reported, and the events are not kept', async () => {
   const tally = tallyOf(() => Promise.reject(new Error('disk full')));
   tally.add(refusal('acme'));

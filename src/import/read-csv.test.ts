@@ -74,6 +74,15 @@ describe('reading CSV', () => {
     await expect(Array.fromAsync(readCsv(source))).rejects.toMatchObject({ code: 'UNREADABLE' });
   });
 
+  test('reads little of a source whose first line does not end', async () => {
+    let chunks = 0;
+    const source = (async function* () {
+      for (; chunks < 1_000; chunks += 1) yield Buffer.alloc(4_096, 'x');
+    })();
+    await expect(Array.fromAsync(readCsv(source))).rejects.toMatchObject({ code: 'UNREADABLE' });
+    expect(chunks).toBeLessThan(100);
+  });
+
   test('yields the same rows if its columns are separated by semicolons, in pieces of any size', async () => {
     const semicolons = [
       `\ufeff${csvColumns.map((name) => `"${name}"`).join(';')}`,

@@ -152,6 +152,14 @@ describe.each(engines)('an action is done and recorded, or neither, on $engine',
     expect(management.logText()).toMatch(/"id":null,[^\n]*"action":"subscription.erase"[^\n]*"outcome":"ok"/);
   });
 
+  test('an action that is refused gets its own error even if its entry cannot be recorded', async () => {
+    await database.run(failing('insert', 'audit_entry'));
+    const refused = await send('createClient', '/clients', { tenant: 'nowhere' }, 'refused');
+    await database.run(mended('audit_entry'));
+    expect([refused.status, refused.body.type]).toEqual([404, 'NOT_FOUND']);
+    expect(management.logText()).toMatch(/"id":null,[^\n]*"action":"client.create"[^\n]*"outcome":"refused"/);
+  });
+
   test('a load that was refused as a whole is recorded as refused, with its reason', async () => {
     const { context } = management;
     const refused = new ImportError('BAD_ROWS', 'a row is invalid');
@@ -181,6 +189,16 @@ describe.each(engines)('an action is done and recorded, or neither, on $engine',
     });
     await expect(refused).rejects.toThrow(new RangeError('refused'));
     expect(await findTenant(opened.store, 'refused')).toBeUndefined();
+  });
+
+  test.runIf(engine === 'postgres')('a transaction in which a statement failed is not reported as done', async () => {
+    const done = opened.store.transact(async (directory) => {
+      await insertTenant(directory, 'half', 1);
+      await directory.readDirectory('select 1 / (select 0) from tenant').catch(() => undefined);
+      return 'done';
+    });
+    await expect(done).rejects.toThrow('every statement of the transaction must have succeeded');
+    expect(await findTenant(opened.store, 'half')).toBeUndefined();
   });
 
   test('work that does not end by its deadline is rolled back, and cannot write later', async () => {

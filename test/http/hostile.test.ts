@@ -816,10 +816,8 @@ describe.each(engines)('hostile requests on $engine', ({ openTestStore }) => {
       await readable(response);
     });
 
-    test('an unknown expectation is ignored or rejected with a problem', async () => {
-      const response = await get('', ['Expect: the-unexpected']);
-      if (response.status === 200) await readable(response);
-      else await expectProblem(response, 'INVALID_HTTP_MESSAGE');
+    test('an unknown expectation is ignored', async () => {
+      await readable(await get('', ['Expect: the-unexpected']));
     });
 
     test('a GET may have a body', async () => {

@@ -765,4 +765,157 @@ export const mutants: readonly Mutant[] = [
     file: 'log-destination.test.ts',
     test: 'a log on a full disk is dropped, and lets the process exit',
   },
+  {
+    id: 'tally-keeps-places',
+    breaks: 'Once a caller has done too much in a minute, its address is never recorded again.',
+    search: `    counted = new Map();
+    places = new Map();`,
+    replace: '    counted = new Map();',
+    file: 'audit-tally.test.ts',
+    test: 'after a flush, a caller whose events were counted together has places of their own again',
+  },
+  {
+    id: 'missing-entry-hides-error',
+    breaks: 'A refused action is reported as failed because its entry cannot be added.',
+    search: '...describeError(error) }]).catch(() => undefined);',
+    replace: '...describeError(error) }]);',
+    file: 'one-transaction.test.ts',
+    test: 'an action that is refused gets its own error even if its entry cannot be recorded',
+    on: ['sqlite'],
+  },
+  {
+    id: 'broken-transaction-done',
+    breaks: 'On PostgreSQL, a transaction in which a statement failed is reported as done.',
+    search: "    if (isBroken) throw 'error' in ended ? ended.error : brokenTransaction();\n",
+    replace: '',
+    file: 'one-transaction.test.ts',
+    test: 'a transaction in which a statement failed is not reported as done',
+  },
+  {
+    id: 'start-not-awaited',
+    breaks: 'An action in several steps changes records although its begin cannot be recorded.',
+    search: `  await recordStart(context, action);
+  const result`,
+    replace: `  recordStart(context, action).catch(onUnrecorded);
+  const result`,
+    file: 'one-transaction.test.ts',
+    test: '%s fails, and changes nothing, if %s cannot be recorded',
+    on: ['sqlite', 'eraseSubscriptions'],
+  },
+  {
+    id: 'late-response-of-another',
+    breaks: 'A request that ends too late stores its response for the one that has its key since.',
+    search: 'idempotency_key = $3 and created_at = $4 and status is null\n       returning',
+    replace: 'idempotency_key = $3 and $4 > 0 and status is null\n       returning',
+    file: 'idempotency.test.ts',
+    test: 'a request that ends after ten minutes leaves the key to the one that has taken it since',
+    on: ['sqlite'],
+  },
+  {
+    id: 'late-request-frees-key',
+    breaks: 'A request that ends too late frees the key of the one that has it since.',
+    search: 'idempotency_key = $3 and created_at = $4 and status is null`',
+    replace: 'idempotency_key = $3 and $4 > 0 and status is null`',
+    file: 'idempotency.test.ts',
+    test: 'a request that ends after ten minutes leaves the key to the one that has taken it since',
+    on: ['sqlite'],
+  },
+  {
+    id: 'keys-of-all-operators',
+    breaks: 'One operator uses up the Idempotency-Keys of all.',
+    search: 'from idempotency_key where operator_id = $1) < $8',
+    replace: 'from idempotency_key) < $8',
+    file: 'idempotency.test.ts',
+    test: 'gets 429 once its operator has sent 10,000 others within 24 hours',
+    on: ['sqlite'],
+  },
+  // Limits
+  {
+    id: 'refused-work-keeps-memory',
+    breaks: 'Each load that is refused for its tenant takes memory until the process ends.',
+    search: `    requireFree(ofTenant, perTenantMax, 'TOO_MANY_REQUESTS', rule('all clients of a tenant', perTenantMax));
+    requireFree(ofAll, max, 'UNAVAILABLE', \`the service has reached its number of concurrent \${verb}s\`);
+    const freeMemory = memory === undefined ? () => undefined : memory.take(workBytes[verb]);`,
+    replace: `    const freeMemory = memory === undefined ? () => undefined : memory.take(workBytes[verb]);
+    requireFree(ofTenant, perTenantMax, 'TOO_MANY_REQUESTS', rule('all clients of a tenant', perTenantMax));
+    requireFree(ofAll, max, 'UNAVAILABLE', \`the service has reached its number of concurrent \${verb}s\`);`,
+    file: 'slots.test.ts',
+    test: 'work that is refused because its client, its tenant or the process has too much takes no memory',
+  },
+  {
+    id: 'memory-refuses-first',
+    breaks: 'A small process loads and exports nothing at all.',
+    search: 'this.#bytes > 0 && ',
+    replace: '',
+    file: 'slots.test.ts',
+    test: 'a process with too little memory for a load still runs one at a time',
+  },
+  {
+    id: 'hanging-tenant-never-starts',
+    breaks: 'In a small process, a tenant whose worker hung once is never served again.',
+    search: 'Math.ceil(runningMax * hangingPart)',
+    replace: 'Math.floor(runningMax * hangingPart)',
+    file: 'fair-queue.test.ts',
+    test: 'in a process with fewer than four turns, a hanging tenant still gets one',
+  },
+  {
+    id: 'give-up-after-start',
+    breaks: 'A client that disconnects takes another request of its tenant out of the queue.',
+    search: '      if (!flow.waiting.includes(waiter)) return;\n',
+    replace: '',
+    file: 'fair-queue.test.ts',
+    test: 'a request that gives up after it has started leaves the others of its tenant in the queue',
+  },
+  {
+    id: 'body-time-of-service',
+    breaks: 'A load is refused as too slow because the service is.',
+    search: `    for (;;) {
+      isWaiting = true;
+      const beganMs = performance.now();`,
+    replace: `    const beganMs = performance.now();
+    for (;;) {
+      isWaiting = true;`,
+    file: 'read-body.test.ts',
+    test: 'the time that the service takes for what it has read does not count as that of the client',
+  },
+  {
+    id: 'body-rate-at-once',
+    breaks: 'A body is refused as too slow because its first chunk is small.',
+    search: 'waitedMs > stallMs && ',
+    replace: '',
+    file: 'read-body.test.ts',
+    test: 'a body whose first bytes are few is not refused before the wait was long in total',
+  },
+  {
+    id: 'quote-ends-string',
+    breaks: 'A row is rejected as too deep for the brackets in one of its strings.',
+    search: "text[at] === '\\\\' ? 2 : 1",
+    replace: '1',
+    file: 'read-ndjson.test.ts',
+    test: 'parses a row with brackets, commas and quotes in its strings',
+  },
+  {
+    id: 'csv-header-without-bound',
+    breaks: 'A CSV load without a line end is read into memory to its end.',
+    search: ' && text.length <= rowBytesMax',
+    replace: '',
+    file: 'read-csv.test.ts',
+    test: 'reads little of a source whose first line does not end',
+  },
+  {
+    id: 'error-as-long-as-a-page',
+    breaks: 'The client library reads an error of 64 MiB.',
+    search: 'readText(response, context, bytesMax)',
+    replace: 'readText(response, context, pageBytesMax)',
+    file: 'requests.test.ts',
+    test: '%s is a ResponseError once it is too long',
+  },
+  {
+    id: 'gauges-of-silent-worker',
+    breaks: 'The metrics count the requests in progress of a worker that hangs or has exited.',
+    search: 'answered.includes(worker) ? metrics : countsOf(metrics)',
+    replace: 'metrics',
+    file: 'worker-metrics.test.ts',
+    test: 'what a worker counted remains in the sums while it is silent, and after it has exited',
+  },
 ];

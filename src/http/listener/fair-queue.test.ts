@@ -138,6 +138,28 @@ describe('a queue of requests by tenant', () => {
     expect(started.slice(4)).toEqual(['c 1', 'a 2']);
   });
 
+  test('a request that gives up after it has started leaves the others of its tenant in the queue', async () => {
+    const opened = openQueue({ runningMax: 2 });
+    const { queue, enter, turn, started, refused } = opened;
+    enter('other 1');
+    const giveUp = enter('a 1');
+    enter('a 2');
+    await turn();
+    expect(started).toEqual(['other 1', 'a 1']);
+    giveUp?.(new Error('disconnected'));
+    expect(queue.waiting).toBe(1);
+    await opened.drain();
+    expect([started, refused, queue.waiting]).toEqual([['other 1', 'a 1', 'a 2'], [], 0]);
+  });
+
+  test('in a process with fewer than four turns, a hanging tenant still gets one', async () => {
+    const { enter, turn, started, hanging } = openQueue({ runningMax: 2, startsPerTurn: 8 });
+    for (const tenant of ['a', 'b']) hanging.add(tenant);
+    for (const name of ['a 1', 'b 1', 'quiet 1']) enter(name);
+    for (let n = 0; n < 3; n += 1) await turn();
+    expect(started).toEqual(['a 1', 'quiet 1']);
+  });
+
   test('tenants that always have requests take turns, and an idle tenant accumulates no credit', async () => {
     const opened = openQueue({ waitingMax: 100 });
     for (let n = 1; n <= 6; n += 1) opened.enter(`a ${n}`);

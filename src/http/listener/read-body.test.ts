@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { discardBody, readBody } from './read-body.ts';
 
@@ -62,6 +62,35 @@ test('reading a body fails when its bytes arrive too slowly on average, although
   expect(await answerOf(sending)).toMatch(/^REQUEST_TIMEOUT .*must arrive at 10000 per second on average$/);
   clearInterval(dripping);
   sending.destroy();
+});
+
+test('the time that the service takes for what it has read does not count as that of the client', async () => {
+  const now = performance.now.bind(performance);
+  let passedMs = 0;
+  onTestFinished(vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs).mockRestore);
+  handle = async (incoming) => {
+    let text = '';
+    for await (const chunk of readBody(incoming, { stallMs: 10_000, rateMin: 1 })) {
+      text += chunk;
+      passedMs += 60_000;
+      if (text === 'one') sending.end('two');
+    }
+    return text;
+  };
+  const sending = send();
+  sending.write('one');
+  expect(await answerOf(sending)).toBe('onetwo');
+});
+
+test('a body whose first bytes are few is not refused before the wait was long in total', async () => {
+  handle = async (incoming) => {
+    const pace = { stallMs: 5_000, rateMin: 10 ** 12 };
+    return Buffer.concat(await Array.fromAsync(readBody(incoming, pace))).toString();
+  };
+  const sending = send();
+  sending.write('o');
+  sending.end('ne');
+  expect(await answerOf(sending)).toBe('one');
 });
 
 test('reading a body fails when the client disconnects', async () => {

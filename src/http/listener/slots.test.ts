@@ -102,6 +102,21 @@ test('exports and loads share the memory of their process: one beyond it gets 50
   expect(refusal(() => exportNow('c', 'initech'))?.code).toBe('UNAVAILABLE');
 });
 
+test('work that is refused because its client, its tenant or the process has too much takes no memory', () => {
+  const memory = new MemoryBudget(50 * mib);
+  const load = createSlots({ max: 1, perClientMax: 1, memory }, 'load');
+  const end = load('a', 'acme');
+  for (const [client, tenant] of [
+    ['a', 'acme'],
+    ['b', 'acme'],
+    ['c', 'globex'],
+  ] as const)
+    expect(refusal(() => load(client, tenant))).toBeDefined();
+  end();
+  const loadMore = createSlots({ max: 2, perClientMax: 2, memory }, 'load');
+  expect([1, 2].map(() => refusal(() => loadMore('a', 'acme')))).toEqual([undefined, undefined]);
+});
+
 test('a process with too little memory for a load still runs one at a time', () => {
   const load = createSlots({ max: 8, perClientMax: 2, memory: new MemoryBudget(mib) }, 'load');
   const end = load('a', 'acme');
