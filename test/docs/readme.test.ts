@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Subscription } from '../../src/contract/subscription.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { makeCommandFolder } from '../support/command-folder.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, startMsMax } from '../support/eventually.ts';
 import { startCommand, untilWritten } from '../support/run-command.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -50,7 +50,7 @@ describe('the commands of the README', () => {
     service.stdout?.on('data', (chunk) => {
       printed += chunk;
     });
-    await eventually(() => expect(printed).toContain('"serving"'));
+    await eventually(() => expect(printed).toContain('"serving"'), startMsMax);
   });
 
   /** Runs a block with the port of a service that was started here. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { compileCache } from './compile-cache.ts';
-import { eventually } from './eventually.ts';
+import { eventually, startMsMax } from './eventually.ts';
 
 /** The command line: bundled in a run of tests, otherwise its sources. */
 export const mainProgram = process.env.TEST_PROGRAM ?? fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -78,6 +78,6 @@ export async function untilWritten(command: RunningCommand, text: string): Promi
   });
   await eventually(() => {
     if (!command.stdout().includes(text) && result === undefined) throw new Error(`'${text}' is not there yet`);
-  });
+  }, startMsMax);
   if (!command.stdout().includes(text)) throw new Error(`the command ended: ${JSON.stringify(result)}`);
 }
