@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { planNextKey } from '../../src/auth/rotate-keys.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
@@ -11,6 +12,7 @@ import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { onCluster, openPostgres, postgresUrl, type TestStore } from '../support/engines.ts';
 import { testRole, urlOf } from '../support/global-setup.ts';
+import { testKeyRing } from '../support/key-ring.ts';
 import { subscriptionRow } from '../support/rows.ts';
 
 const all = { dateColumn: 'created_date' } as const;
@@ -242,6 +244,40 @@ describe('when PostgreSQL fails', () => {
     await other.query('commit');
     expect(await loading).toMatchObject({ read: 1, updated: 1 });
     await other.end();
+  });
+
+  describe('a rotation of a compromised key whose lock is not free in time', () => {
+    /** Rotates a key while another session holds a lock on the keys, until the attempt `freeAt`. */
+    const rotate = async (freeAt: number) => {
+      const add = await planNextKey(
+        testKeyRing(opened.store, () => 1_780_000_000),
+        'access',
+        'compromised',
+      );
+      const holder = new pg.Client({ connectionString: opened.environment.DATABASE_URL });
+      await holder.connect();
+      await holder.query('begin; lock table auth_key in exclusive mode');
+      let attempts = 0;
+      const rotating = opened.store.transact(async (directory) => {
+        attempts += 1;
+        if (attempts === freeAt) await holder.query('rollback');
+        await directory.readDirectory("select set_config('lock_timeout', '200ms', true)");
+        return add(directory);
+      });
+      const result = await rotating.catch((error: unknown) => error);
+      await holder.end();
+      return { attempts, result };
+    };
+
+    test('is tried again, and succeeds once the lock is free', async () => {
+      expect(await rotate(3)).toMatchObject({ attempts: 3, result: { purpose: 'access', state: 'current' } });
+    });
+
+    test('ends after three attempts with a sentence that says how to find the holder', async () => {
+      const { attempts, result } = await rotate(4);
+      const message = expect.stringContaining('no other session may hold the lock for so long: pg_blocking_pids()');
+      expect([attempts, result]).toEqual([3, expect.objectContaining({ code: 'BUSY', message })]);
+    });
   });
 
   test('a load waits for a tenant whose row is locked by another transaction, then succeeds', async () => {

@@ -24,8 +24,25 @@ test('after an error without a severity, the transaction may have been committed
 test.each([
   ['a prepared statement from before a migration', '0A000', 'UNAVAILABLE'],
   ['a standby in recovery', '55000', 'UNAVAILABLE'],
+  ['a transaction that was idle for too long', '25P03', 'UNAVAILABLE'],
+  ['a table that others use', '55006', 'UNAVAILABLE'],
   ['damaged data', 'XX001', 'UNUSABLE'],
   ['a damaged index', 'XX002', 'UNUSABLE'],
 ])('%s is a failure of the store, not a defect of ours', (_what, code, expected) => {
   expect(serverError(code, 'ERROR')).toMatchObject({ name: 'StorageError', code: expected });
 });
+
+test('an error of the server that nothing else explains is a sentence with its SQLSTATE', () => {
+  const cause = Object.assign(new Error('stack depth limit exceeded'), { code: '54001', severity: 'ERROR' });
+  expect(toStorageError(cause)).toMatchObject({
+    code: 'UNUSABLE',
+    message: 'Cannot use PostgreSQL: stack depth limit exceeded (SQLSTATE 54001); the log of the server says more',
+  });
+});
+
+test.each(['22003', '23505', '42601', 'P0001'])(
+  'SQLSTATE %s is a defect of a statement, and keeps its stack',
+  (code) => {
+    expect(serverError(code, 'ERROR')).not.toBeInstanceOf(StorageError);
+  },
+);

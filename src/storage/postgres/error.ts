@@ -8,42 +8,52 @@ const codes: Readonly<Record<string, StorageErrorCode>> = {
   '08': 'UNAVAILABLE', // connection exceptions
   '0A000': 'UNAVAILABLE', // a prepared statement from before a migration: a new connection has none
   '26000': 'UNUSABLE', // prepared statement missing: a pooler
-  '25006': 'UNAVAILABLE', // read-only transaction: a standby during failover
+  '25': 'UNAVAILABLE', // read-only transaction: a standby during failover; idle for too long
   '28': 'UNUSABLE', // wrong user or password
   '3D000': 'UNUSABLE', // no such database
   '3F000': 'UNUSABLE', // no such schema
   '40001': 'BUSY', // serialization failure
   '40P01': 'BUSY', // deadlock, distributed ones included
+  '40': 'UNAVAILABLE', // any other rollback
   '42P05': 'UNUSABLE', // prepared statement exists already: a pooler
   '42501': 'UNUSABLE', // insufficient privilege
   '42883': 'UNUSABLE', // no such function: not migrated
   '42P01': 'UNUSABLE', // no such table: not migrated
   '53100': 'FULL', // disk full
   '53': 'UNAVAILABLE', // out of memory or connections
-  '55000': 'UNAVAILABLE', // still in recovery: a standby during failover
   '55P03': 'BUSY', // lock timeout
+  '55': 'UNAVAILABLE', // still in recovery: a standby during failover; in use by others
   '57': 'UNAVAILABLE', // shutting down, starting up, statement timeout
   '58': 'UNAVAILABLE', // I/O error of the server
-  XX001: 'UNUSABLE', // damaged data
-  XX002: 'UNUSABLE', // damaged index
 };
+
+/** Classes of defects in our statements: bad values, violated constraints, wrong syntax, `raise`. */
+const ownDefect = /^(?:22|23|42|P0)/;
 
 /**
  * Converts an error of the driver to `StorageError`. Only the SQLSTATE decides, never the message.
- * An error without one comes from the connection (refused, reset, timed out); any other SQLSTATE is
- * a defect in a statement and is returned unchanged.
+ * An error without one comes from the connection (refused, reset, timed out). A defect in a
+ * statement is returned unchanged; any other SQLSTATE, such as damaged data, is `UNUSABLE`.
  */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof StorageError) return error;
   const { code, message, severity } = error as { code?: string; message?: string; severity?: string };
-  const known = severity === undefined || code === undefined ? 'UNAVAILABLE' : (codes[code] ?? codes[code.slice(0, 2)]);
-  if (known === undefined) return error;
-  const hint = code === '26000' || code === '42P05' ? oldPooler : '';
-  return new StorageError(known, `Cannot use PostgreSQL: ${message || code}${hint}`, error);
+  if (severity === undefined || code === undefined) {
+    return new StorageError('UNAVAILABLE', `Cannot use PostgreSQL: ${message || code}`, error);
+  }
+  const known = codes[code] ?? codes[code.slice(0, 2)];
+  if (known === undefined && ownDefect.test(code)) return error;
+  const hint = known === undefined ? ` (SQLSTATE ${code}); the log of the server says more` : (hints[code] ?? '');
+  return new StorageError(known ?? 'UNUSABLE', `Cannot use PostgreSQL: ${message || code}${hint}`, error);
 }
 
 const oldPooler =
   '; a pooler in transaction mode must support prepared statements: use PgBouncer 1.21 or later with max_prepared_statements above 0, or pool_mode=session (docs/operating.md, Poolers)';
+
+const heldLock =
+  '; no other session may hold the lock for so long: pg_blocking_pids() names it (docs/runbook.md, SubreportPoolWaits); try again';
+
+const hints: Readonly<Record<string, string>> = { '26000': oldPooler, '42P05': oldPooler, '55P03': heldLock };
 
 /** Remedy for a pooler that rejects a start-up option as a protocol violation. */
 const refusedOption = 'name the option in ignore_startup_parameters of the pooler (docs/operating.md, Poolers)';

@@ -6,7 +6,7 @@ import type { Directory, Row, SqlValue } from '../store.ts';
 import type { BatchStatement } from './batch.ts';
 import { announceChange } from './change-sql.ts';
 import type { Use } from './connections.ts';
-import { isRolledBack } from './error.ts';
+import { isBusy, isRolledBack } from './error.ts';
 
 /** What a transaction needs of the store. */
 export interface TransactionParts {
@@ -23,8 +23,12 @@ export interface TransactionParts {
 const lookUpsMax = 20;
 const pauseMs = 100;
 
+/** How often a transaction is tried if a lock is not free in time, or a deadlock ends it. */
+const attemptsMax = 3;
+
 /**
- * Runs `work` in one transaction. If the connection is lost during the commit, the database is asked
+ * Runs `work` in one transaction. If others hold a lock for too long, it is rolled back, and `work`
+ * runs again: it must change nothing but what it writes. If the connection is lost during the commit, the database is asked
  * whether it was committed, so that the result says what happened.
  */
 export async function transactOnPostgres<T>(
@@ -41,6 +45,7 @@ export async function transactOnPostgres<T>(
   let done: Ended<T> | undefined;
   const attempt = async (client: pg.ClientBase): Promise<Ended<T>> => {
     let isBroken = false;
+    [announces, done] = [false, undefined];
     const send = (statements: readonly BatchStatement[]) =>
       run(client, statements).catch((error: unknown) => {
         isBroken = true;
@@ -71,7 +76,7 @@ export async function transactOnPostgres<T>(
     }
     throw overdue();
   };
-  const ended = await use(attempt).catch(async (error: unknown): Promise<Ended<T>> => {
+  const ended = await repeatBusy(() => use(attempt)).catch(async (error: unknown): Promise<Ended<T>> => {
     if (done === undefined || isRolledBack(error)) throw error;
     if (await wasCommitted().catch((cause: unknown) => Promise.reject(unknownEnd(cause)))) return done;
     throw error;
@@ -79,6 +84,16 @@ export async function transactOnPostgres<T>(
   if ('error' in ended) throw ended.error;
   if (announces) onAnnounced();
   return ended.value;
+}
+
+async function repeatBusy<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (!isBusy(error) || attempt === attemptsMax) throw error;
+    }
+  }
 }
 
 type Ended<T> = { readonly value: T } | { readonly error: unknown };
