@@ -40,17 +40,19 @@ interface OperatorGateOptions {
   readonly failures: FailureBudget;
   /** UTC epoch seconds. */
   readonly now: () => number;
+  /** Receives why the use of a token could not be recorded: the request goes on. */
+  readonly onUnrecorded: (error: unknown) => void;
 }
 
 /** Creates the check of operators' tokens. */
-export function createOperatorGate({ store, failures, now }: OperatorGateOptions): OperatorGate {
+export function createOperatorGate({ store, failures, now, onUnrecorded }: OperatorGateOptions): OperatorGate {
   const authenticate: OperatorGate['authenticate'] = async (token, address) => {
     const found = await findValid(store, token, now());
     if (found === undefined) {
       await countFailure(failures, address);
       throw invalidToken();
     }
-    await recordOperatorTokenUse(store, found, now());
+    await recordOperatorTokenUse(store, found, now()).catch(onUnrecorded); // a full disk must not end reads
     const { id, name, scopes, expiresAt, lastUsedAt } = found;
     return { id, name, scopes, expiresAt, lastUsedAt, token };
   };

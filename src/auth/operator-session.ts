@@ -50,10 +50,13 @@ interface OperatorSessionOptions {
   /** UTC epoch seconds. */
   readonly now: () => number;
   readonly limits: SessionLimits;
+  /** Receives why the use of a session could not be recorded: the request goes on. */
+  readonly onUnrecorded: (error: unknown) => void;
 }
 
 /** Creates the sessions of the operator's console. */
-export function createOperatorSessions({ store, gate, now, limits }: OperatorSessionOptions): OperatorSessions {
+export function createOperatorSessions(options: OperatorSessionOptions): OperatorSessions {
+  const { store, gate, now, limits, onUnrecorded } = options;
   const find = async (id: string | undefined): Promise<FoundSession> => {
     if (id === undefined) throw new SessionError('MISSING');
     const found = isWellFormedSessionId(id) ? await findOperatorSession(store, hashSessionId(id)) : undefined;
@@ -77,9 +80,14 @@ export function createOperatorSessions({ store, gate, now, limits }: OperatorSes
       const found = await find(id);
       const times = isBackground ? undefined : timesAfterUse(found.session, now(), limits);
       if (times === undefined) return describe(found);
-      await touchOperatorSession(store, hashSessionId(found.id), times);
-      await recordOperatorTokenUse(store, found.token, now());
-      return describe({ ...found, session: times });
+      const isRecorded = await touchOperatorSession(store, hashSessionId(found.id), times)
+        .then(() => recordOperatorTokenUse(store, found.token, now()))
+        .then(() => true)
+        .catch((error: unknown) => {
+          onUnrecorded(error);
+          return false;
+        });
+      return describe({ ...found, session: isRecorded ? times : found.session });
     },
     async end(id) {
       const found = await find(id).catch((error: unknown) => {

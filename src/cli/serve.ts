@@ -127,7 +127,7 @@ export async function serve(
     now: nowSeconds,
     keyRing,
     audit: audit.log,
-    ...watchOperators(auth, audit.tally),
+    ...watchOperators(auth, audit.tally, logger),
     ...serviceState(config),
     authorizeWrite: (header) => resourceServer.authorize(header, 'subscription:write'),
     ...managementOptions(config, protection),
@@ -166,9 +166,12 @@ const consoleOptions = ({ CONSOLE, provider }: Config) => ({
 });
 
 /** What authorizes operators, by a token or a session; the audit log counts sign-ins. */
-function watchOperators({ store, failures, settings: limits }: AuthContext, tally: AuditTally) {
-  const gate = watchGate(createOperatorGate({ store, failures, now: nowSeconds }), tally, nowSeconds);
-  const sessions = createOperatorSessions({ store, gate, now: nowSeconds, limits });
+function watchOperators({ store, failures, settings: limits }: AuthContext, tally: AuditTally, logger: Logger) {
+  const onUnrecorded = (error: unknown) =>
+    logger.warn({ err: error }, 'the use of a token of an operator could not be recorded');
+  const shared = { store, now: nowSeconds, onUnrecorded };
+  const gate = watchGate(createOperatorGate({ ...shared, failures }), tally, nowSeconds);
+  const sessions = createOperatorSessions({ ...shared, gate, limits });
   return { operatorGate: gate, operatorSessions: watchSessions(sessions, tally) };
 }
 

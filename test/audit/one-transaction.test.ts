@@ -15,7 +15,7 @@ import { listAuditEntries } from '../../src/storage/tables/audit-entry.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
-import { startManagement, type TestManagement } from '../support/management.ts';
+import { clock, startManagement, type TestManagement } from '../support/management.ts';
 import { changingRequests } from './changing-requests.ts';
 
 /** Tables that an action changes, and the entries and responses that belong to it. */
@@ -170,6 +170,25 @@ describe.each(engines)('an action is done and recorded, or neither, on $engine',
       ['refused', 'BAD_ROWS'],
       ['started', null],
     ]);
+  });
+
+  test('a read whose use of a token or a session cannot be recorded gets its response, and the log says why', async () => {
+    const page = { 'sec-fetch-site': 'same-origin' };
+    const signedIn = await management.send('POST', '/console/session', { body: { token }, headers: page });
+    const [cookie = ''] = String(signedIn.headers['set-cookie']).split(';');
+    clock.seconds += 3_600 / 4;
+    for (const table of ['operator_token', 'operator_session']) {
+      const before = await database.dump();
+      const logged = management.logText().length;
+      await database.run(failing('update', table));
+      const read = await (table === 'operator_token'
+        ? management.send('GET', '/operator/v1/tenants', { token })
+        : management.send('GET', '/console/operator/v1/tenants', { headers: { ...page, cookie } }));
+      await database.run(mended(table));
+      expect([table, read.status]).toEqual([table, 200]);
+      expect(management.logText().slice(logged)).toContain('planted');
+      expect((await database.dump()).operator_token).toEqual(before.operator_token);
+    }
   });
 
   test('a process that is killed between a change and its entry changes nothing', async () => {

@@ -85,6 +85,23 @@ export const mutants: readonly Mutant[] = [
     file: 'restore.test.ts',
     test: 'refuses a backup to which a %s was added',
   },
+  {
+    id: 'locked-transaction-ends',
+    breaks: 'On PostgreSQL, an action of an operator fails at the first lock that is not free in time.',
+    search: 'repeatBusy(() => use(attempt))',
+    replace: 'use(attempt)',
+    file: 'postgres-faults.test.ts',
+    test: 'is tried again, and succeeds once the lock is free',
+  },
+  {
+    id: 'read-fails-with-its-record',
+    breaks: "An operator's read fails because the use of its token cannot be recorded.",
+    search: 'recordOperatorTokenUse(store, found, now()).catch(onUnrecorded)',
+    replace: 'recordOperatorTokenUse(store, found, now())',
+    file: 'one-transaction.test.ts',
+    test: 'a read whose use of a token or a session cannot be recorded gets its response, and the log says why',
+    on: ['sqlite'],
+  },
   // Filters
   {
     id: 'after-inclusive',

@@ -72,7 +72,7 @@ export async function startManagement(
   const audit = createAuditLog({ store, now, write: (entry) => logger.info(entry, 'audit') });
   const onFailure = (error: unknown) => logger.error({ err: error });
   const tally = createAuditTally({ log: audit, now, onFailure });
-  const gate = createOperatorGate({ store, failures: createFailureBudget(3), now });
+  const gate = createOperatorGate({ store, failures: createFailureBudget(3), now, onUnrecorded: onFailure });
   const watched = watchGate(gate, tally, now);
   const limits = { sessionIdleSeconds: 1_800, sessionSeconds: 43_200 };
   const app = await buildManagementServer({
@@ -81,7 +81,10 @@ export async function startManagement(
     keyRing: testKeyRing(store, now),
     audit,
     operatorGate: watched,
-    operatorSessions: watchSessions(createOperatorSessions({ store, gate: watched, now, limits }), tally),
+    operatorSessions: watchSessions(
+      createOperatorSessions({ store, gate: watched, now, limits, onUnrecorded: onFailure }),
+      tally,
+    ),
     openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
     renderMetrics: async () => undefined,
     hasConsole: true,

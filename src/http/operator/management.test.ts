@@ -17,7 +17,8 @@ import { buildManagementServer } from './management.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'subreport-test-'));
 const store = openSqliteStore(folder);
-const gate = createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0 });
+const onUnrecorded = () => undefined;
+const gate = createOperatorGate({ store, failures: createFailureBudget(0), now: () => 0, onUnrecorded });
 const app = await buildManagementServer({
   store,
   openApi: buildOperatorOpenApi({ publicUrl: 'http://127.0.0.1', version: '0.0.0' }),
@@ -36,7 +37,7 @@ const app = await buildManagementServer({
   keyRing: testKeyRing(store, () => 0),
   operatorGate: gate,
   operatorSessions: createOperatorSessions({
-    ...{ store, gate, now: () => 0 },
+    ...{ store, gate, now: () => 0, onUnrecorded },
     limits: { sessionIdleSeconds: 1_800, sessionSeconds: 43_200 },
   }),
   now: () => 0,
