@@ -1,4 +1,4 @@
-import { chmodSync, constants, copyFileSync, existsSync, statSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { fillPostgresStore } from '../storage/backup/postgres-restore.ts';
@@ -124,10 +124,9 @@ async function restoreDatabase(config: Config, backup: string, output: Output): 
   });
 }
 
-/** Copies a backup, checks and migrates the copy, and gives it a new history. */
+/** Copies a backup, checks and migrates the copy, and gives it a new history. Opening it sets its mode. */
 async function stage(staged: StagedStore, backup: string, newest: number): Promise<Restored> {
   copyFileSync(backup, staged.file, constants.COPYFILE_FICLONE);
-  chmodSync(staged.file, 0o600);
   try {
     requireStoreFile(staged.file);
     return await staged.withStore((store) => checkStaged(store, backup, newest));
