@@ -13,7 +13,7 @@ const read = (file: string): string => readFileSync(new URL(`../../deploy/${file
 
 /** The windows and waits of the rules, shortened so that a drill takes a minute. */
 const shortened = (text: string): string =>
-  text.replaceAll(/\[(?:5|10)m\]/g, '[30s]').replaceAll(/for: \d+m/g, 'for: 3s');
+  text.replaceAll(/\[(?:5|10)m\]/g, '[15s]').replaceAll(/for: \d+m/g, 'for: 3s');
 
 const dashboardQueries = (): string[] =>
   (JSON.parse(read('grafana-dashboard.json')) as { panels: { targets: { expr: string }[] }[] }).panels
@@ -82,7 +82,7 @@ const blockedCommand = `psql $DATABASE_URL -c "select pid, pg_blocking_pids(pid)
 const blockerCommand = `psql $DATABASE_URL -c "select pid, usename, application_name, state, query from pg_stat_activity
     where pid in (select unnest(pg_blocking_pids(pid)) from pg_stat_activity where application_name = 'subreport')"`;
 const errorsQuery =
-  'sum by (operation, status_class) (rate(subreport_request_duration_seconds_count{operation="listSubscriptions"}[30s]))';
+  'sum by (operation, status_class) (rate(subreport_request_duration_seconds_count{operation="listSubscriptions"}[15s]))';
 
 export const nightOnCall: ScriptedDrill = {
   name: 'night-on-call',
@@ -122,7 +122,7 @@ export const nightOnCall: ScriptedDrill = {
     await shell(alertsCommand);
     await shell(`promtool query instant $PROMETHEUS '${errorsQuery}'`);
     await shell("promtool query instant $PROMETHEUS 'subreport_pool_connections'");
-    await shell("promtool query instant $PROMETHEUS 'subreport_pool_waiting'");
+    await shell("promtool query instant $PROMETHEUS 'subreport_requests_waiting'");
     await shell(blockedCommand);
     const blocker = await shell(blockerCommand);
     const { rows } = await place.superuser.query('select pg_backend_pid() as pid');
