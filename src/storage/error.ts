@@ -19,3 +19,11 @@ export class StorageError extends Error {
     this.code = code;
   }
 }
+
+/** Whether the store failed because this process, or the machine, has too many open files. */
+export const isOutOfFiles = (error: unknown): boolean =>
+  error instanceof StorageError && lacksFiles((error.cause ?? {}) as NodeJS.ErrnoException);
+
+/** Whether a file, a connection or a thread could not be opened because too many files are open. */
+export const lacksFiles = ({ code, message }: NodeJS.ErrnoException): boolean =>
+  /^E[MN]FILE$/.test(code === 'ERR_WORKER_INIT_FAILED' ? message.slice(-6) : (code ?? ''));

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../../contract/operations.ts';
-import { StorageError } from '../../storage/error.ts';
+import { isOutOfFiles, StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 import { retryAfterSeconds } from './send-error.ts';
 
@@ -32,10 +32,12 @@ export function addHealthRoutes(app: FastifyInstance, { isDraining, checkReady }
   });
 }
 
-const storeRule = (error: unknown): string =>
-  error instanceof StorageError && error.code === 'UNUSABLE'
-    ? 'the operator must repair the database; the log contains instructions'
-    : 'the database must be reachable and its schema up to date';
+function storeRule(error: unknown): string {
+  if (error instanceof StorageError && error.code === 'UNUSABLE')
+    return 'the operator must repair the database; the log contains instructions';
+  if (isOutOfFiles(error)) return 'the service must be allowed to open more files';
+  return 'the database must be reachable and its schema up to date';
+}
 
 const notReady = (reason: string) =>
   new RequestError('UNAVAILABLE', `Cannot serve reports now: ${reason}`, {

@@ -4,7 +4,7 @@ import { errorTable } from '../../contract/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
 import { buildProblem, type ProblemReport } from '../../contract/problem.ts';
 import { ProblemError } from '../../contract/problem-error.ts';
-import { StorageError } from '../../storage/error.ts';
+import { isOutOfFiles, StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 
 /** The response to an error. */
@@ -62,13 +62,17 @@ function describeError(error: unknown): ErrorResponse {
   }
   if (error instanceof StorageError && error.code !== 'UNUSABLE') {
     return {
-      report: { code: 'UNAVAILABLE', messages: [error.code === 'FULL' ? storeFull : storeAway] },
+      report: { code: 'UNAVAILABLE', messages: [describeStore(error)] },
       headers: { 'retry-after': retryAfterSeconds },
     };
   }
   return describeFrameworkError(error);
 }
 
+const describeStore = (error: StorageError): string =>
+  error.code === 'FULL' ? storeFull : isOutOfFiles(error) ? filesUsedUp : storeAway;
+
+const filesUsedUp = 'Cannot respond now: the service must be allowed to open more files; try again shortly';
 const storeAway = 'Cannot respond now: the database must be reachable; try again shortly';
 const storeFull =
   'Cannot write now: the disk of the database must have free space; try again after the operator has freed some';

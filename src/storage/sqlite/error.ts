@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import { StorageError, type StorageErrorCode } from '../error.ts';
+import { lacksFiles, StorageError, type StorageErrorCode } from '../error.ts';
 import { noteDamage } from './damage.ts';
 
 /** Our error code and the operator's error message for a result code of SQLite. */
@@ -69,11 +69,12 @@ export function translated<T>(work: () => T, file: string): T {
 export function toStorageError(error: unknown, file: string): unknown {
   const { errcode, message } = error as { errcode?: number; message?: string };
   const known = errcode === undefined ? undefined : meanings[errcode & 0xff];
-  const meaning = errcode === cannotOpen && lacksDescriptors(file) ? isOutOfDescriptors : known;
+  const limit = errcode === cannotOpen ? findLimit(file) : undefined;
+  const meaning = limit === undefined ? known : isOutOfDescriptors;
   if (meaning === undefined) return error;
   const { code, must, remedy } = meaning;
   const errorMessage = `Cannot use the embedded store '${file}': ${must}: SQLite says '${message}'; ${remedy}`;
-  const translatedError = new StorageError(code, errorMessage, error);
+  const translatedError = new StorageError(code, errorMessage, limit ?? error);
   if (meaning === isDamaged) noteDamage(file, translatedError);
   return translatedError;
 }
@@ -81,11 +82,12 @@ export function toStorageError(error: unknown, file: string): unknown {
 /** SQLite's result code for a file that it cannot open, whatever the reason. */
 const cannotOpen = 14;
 
-function lacksDescriptors(file: string): boolean {
+/** The error of the file system if no more files can be opened. */
+function findLimit(file: string): unknown {
   try {
     closeSync(openSync(file, 'r'));
-    return false;
+    return undefined;
   } catch (error) {
-    return ['EMFILE', 'ENFILE'].includes((error as NodeJS.ErrnoException).code ?? '');
+    return lacksFiles(error as NodeJS.ErrnoException) ? error : undefined;
   }
 }
