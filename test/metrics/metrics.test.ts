@@ -126,7 +126,9 @@ describe('GET /metrics', () => {
   });
 
   test('exports the bytes of each memory that docs/metrics.md names, and no other', async () => {
+    const postgres = await openPostgres(testRole); // it has memories of its own
     const text = await scrape(management);
+    await postgres.close();
     const exported = [...text.matchAll(/^subreport_memory_bytes\{memory="(\w+)"\}/gm)].map(([, name = '']) => name);
     const [, names = ''] = /^- \*\*Memories\.\*\* `memory` is one of ([\s\S]*?)\.\n- /m.exec(docs) ?? [];
     const documented = [...names.replace(/`\w+` \([^)]*with `--workers`\)/, '').matchAll(/`([a-z_]+)`/g)].map(
