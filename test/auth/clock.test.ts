@@ -14,7 +14,7 @@ import { createResourceServer } from '../../src/auth/resource-server.ts';
 import { revokeToken } from '../../src/auth/revoke-token.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { type ClientRow, findClient } from '../../src/storage/tables/client.ts';
+import { type ClientRow, findClient, recordClientUse, revokeClientTokens } from '../../src/storage/tables/client.ts';
 import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -239,6 +239,36 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       await revoke(token);
       time = start + 200;
       expect(await code(authorizer()(bearer(token.access_token), 'subscription:read'))).toBe('INVALID_TOKEN');
+    });
+
+    test('revoking all tokens of a client counts for good, and again within a minute', async () => {
+      const authorize = authorizer();
+      const issueAt = async (seconds: number) => {
+        time = start + seconds;
+        client = (await findClient(opened.store, client.clientId)) as ClientRow;
+        const { access_token: token } = await issue();
+        await recordClientUse(opened.store, client, time);
+        return token;
+      };
+      const revokeAt = async (seconds: number) => {
+        time = start + seconds;
+        await revokeClientTokens(opened.store, client.clientId, time);
+      };
+      // a token without a family is only revoked by its client
+      const clientId = `plain-${clients}`;
+      await createClient(opened.store, start, { tenant: client.tenant, clientId, grants: ['client_credentials'] });
+      client = (await findClient(opened.store, clientId)) as ClientRow;
+      const first = await issueAt(0);
+      await revokeAt(10);
+      const second = await issueAt(20);
+      await revokeAt(30);
+      for (const seconds of [30, 91, 200]) {
+        const latest = await issueAt(seconds);
+        const codes = [first, second, latest].map((token) => code(authorize(bearer(token), 'subscription:read')));
+        expect([seconds, ...(await Promise.all(codes))]).toEqual([
+          ...[seconds, 'INVALID_TOKEN', 'INVALID_TOKEN', 'accepted'],
+        ]);
+      }
     });
 
     test('68: neither a lower ACCESS_TOKEN_SECONDS nor the sweep makes revoked tokens valid again', async () => {
