@@ -304,6 +304,8 @@ export const strings = {
     token: 'Token',
     days: 'Valid for days',
     daysHint: 'Empty: no end, or that of your own token',
+    ownToken: 'Your own token',
+    ownTokenHint: 'The one you signed in with: a stolen session alone creates none',
     revoke: 'Revoke',
     revokeQuestion: (name: string) => `Revoke ${name}?`,
     revokeEffect: 'The token is rejected from the next request on. This cannot be undone.',

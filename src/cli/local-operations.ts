@@ -5,7 +5,7 @@ import { addClientRoutes } from '../http/operator/clients.ts';
 import { addImportRoutes } from '../http/operator/imports.ts';
 import { keyRoutes } from '../http/operator/keys.ts';
 import type { AddRoute } from '../http/operator/operator-routes.ts';
-import { addOperatorTokenRoutes } from '../http/operator/operators.ts';
+import { operatorTokenRoutes } from '../http/operator/operators.ts';
 import { addTenantRoutes } from '../http/operator/tenants.ts';
 import type { CallOperation } from './call-operation.ts';
 import { withOperator } from './command-context.ts';
@@ -28,7 +28,7 @@ export function withLocalOperations<T>(work: (call: CallOperation) => Promise<T>
     const handlers = new Map<OperatorApiId, Handle>();
     const add: AddRoute = (id, handle) => void handlers.set(id, handle);
     for (const addGroup of [addTenantRoutes, addClientRoutes, keyRoutes(ring), addImportRoutes]) addGroup(add);
-    for (const addGroup of [addOperatorTokenRoutes, addAuditRoutes]) addGroup(add);
+    for (const addGroup of [operatorTokenRoutes(), addAuditRoutes]) addGroup(add);
     return work(async (id, { params = {}, query = {}, body = {} } = {}) => {
       if (keyOperations.includes(id)) await openKeyRing(ring);
       const handle = handlers.get(id);

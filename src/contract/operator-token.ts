@@ -36,6 +36,17 @@ export const operatorDays = Type.Integer({
   examples: [90],
 });
 
+/** The token of the caller, which no error repeats. */
+const currentToken = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  pattern: printableAscii,
+  description: "Your own token. The operator's console must send it, as its session could be stolen",
+  'x-rule': "an operator's token",
+  'x-secret': true,
+  examples: ['sro_Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgcmVhbCB0b2s'],
+});
+
 const members = {
   id: Type.String({ maxLength: 64, pattern: printableAscii, description: 'Its id', examples: ['op-3f1f2f6a7c10'] }),
   name: operatorName,
@@ -74,6 +85,7 @@ export const NewOperator = Type.Object(
     name: operatorName,
     scopes,
     expires_days: Type.Optional(operatorDays),
+    current_token: Type.Optional(currentToken),
   },
   { additionalProperties: false, description: 'A token to create' },
 );

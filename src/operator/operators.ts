@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { OperatorGate } from '../auth/authorize-operator.ts';
+import { AccessError } from '../auth/error.ts';
 import { generateOperatorToken, hashOperatorToken } from '../auth/operator-token.ts';
 import { formatInstant } from '../contract/instant.ts';
 import type { CreatedOperator, Operator } from '../contract/operator-token.ts';
 import type { OperatorScope } from '../contract/scope.ts';
+import type { Directory } from '../storage/store.ts';
 import {
   insertOperatorToken,
   listOperatorTokens,
@@ -25,13 +28,17 @@ interface NewOperator {
 
 const daySeconds = 86_400;
 
-/** Creates a token for an operator. It is shown once; only its hash is stored. */
+/**
+ * Creates a token for an operator. It is shown once; only its hash is stored. `confirm` rejects who
+ * must not create any.
+ */
 export function createOperator(
   context: OperatorContext,
   { name, scopes, expiresDays }: NewOperator,
+  confirm?: () => Promise<void>,
 ): Promise<CreatedOperator> {
   const id = `op-${randomBytes(6).toString('hex')}`;
-  return perform(context, { name: 'operator.create', target: { operatorId: id } }, async (directory) => {
+  const create = async (directory: Directory): Promise<CreatedOperator> => {
     const { now, actor } = context;
     requireOwnScopes(actor, scopes);
     const token = generateOperatorToken();
@@ -42,7 +49,30 @@ export function createOperator(
     const created = { id, name, scopes, createdAt, expiresAt };
     await insertOperatorToken(directory, created, hashOperatorToken(token));
     return { ...describeOperator({ ...created, lastUsedAt: null, revokedAt: null }), token };
-  });
+  };
+  return perform(context, { name: 'operator.create', target: { operatorId: id } }, create, confirm);
+}
+
+/**
+ * Checks that an operator who has a session also has its token: a stolen session must not become a
+ * token. A wrong one counts as a failed sign-in.
+ */
+export async function requireOwnToken(
+  gate: Pick<OperatorGate, 'authenticate'>,
+  actor: Actor,
+  token: string | undefined,
+): Promise<void> {
+  if (token !== undefined && actor.kind === 'operator') {
+    const owner = await gate.authenticate(token, actor.address).catch((error: unknown) => {
+      if (error instanceof AccessError) return undefined;
+      throw error;
+    });
+    if (owner?.id === actor.id) return;
+  }
+  throw new OperatorError(
+    'FORBIDDEN',
+    "Cannot create the operator's token from the console: current_token must be the token with which you signed in",
+  );
 }
 
 /** Returns up to `limit` tokens by id after the id `after`, also expired and revoked ones. */

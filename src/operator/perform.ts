@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import { ClientError, KeyError } from '../auth/error.ts';
+import { ClientError, KeyError, ThrottledError } from '../auth/error.ts';
 import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
 import type { Directory, Store } from '../storage/store.ts';
@@ -121,6 +121,7 @@ function describeActor(actor: Actor): Pick<AuditEvent, 'actor' | 'address'> {
 
 function describeError(error: unknown): Pick<AuditEvent, 'outcome' | 'error'> {
   if (error instanceof OperatorError || error instanceof ImportError) return { outcome: 'refused', error: error.code };
+  if (error instanceof ThrottledError) return { outcome: 'refused', error: 'TOO_MANY' };
   if (error instanceof ClientError || error instanceof KeyError) return { outcome: 'refused', error: 'INVALID' };
   return { outcome: 'failed', error: error instanceof StorageError ? error.code : 'INTERNAL_ERROR' };
 }

@@ -299,6 +299,10 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await open('operators');
     await button('Create token').click();
     await dialog().getByLabel('Name').fill('night watch');
+    await dialog().getByLabel('Your own token').fill(readToken);
+    await inDialog('Create token').click();
+    await dialog().getByText('must be the token with which you signed in').waitFor();
+    await dialog().getByLabel('Your own token').fill(token);
     await inDialog('Create token').click();
     const created = await storeSecret('Token');
     const accepted = () => fetch(`${origin}/operator/v1/keys`, { headers: { authorization: `Bearer ${created}` } });

@@ -320,6 +320,14 @@ export const mutants: readonly Mutant[] = [
     on: ['postgres'],
   },
   {
+    id: 'session-becomes-token',
+    breaks: "A stolen session of the operator's console creates a token.",
+    search: 'operatorTokenRoutes(options.operatorGate)',
+    replace: 'operatorTokenRoutes()',
+    file: 'console-sessions.test.ts',
+    test: 'a stolen session alone creates no token: its own token is asked for again',
+  },
+  {
     id: 'scope-not-checked',
     breaks: 'An access token without the scope of writing loads records.',
     search: '!claims.scopes.includes(scope) || !client.scopes.includes(scope)',

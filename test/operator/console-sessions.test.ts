@@ -66,6 +66,39 @@ describe.each(engines)("sessions of the operator's console on $engine", ({ openT
     expect(body.data[0].actor).toMatchObject({ kind: 'operator', id: writer.signedIn.body.operator.id, name: 'test' });
   });
 
+  test('a stolen session alone creates no token: its own token is asked for again', async () => {
+    const token = await management.operatorToken('operator:write');
+    const other = await management.operatorToken('operator:write');
+    const { signedIn, send } = await signIn(token);
+    const operatorId = signedIn.body.operator.id;
+    const create = (current_token?: string) =>
+      send('POST', '/console/operator/v1/operators', {
+        body: { name: 'x', scopes: ['operator:write'], current_token },
+        address: '192.0.2.1', // the other tests have failed attempts of their own
+      });
+    const wrong = `sro_${'B'.repeat(43)}`;
+    const attempts = [await create(), await create(other)];
+    for (let n = 0; n < 4; n += 1) attempts.push(await create(wrong));
+    expect(attempts.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 429]);
+    expect(attempts[0]?.body).toMatchObject({
+      type: 'ACCESS_DENIED',
+      messages: [expect.stringContaining('current_token must be the token with which you signed in')],
+    });
+    expect(JSON.stringify(attempts)).not.toContain('sro_');
+    expect((await create(token)).status).toBe(201);
+    const entries = await opened.store.readDirectory(
+      "select outcome, error from audit_entry where action = 'operator.create' and actor_id = $1 order by id",
+      [operatorId],
+    );
+    const refused = { outcome: 'refused', error: 'FORBIDDEN' };
+    expect(entries).toEqual([
+      ...Array(5).fill(refused),
+      { outcome: 'refused', error: 'TOO_MANY' },
+      { outcome: 'ok', error: null },
+    ]);
+    for (const secret of [token, other, wrong]) expect(management.logText()).not.toContain(secret);
+  });
+
   test('a session loads records into a tenant, if its token may', async () => {
     const { send } = await signInNew('operator:write', 'subscription:write');
     await send('POST', tenants, { body: { tenant: 'loaded' } });

@@ -42,6 +42,8 @@ interface SendOptions {
   readonly token?: string;
   readonly body?: object;
   readonly headers?: Record<string, string>;
+  /** Where the request comes from; 127.0.0.1 if absent. */
+  readonly address?: string;
 }
 
 interface Sent {
@@ -118,7 +120,7 @@ export async function startManagement(
     tally,
     logText: () => lines.join(''),
     operatorToken: async (...scopes) => (await createOperator(context, { name: 'test', scopes })).token,
-    async send(method, path, { token, body, headers = {} } = {}) {
+    async send(method, path, { token, body, headers = {}, address } = {}) {
       const {
         statusCode,
         headers: received,
@@ -128,6 +130,7 @@ export async function startManagement(
         url: path,
         headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
         ...(body !== undefined && { payload: body }),
+        ...(address !== undefined && { remoteAddress: address }),
       });
       return { status: statusCode, headers: received, body: payload === '' ? undefined : JSON.parse(payload) };
     },

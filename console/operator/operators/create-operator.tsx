@@ -22,9 +22,13 @@ export function CreateOperator({ onCreated, onClose }: CreateOperatorProps) {
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
   const [scopes, setScopes] = useState<readonly OperatorScope[]>(['operator:read']);
+  const [ownToken, setOwnToken] = useState('');
   const [created, setCreated] = useState<CreatedOperator>();
   const create = useAction(
-    async (idempotencyKey, body: { name: string; scopes: OperatorScope[]; expires_days?: number }) => {
+    async (
+      idempotencyKey,
+      body: { name: string; scopes: OperatorScope[]; expires_days?: number; current_token: string },
+    ) => {
       setCreated(await call('createOperator', { body, idempotencyKey }));
       onCreated();
     },
@@ -45,9 +49,14 @@ export function CreateOperator({ onCreated, onClose }: CreateOperatorProps) {
       submit={texts.create}
       isBusy={create.isBusy}
       error={create.error}
-      isComplete={name.trim() !== '' && scopes.length > 0}
+      isComplete={name.trim() !== '' && scopes.length > 0 && ownToken !== ''}
       onSubmit={() =>
-        void create.run({ name: name.trim(), scopes: [...scopes], ...(days !== '' && { expires_days: Number(days) }) })
+        void create.run({
+          name: name.trim(),
+          scopes: [...scopes],
+          ...(days !== '' && { expires_days: Number(days) }),
+          current_token: ownToken,
+        })
       }
       onClose={onClose}
     >
@@ -77,6 +86,15 @@ export function CreateOperator({ onCreated, onClose }: CreateOperatorProps) {
         max={3650}
         value={days}
         onInput={({ currentTarget }) => setDays(currentTarget.value)}
+      />
+      <TextField
+        type="password"
+        label={texts.ownToken}
+        hint={texts.ownTokenHint}
+        value={ownToken}
+        onInput={({ currentTarget }) => setOwnToken(currentTarget.value)}
+        autocomplete="current-password"
+        required
       />
     </FormDialog>
   );

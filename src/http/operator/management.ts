@@ -23,7 +23,7 @@ import { keyRoutes } from './keys.ts';
 import { createLoadRoute, type LoadRoute } from './load-subscriptions.ts';
 import { addMetricsRoute } from './metrics.ts';
 import { type AuthorizeOperator, addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
-import { addOperatorTokenRoutes } from './operators.ts';
+import { operatorTokenRoutes } from './operators.ts';
 import { type ServiceState, serviceRoutes } from './service.ts';
 import { addTenantRoutes } from './tenants.ts';
 
@@ -83,20 +83,19 @@ export async function buildManagementServer(options: ManagementOptions): Promise
     keyRoutes(options.keyRing),
     addImportRoutes,
     serviceRoutes(options),
-    addOperatorTokenRoutes,
     addAuditRoutes,
   ];
   const addLoadRoute = createLoadRoute(options);
   const byToken: AuthorizeOperator = ({ headers, ip }, scope) =>
     options.operatorGate.authorize(headers.authorization, scope, ip);
   addLoadRoute(app, (request, tenant) => authorizeLoad(options, byToken, request, tenant));
-  await addOperatorRoutes(app, options, byToken, groups);
+  await addOperatorRoutes(app, options, byToken, [...groups, operatorTokenRoutes()]);
   addMetricsRoute(app, options.renderMetrics);
   if (options.hasConsole) {
     const bySession = addOperatorSessionRoutes(app, { sessions: options.operatorSessions, isHttps, managementUrl });
     const addConsoleApi = async (scope: FastifyInstance): Promise<void> => {
       addLoadRoute(scope, (request, tenant) => authorizeOperatorLoad(options.store, bySession, request, tenant));
-      await addOperatorRoutes(scope, options, bySession, groups);
+      await addOperatorRoutes(scope, options, bySession, [...groups, operatorTokenRoutes(options.operatorGate)]);
       await scope.register(async (metrics) => {
         metrics.addHook('onRequest', async (request) => void (await bySession(request)));
         addMetricsRoute(metrics, options.renderMetrics);
