@@ -124,7 +124,10 @@ async function restoreDatabase(config: Config, backup: string, output: Output): 
   });
 }
 
-/** Copies a backup, checks and migrates the copy, and gives it a new history. Opening it sets its mode. */
+/**
+ * Copies a backup, checks and migrates the copy, and gives it a new history. Opening the copy sets
+ * its mode.
+ */
 async function stage(staged: StagedStore, backup: string, newest: number): Promise<Restored> {
   copyFileSync(backup, staged.file, constants.COPYFILE_FICLONE);
   try {

@@ -28,8 +28,8 @@ const attemptsMax = 3;
 
 /**
  * Runs `work` in one transaction. If others hold a lock for too long, it is rolled back, and `work`
- * runs again: it must change nothing but what it writes. If the connection is lost during the commit, the database is asked
- * whether it was committed, so that the result says what happened.
+ * runs again: it must change nothing but what it writes. If the connection is lost during the
+ * commit, the database is asked whether it was committed, so that the result says what happened.
  */
 export async function transactOnPostgres<T>(
   { use, run, nameOf, onAnnounced }: TransactionParts,
