@@ -1,12 +1,11 @@
-import { countLoaded, type RowChange } from '../counts/count-changes.ts';
+import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
-import type { Comparison, LoadCounts, ResumePoint, Row, TenantId } from '../store.ts';
-import type { SubscriptionRow } from '../subscription-row.ts';
-import { addLoaded } from '../tables/resume-point.ts';
-import { columnArrays, insertRows, upsertRows } from './change-sql.ts';
-
-/** Runs one statement in the transaction of a change. */
-export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+import type { Comparison, LoadCounts, ResumePoint, TenantId } from '../store.ts';
+import { type SubscriptionRow, selectAnyTombstone, setRevision } from '../subscription-row.ts';
+import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
+import { columnArrays, insertRows, lockTenant, nextRevision, removeTombstones, upsertRows } from './change-sql.ts';
+import { countOnPostgres } from './run-count.ts';
+import type { RunStatement } from './transaction.ts';
 
 /** The effect of a change on a tenant's rows. */
 export interface Changed<T> {
@@ -14,6 +13,53 @@ export interface Changed<T> {
   readonly result: T;
   /** The resume point of the import that made the change. */
   readonly resumePoint?: ResumePoint | 'finished';
+}
+
+/** Changes rows of a tenant, whose lock is held, to the next revision. */
+export type TenantChange<T> = (
+  run: RunStatement,
+  how: { readonly revision: number; readonly isDistributed: boolean },
+) => Promise<Changed<T>>;
+
+/** The transaction of a change. */
+interface ChangeTransaction {
+  readonly tenant: TenantId;
+  readonly run: RunStatement;
+  /** Tells other processes of the change once it is committed. */
+  readonly announce: () => Promise<unknown>;
+  readonly facts: () => Promise<{ readonly isDistributed: boolean }>;
+}
+
+/**
+ * Changes rows of a tenant while holding its lock, and updates the counts, the revision and the
+ * tombstones with them.
+ */
+export async function changeRows<T>(
+  { tenant, run, announce, facts }: ChangeTransaction,
+  change: TenantChange<T>,
+): Promise<T> {
+  const [locked, tombstones, [last]] = await Promise.all([
+    run(lockTenant, [tenant]),
+    run(selectAnyTombstone, [tenant]),
+    run(selectLastKey, [tenant]),
+  ]);
+  const revision = nextRevision(locked);
+  const { isDistributed } = await facts();
+  const { changes, result, resumePoint } = await change(run, { revision, isDistributed });
+  const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
+  await Promise.all([
+    ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
+    ...(changes.length === 0
+      ? []
+      : [
+          countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
+          // a row that already existed has no tombstone
+          ...(tombstones.length > 0 && inserted.length > 0 ? [run(removeTombstones, [tenant, inserted])] : []),
+          run(setRevision, [tenant, revision]),
+          announce(),
+        ]),
+  ]);
+  return result;
 }
 
 interface Load {

@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
-import { countChanges, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
@@ -30,12 +29,11 @@ import {
   type TenantSnapshot,
   type TenantStatement,
 } from '../store.ts';
-import { type SubscriptionRow, selectAnyTombstone, setRevision } from '../subscription-row.ts';
+import { type SubscriptionRow, setRevision } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
-import { resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { type BatchStatement, runBatch } from './batch.ts';
-import { announceChange, begin, deleteRows, lockTenant, nextRevision, removeTombstones } from './change-sql.ts';
+import { announceChange, begin, deleteRows, lockTenant, nextRevision } from './change-sql.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { DatabaseFactsReader } from './database-facts.ts';
 import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
@@ -43,7 +41,7 @@ import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
 import { buildOnPostgres, canBuild, canDefer, deferOnPostgres } from './indexes.ts';
 import { PostgresListener } from './listener.ts';
-import { type Changed, loadChangedRows, loadRows, type RunStatement } from './load.ts';
+import { changeRows, loadChangedRows, loadRows, type TenantChange } from './load.ts';
 import { migratePostgres } from './migrate.ts';
 import { isShareable, readOnce } from './read-once.ts';
 import { openPostgresReplacement } from './replacement.ts';
@@ -54,7 +52,7 @@ import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { createStatementNames } from './statement-names.ts';
 import { describeDatabase } from './traced-database.ts';
 import { type TransactionParts, transactOnPostgres } from './transact.ts';
-import { inOneWrite, inTransaction } from './transaction.ts';
+import { inOneWrite, inTransaction, type RunStatement } from './transaction.ts';
 
 /**
  * Opens the store on PostgreSQL 15 to 18. Connects on first use; every wait of an operation is
@@ -217,38 +215,11 @@ class PostgresStore implements Store {
     );
   }
 
-  /**
-   * Changes rows of a tenant while holding its lock, and updates the counts, the revision and the
-   * tombstones with them.
-   */
-  async #changeTenant<T>(
-    tenant: TenantId,
-    change: (run: RunStatement, how: { revision: number; isDistributed: boolean }) => Promise<Changed<T>>,
-  ): Promise<T> {
-    return this.#change(tenant, async (client) => {
+  #changeTenant<T>(tenant: TenantId, change: TenantChange<T>): Promise<T> {
+    return this.#change(tenant, (client) => {
       const run: RunStatement = (text, values) => this.#query(client, text, values);
-      const [locked, tombstones, [last]] = await Promise.all([
-        run(lockTenant, [tenant]),
-        run(selectAnyTombstone, [tenant]),
-        run(selectLastKey, [tenant]),
-      ]);
-      const revision = nextRevision(locked);
-      const { isDistributed } = await this.#shared.facts.read(client);
-      const { changes, result, resumePoint } = await change(run, { revision, isDistributed });
-      const inserted = changes.flatMap(({ before, after }) => (before === undefined && after ? [after.id] : []));
-      await Promise.all([
-        ...(resumePoint === undefined ? [] : [run(...resumePointStatement(tenant, resumePoint))]),
-        ...(changes.length === 0
-          ? []
-          : [
-              countOnPostgres(run, tenant, countChanges(changes, toLastKey(last))),
-              // a row that already existed has no tombstone
-              ...(tombstones.length > 0 && inserted.length > 0 ? [run(removeTombstones, [tenant, inserted])] : []),
-              run(setRevision, [tenant, revision]),
-              client.query(announceChange),
-            ]),
-      ]);
-      return result;
+      const announce = () => client.query(announceChange);
+      return changeRows({ tenant, run, announce, facts: () => this.#shared.facts.read(client) }, change);
     });
   }
 

@@ -1,5 +1,9 @@
 import type pg from 'pg';
+import type { Row } from '../store.ts';
 import { socketOf } from './connect.ts';
+
+/** Runs one statement in the transaction of a change. */
+export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
 /**
  * Sends all statements of `send` in one write. Otherwise each would be a separate write that wakes
