@@ -119,8 +119,8 @@ describe.each(engines)('the keys of the service on $engine', ({ openTestStore })
     const { kid } = await ring.signingKey();
     await away.close();
     time = start + 60;
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect((await ring.signingKey()).kid).toBe(kid);
+    // the first asks the store in vain, the second does not ask it so soon again
+    for (let n = 1; n <= 2; n += 1) expect((await ring.signingKey()).kid).toBe(kid);
   });
 
   describe('KEY_ENCRYPTION_SECRET', () => {

@@ -220,8 +220,14 @@ describe.each(servicesOnEngines)(
       expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'OPTIONS, PUT']);
     });
 
+    const loadsInProgress = async (): Promise<number> => {
+      const metrics = await (await fetch(`${management}/metrics`)).text();
+      return Number(/^subreport_loads_in_progress (\d+)$/m.exec(metrics)?.[1]);
+    };
+
     /** Starts a load, sends some records and leaves the body open; resolves once it is running. */
     const beginLoad = async (query: string) => {
+      const before = await loadsInProgress();
       const sending = httpRequest(`${management}${pathOf(tenant)}${query}`, {
         method: 'PUT',
         headers: {
@@ -235,7 +241,7 @@ describe.each(servicesOnEngines)(
       await once(sending, 'continue');
       sending.write(ndjson(rows));
       if (query === '') await expect.poll(async () => (await stateOf()).ids.length).toBeGreaterThan(0);
-      else await sleep(500); // no record shows that it runs: its token must be verified by then
+      else await expect.poll(loadsInProgress).toBe(before + 1);
       return sending;
     };
 
@@ -364,6 +370,7 @@ describe.each(servicesOnEngines)(
         }
       };
       await untilFree();
+      await expect.poll(loadsInProgress).toBe(0);
       const kept = await stateOf();
       expect(kept).toEqual({ ids: expect.any(Array), problems: [] });
       expect([kept.ids.length % 250, kept.ids.length > 0]).toEqual([0, true]); // whole batches

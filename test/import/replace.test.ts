@@ -12,6 +12,7 @@ import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-row
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import { countedChangesMax } from '../../src/storage/counts/count-changes.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
+import { listImportRows } from '../../src/storage/tables/import-history.ts';
 import { findTenant, insertTenant, readRevision } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
 import { engines, openPostgres, type TestStore } from '../support/engines.ts';
@@ -232,7 +233,9 @@ describe.each(stores)('a replacement on $engine', ({ engine, openTestStore }) =>
     pipe.on('error', () => undefined);
     // all read except what the pipe and the row reader buffer
     await new Promise((resolve) => pipe.write(ndjson(rows), resolve));
-    await sleep(100);
+    await eventually(async () =>
+      expect(await listImportRows(opened.store, { tenant, result: 'running' }, 1)).toHaveLength(1),
+    );
     child.kill('SIGKILL');
     await ended;
     pipe.destroy();

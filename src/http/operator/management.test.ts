@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { testKeyRing } from '../../../test/support/key-ring.ts';
 import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { createOperatorGate } from '../../auth/authorize-operator.ts';
@@ -86,6 +86,8 @@ test('404 for an unknown path names the pages that list the operations, and both
 });
 
 test('a connection whose requests were complete stays open', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const socket = connect(port, '127.0.0.1');
   let received = '';
   socket.on('data', (chunk) => {
@@ -94,8 +96,7 @@ test('a connection whose requests were complete stays open', async () => {
   for (let n = 1; n <= 2; n += 1) {
     socket.write('PUT /elsewhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\nbody');
     await expect.poll(() => received.match(/HTTP\/1.1 404/g)?.length).toBe(n);
-    // longer than the rest of a body may take to arrive
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    vi.advanceTimersByTime(60_000); // longer than the rest of a body may take to arrive
   }
   socket.destroy();
 });
