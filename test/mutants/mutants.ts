@@ -826,6 +826,15 @@ export const mutants: readonly Mutant[] = [
     file: 'first-load.test.ts',
     test: 'neither ends before the indexes exist, and building them beside a load leaves them to it',
   },
+  {
+    id: 'transaction-not-announced',
+    breaks: 'On PostgreSQL, other processes accept a disabled client until they read it again.',
+    search: '...(announces ? [prepare(announceChange)] : []), ',
+    replace: '',
+    file: 'change-mark.test.ts',
+    test: 'changes after another process loads records or announces a change',
+    on: ['postgres'],
+  },
   // Logs and numbers
   {
     id: 'log-keeps-process',
@@ -878,7 +887,7 @@ export const mutants: readonly Mutant[] = [
   const result`,
     file: 'one-transaction.test.ts',
     test: '%s fails, and changes nothing, if %s cannot be recorded',
-    on: ['sqlite', 'eraseSubscriptions'],
+    on: ['sqlite'],
   },
   {
     id: 'late-response-of-another',

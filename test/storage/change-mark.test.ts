@@ -31,7 +31,9 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     const second = await markOf(here, first);
     const touch = directoryStatement("update tenant set created_at = 2 where id = 'acme'");
     await there.writeDirectory([touch], { announce: true });
-    await markOf(here, second);
+    const third = await markOf(here, second);
+    await there.transact((directory) => directory.writeDirectory([touch], { announce: true }));
+    await markOf(here, third);
     await opened.close();
   });
 
@@ -45,8 +47,10 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     const touch = directoryStatement("update tenant set created_at = 2 where id = 'acme'");
     await opened.store.writeDirectory([touch], { announce: true });
     const third = opened.store.changeMark();
+    await opened.store.transact((directory) => directory.writeDirectory([touch], { announce: true }));
+    const fourth = opened.store.changeMark();
     // immediately, without waiting for the notification
-    expect(new Set([first, second, third]).size).toBe(3);
+    expect(new Set([first, second, third, fourth]).size).toBe(4);
     await opened.close();
   });
 
