@@ -1,6 +1,7 @@
 import type { Drill } from './drill.ts';
 import { failoverDrills } from './failover.ts';
 import { httpDrills } from './http.ts';
+import { memoryDrills } from './memory.ts';
 import { nightOnCall } from './night-on-call.ts';
 import { postgresDrills } from './postgres.ts';
 import { processDrills } from './process.ts';
@@ -14,6 +15,7 @@ export const drills: readonly Drill[] = [
   ...storeDrills,
   ...processDrills,
   ...httpDrills,
+  ...memoryDrills,
   nightOnCall,
   ...testedDrills,
 ];
