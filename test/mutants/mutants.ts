@@ -251,7 +251,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'revision-kept-postgres',
     breaks: 'A load on PostgreSQL does not change the revision of the tenant.',
-    search: '              run(setRevision, [tenant, revision]),\n',
+    search: '          run(setRevision, [tenant, revision]),\n',
     replace: '',
     file: 'import.test.ts',
     test: 'of a file that repeats an id creates one revision, and none the second time (T4)',
@@ -260,7 +260,7 @@ export const mutants: readonly Mutant[] = [
   {
     id: 'change-not-announced',
     breaks: 'A load on PostgreSQL is not announced to the other processes.',
-    search: '              client.query(announceChange),\n',
+    search: '          announce(),\n',
     replace: '',
     file: 'change-mark.test.ts',
     test: 'a load notifies a listening connection before it returns',
