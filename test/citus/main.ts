@@ -91,7 +91,7 @@ async function runSuites({ coordinator }: CitusCluster, folders: readonly string
   if (folders.length === 0) return [];
   const folder = mkdtempSync(join(tmpdir(), 'subreport-citus-'));
   const report = join(folder, 'report.json');
-  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const args = ['vitest', 'run', '--project', 'engines', '--testNamePattern', onPostgres, ...reporters];
   const child = spawn('npx', [...args, ...folders], {
     cwd: root,
