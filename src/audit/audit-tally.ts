@@ -23,9 +23,9 @@ const flushMs = 60_000;
 
 /**
  * Events of an action that are recorded with their address each minute, of all anonymous callers
- * together and of each authenticated one; its other events are counted per error. So what one caller
- * does takes no place of another action or of an authenticated caller: a client adds at most some 40
- * entries a minute and action, and anonymous callers the same, 10 MB a day and process.
+ * together and of each authenticated one; its other events are counted per error. So what one
+ * caller does takes no place of another action or of an authenticated caller: a client adds at most
+ * some 40 entries a minute and action, and anonymous callers the same, 10 MB a day and process.
  */
 const distinctMax = 30;
 

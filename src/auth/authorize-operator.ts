@@ -52,7 +52,8 @@ export function createOperatorGate({ store, failures, now, onUnrecorded }: Opera
       await countFailure(failures, address);
       throw invalidToken();
     }
-    await recordOperatorTokenUse(store, found, now()).catch(onUnrecorded); // a full disk must not end reads
+    // a full disk must not end reads
+    await recordOperatorTokenUse(store, found, now()).catch(onUnrecorded);
     const { id, name, scopes, expiresAt, lastUsedAt } = found;
     return { id, name, scopes, expiresAt, lastUsedAt, token };
   };

@@ -103,7 +103,8 @@ function namesFor(argv: readonly string[]): string[] | undefined {
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
-    if (child.commands.length > 0) child.helpCommand('help [command]'); // not in the group of the program's
+    // not in the group of the program's
+    if (child.commands.length > 0) child.helpCommand('help [command]');
     inheritSettings(child);
   }
 }

@@ -14,7 +14,9 @@ export interface ReportedCheck extends StoreCheck {
 /** Maximum problems reported per tenant; a store with many is repaired, not read about. */
 const problemsShownMax = 5;
 
-/** Checks a store and every tenant in it; with `repairAt`, the current time, repairs what it can. */
+/**
+ * Checks a store and every tenant in it; with `repairAt`, the current time, repairs what it can.
+ */
 export async function examineStore(store: Store, repairAt?: number): Promise<readonly ReportedCheck[]> {
   const checks: ReportedCheck[] = [...(await store.examine())];
   const readable = checks.every(({ check, ok }) => ok || (check !== 'schema' && check !== 'integrity'));

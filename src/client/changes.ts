@@ -5,7 +5,9 @@ import type { ChangesPage, SubscriptionChange } from './records.ts';
 
 /** Options of reading changes. */
 export interface ChangesOptions extends CallOptions {
-  /** Maximum number of changes per page; by default 1,000, or the service's limit if it is lower. */
+  /**
+   * Maximum number of changes per page; by default 1,000, or the service's limit if it is lower.
+   */
   readonly size?: number | undefined;
 }
 

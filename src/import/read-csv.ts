@@ -20,9 +20,9 @@ interface ParsedRecord {
 }
 
 /**
- * Reads CSV (RFC 4180, UTF-8, with a header row, separated by commas or semicolons) and yields a row for each record.
- * A record with too few or too many cells, or that is not UTF-8, becomes a row with faults. A
- * broken quotation aborts the reading, because nothing after it can be trusted.
+ * Reads CSV (RFC 4180, UTF-8, with a header row, separated by commas or semicolons) and yields a
+ * row for each record. A record with too few or too many cells, or that is not UTF-8, becomes a row
+ * with faults. A broken quotation aborts the reading, because nothing after it can be trusted.
  */
 export async function* readCsv(source: AsyncIterable<Buffer>): AsyncGenerator<SourceRow> {
   const { separator, whole } = await readSeparator(source);

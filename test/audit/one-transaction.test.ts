@@ -78,7 +78,8 @@ describe.each(engines)('an action is done and recorded, or neither, on $engine',
     management = await startManagement(opened);
     database = await openDatabase(opened);
     token = await management.operatorToken('operator:read', 'operator:write', 'subscription:write');
-    await management.send('GET', '/operator/v1/tenants', { token }); // its use is recorded once a minute
+    // its use is recorded once a minute
+    await management.send('GET', '/operator/v1/tenants', { token });
   });
   afterAll(async () => {
     await database.close();

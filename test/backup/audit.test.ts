@@ -30,6 +30,7 @@ describe.each(places)('the audit log in a backup of $engine', ({ makePlace }) =>
     ]);
     const operators = await runHere(['operator', 'list', '--json'], other.environment);
     const revoked = JSON.parse(operators.stdout).map(({ revoked_at }: { revoked_at: string | null }) => revoked_at);
-    expect(revoked).toEqual([expect.any(String), expect.any(String)]); // one may have been revoked after the backup
+    // one may have been revoked after the backup
+    expect(revoked).toEqual([expect.any(String), expect.any(String)]);
   });
 });

@@ -156,7 +156,8 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     const after = await opened.store.readTenant(tenant, readHistory);
     if (what.includes('future revision')) {
       expect(after.revision).toBeGreaterThan(Math.max(historyStart(repairedAt), before.revision + 9));
-      expect(after.sweptRevision).toBe(after.revision); // clients that read changes read everything again
+      // clients that read changes read everything again
+      expect(after.sweptRevision).toBe(after.revision);
     } else {
       // clients that read changes receive the repaired records
       expect([after.revision, after.sweptRevision]).toEqual([before.revision + 1, before.sweptRevision]);

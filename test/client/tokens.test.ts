@@ -336,7 +336,8 @@ test('a token that is issued while revoke is called is revoked as well', async (
   await client.token(); // renews in the background
   await expect.poll(() => grants()).toEqual(['client_credentials', 'refresh_token']);
   const revoking = client.revoke();
-  await new Promise((resolve) => setImmediate(resolve)); // enough for a revocation that does not wait
+  // enough for a revocation that does not wait
+  await new Promise((resolve) => setImmediate(resolve));
   gate.resolve();
   await revoking;
   await expect.poll(() => issued).toHaveLength(2);

@@ -130,7 +130,8 @@ describe.skipIf(!hasChromium)('attacks on the report console', () => {
 
   test('a page of another origin can neither change a session, nor read with it, nor begin one', async () => {
     await signIn(acme);
-    await page.getByText('of 2 products').waitFor(); // its own requests are not among the lines below
+    // its own requests are not among the lines below
+    await page.getByText('of 2 products').waitFor();
     await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0);
     const before = await sessionCookie();
     for (const { url } of attackers) {

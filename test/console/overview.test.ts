@@ -266,7 +266,8 @@ describe.skipIf(!hasChromium)('the overview and the changes in a browser', () =>
       }
       expect(await overflow()).toBe(0);
       for (const name of charts) await tableSwitch(name).click();
-      await page.setViewportSize({ width: 360, height: 4000 }); // the bar at its bottom covers nothing
+      // the bar at its bottom covers nothing
+      await page.setViewportSize({ width: 360, height: 4000 });
       expect(await accessibilityFaults(page)).toEqual([]);
       expect(await overflow()).toBe(0);
     });

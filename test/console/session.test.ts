@@ -42,7 +42,10 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   };
   const open = (name: string): Promise<void> =>
     page.getByRole('navigation', { name: 'Pages', exact: true }).getByRole('link', { name }).click();
-  /** Waits for the rows and the watch of changes: no request of the page notices the end of the session later. */
+  /**
+   * Waits for the rows and the watch of changes: no request of the page notices the end of the
+   * session later.
+   */
   const untilResponded = async (): Promise<void> => {
     await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
     const hasWatch = () => page.evaluate(() => performance.getEntries().some(({ name }) => name.includes('/changes?')));

@@ -7,8 +7,8 @@ import type { DrilledService } from './drilled-service.ts';
 import { startNetwork } from './postgres.ts';
 import type { FilledPlace, Stage } from './stage.ts';
 
-// Failover of PostgreSQL as docs/operating.md describes it: the standby is promoted, and the address
-// in DATABASE_URL moves to it. The service is not restarted.
+// Failover of PostgreSQL as docs/operating.md describes it: the standby is promoted, and the
+// address in DATABASE_URL moves to it. The service is not restarted.
 
 const unavailable = '503 with Retry-After';
 
@@ -56,7 +56,9 @@ async function promote({ url }: PostgresServer): Promise<void> {
   await client.end();
 }
 
-/** Loads 20 records at a time over HTTP until it is stopped; returns the ids of acknowledged loads. */
+/**
+ * Loads 20 records at a time over HTTP until it is stopped; returns the ids of acknowledged loads.
+ */
 function keepLoading(stage: Stage, service: DrilledService) {
   const loads: string[][] = [];
   let isOver = false;

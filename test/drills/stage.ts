@@ -77,7 +77,10 @@ export class Stage {
     return fill({ DATA_DIR: folder }, records);
   }
 
-  /** The same on PostgreSQL, that of all drills or a server of its own, and a connection of the superuser. */
+  /**
+   * The same on PostgreSQL, that of all drills or a server of its own, and a connection of the
+   * superuser.
+   */
   async postgres(
     records = 1_000,
     server?: PostgresServer,

@@ -262,7 +262,8 @@ describe('sign-in to the console at an identity provider', () => {
       OIDC_CONSOLE_CLIENT_SECRET: consoleClient.secret,
     });
     const [secret, path] = ['A'.repeat(43), Buffer.from('/console/').toString('base64url')];
-    const state = createHmac('sha256', secret).update('state').digest('base64url'); // whoever has the secret knows it
+    // whoever has the secret knows it
+    const state = createHmac('sha256', secret).update('state').digest('base64url');
     const query = new URLSearchParams({ code: 'made-up', state, iss: provider.url });
     const headers = { cookie: `subreport-sign-in=${secret}.${path}` };
     const send = () => fetch(`${attacked.url}/console/callback?${query}`, { headers });

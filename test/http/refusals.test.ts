@@ -43,7 +43,8 @@ describe.each(engines)('refusals on $engine', ({ openTestStore }) => {
       expect((await read()).status).toBe(200); // the connection is open, and stays so
       const restores: (() => void)[] = [];
       const readWithoutFiles = async () => {
-        restores.push(exhaustDescriptors()); // the previous export may have closed its connection since
+        // the previous export may have closed its connection since
+        restores.push(exhaustDescriptors());
         return read();
       };
       let response = await readWithoutFiles();

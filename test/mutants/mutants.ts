@@ -3,8 +3,8 @@
  * `npm run mutants` plants them one at a time in a copy of the tree.
  *
  * When `mutants.test.ts` fails because you moved, rewrote or reworded something: find the line that
- * does the same now, put a part of it that occurs once below `src/` or `console/` into `search`, make the same
- * mistake in `replace`, copy the title as it is now into `test`, and run
+ * does the same now, put a part of it that occurs once below `src/` or `console/` into `search`,
+ * make the same mistake in `replace`, copy the title as it is now into `test`, and run
  * `npm run mutants -- --only <id>`.
  */
 export interface Mutant {

@@ -169,7 +169,9 @@ async function checkPage(
   return page;
 }
 
-/** Reads all pages of a large report by number, so that a page begins at many places of the counts. */
+/**
+ * Reads all pages of a large report by number, so that a page begins at many places of the counts.
+ */
 async function checkEveryPage(source: Source, state: State, random: Random, tally: Tally): Promise<void> {
   const query = { sort: random.pick(['createdDate', '-createdDate']), size: String(random.between(80, 120)) };
   const report = new Report(state, query);

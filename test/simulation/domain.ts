@@ -13,7 +13,9 @@ export const step = 1_000 * second;
 
 /** Number of ids that random sources share, so that they often have stored records. */
 export const usedIds = 2_500;
-/** New ids follow one another from one of so many places, so that many sources have no stored id. */
+/**
+ * New ids follow one another from one of so many places, so that many sources have no stored id.
+ */
 const places = 60;
 const idsBetween = 600;
 

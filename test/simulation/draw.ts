@@ -90,7 +90,9 @@ function hasDays({ before, after, 'date-field': dateField, 'expires-within': wit
   return dateField !== 'activation' && others['created-from'] !== undefined && others['created-to'] !== undefined;
 }
 
-/** Where the value of a parameter comes from. A parameter of the contract without an entry fails. */
+/**
+ * Where the value of a parameter comes from. A parameter of the contract without an entry fails.
+ */
 const rules: Readonly<Record<ReportParameter | SummaryParameter | 'since', Rule | 'from an earlier response'>> = {
   iccid: { chance: 0.06, draw: (random) => domain.iccidOf(drawSim(random)) },
   email: {
@@ -134,7 +136,9 @@ export function drawQuery(random: Random, operation: keyof typeof contractParame
   return drawn;
 }
 
-/** The parameters in the order of the contract, but `before` behind `after`, on which it depends. */
+/**
+ * The parameters in the order of the contract, but `before` behind `after`, on which it depends.
+ */
 function inOrder(parameters: Readonly<Record<string, TSchema>>): [string, TSchema][] {
   const names = Object.keys(parameters).filter((name) => name !== 'before');
   if ('before' in parameters) names.splice(names.indexOf('after') + 1, 0, 'before');

@@ -372,7 +372,8 @@ describe.each([...engines, ...enginesOfNewerSchema, pooledPostgres])('the store 
     });
 
     test('of grouped statements each has its own rows, and one that fails fails alone', async () => {
-      // of a table of clients: on Citus, statements that share no transaction block are none on tables of tenants
+      // of a table of clients: on Citus, statements that share no transaction block are none on
+      // tables of tenants
       const insert = (id: string | null, sequence: number) =>
         store.writeInGroup(
           directoryStatement(

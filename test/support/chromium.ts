@@ -40,7 +40,10 @@ const disabledFeatures = [
 ];
 
 interface BrowserOptions {
-  /** Pages that were left live on for Back, as in the browsers of users; Playwright's default ends them. */
+  /**
+   * Pages that were left live on for Back, as in the browsers of users; Playwright's default ends
+   * them.
+   */
   readonly keepsPages?: boolean;
 }
 

@@ -1,7 +1,8 @@
 import pg from 'pg';
 
-// Databases of tests, on one PostgreSQL server or on all nodes of a Citus cluster: `create database`
-// alone would make a database without the extension, in which a suite tests plain PostgreSQL.
+// Databases of tests, on one PostgreSQL server or on all nodes of a Citus cluster: `create
+// database` alone would make a database without the extension, in which a suite tests plain
+// PostgreSQL.
 
 /** What a new database has. */
 interface NewDatabase {
@@ -71,7 +72,9 @@ export async function createRole(url: string, role: string): Promise<void> {
   }
 }
 
-/** The documented setting of a role that connects through a pooler, which ignores start-up options. */
+/**
+ * The documented setting of a role that connects through a pooler, which ignores start-up options.
+ */
 export async function allowPooler(url: string, name: string, role: string): Promise<void> {
   if ((await nodesOf(url)).length === 1) return;
   await query(

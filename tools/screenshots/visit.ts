@@ -35,7 +35,9 @@ interface Visit {
   readonly onError: (picture: Picture, message: string) => void;
 }
 
-/** Brings the page of each picture into its state; in a context each, because some end the session. */
+/**
+ * Brings the page of each picture into its state; in a context each, because some end the session.
+ */
 export async function visitPictures(
   browser: Browser,
   service: DemoService,

@@ -20,7 +20,8 @@ export async function writeCompletely(file: string, chunks: AsyncIterable<Uint8A
     }
     await rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined); // the first error is the one to report
+    // the first error is the one to report
+    await rm(temporary, { force: true }).catch(() => undefined);
     // its own message would have the name of the temporary file
     throw (error as NodeJS.ErrnoException).syscall === undefined
       ? error

@@ -27,7 +27,9 @@ const codes: Readonly<Record<string, StorageErrorCode>> = {
   '58': 'UNAVAILABLE', // I/O error of the server
 };
 
-/** Classes of defects in our statements: bad values, violated constraints, wrong syntax, `raise`. */
+/**
+ * Classes of defects in our statements: bad values, violated constraints, wrong syntax, `raise`.
+ */
 const ownDefect = /^(?:22|23|42|P0)/;
 
 /**

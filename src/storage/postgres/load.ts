@@ -8,7 +8,7 @@ import { countOnPostgres } from './run-count.ts';
 import type { RunStatement } from './transaction.ts';
 
 /** The effect of a change on a tenant's rows. */
-export interface Changed<T> {
+interface Changed<T> {
   readonly changes: readonly RowChange[];
   readonly result: T;
   /** The resume point of the import that made the change. */
@@ -68,7 +68,10 @@ interface Load {
   readonly rows: readonly SubscriptionRow[];
   readonly resumePoint: ResumePoint | 'finished' | undefined;
   readonly comparison?: Comparison;
-  /** Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does not. */
+  /**
+   * Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does
+   * not.
+   */
   readonly isDistributed: boolean;
 }
 

@@ -67,7 +67,9 @@ const changeRecordsAhead = 'update subscription set revision = $2 where tenant_i
 const changeTombstonesAhead =
   'update subscription_tombstone set revision = $2 where tenant_id = $1 and revision > $3 returning id';
 
-/** Every token of the lost history is older than the first revision that changes can be read from. */
+/**
+ * Every token of the lost history is older than the first revision that changes can be read from.
+ */
 const forgetChanges = `update tenant set swept_revision = $2 where id in (
     select tenant_id from (select id as tenant_id from tenant) as t where tenant_id = $1
   ) returning id`;

@@ -23,8 +23,8 @@ export const keysMax = 10_000;
 
 /**
  * Takes a key for a request; returns `undefined` if it was free, otherwise the request that has it,
- * or `'full'` if the operator has `keysMax` keys. A key is free again if its request is from before `expiredBefore`, or if it has no response and
- * is from before `abandonedBefore`.
+ * or `'full'` if the operator has `keysMax` keys. A key is free again if its request is from before
+ * `expiredBefore`, or if it has no response and is from before `abandonedBefore`.
  */
 export async function takeIdempotencyKey(
   store: Directory,

@@ -41,7 +41,9 @@ export interface ImportRow {
 const columns =
   'id, tenant_id, started_at, ended_at, actor_kind, actor_id, actor_name, address, via, format, options, result, error, rows_read, rejected, inserted, updated, unchanged, removed, revision';
 
-/** Most imports of a tenant in the history, some 400 bytes each: one every 13 minutes for 90 days. */
+/**
+ * Most imports of a tenant in the history, some 400 bytes each: one every 13 minutes for 90 days.
+ */
 const importsMax = 10_000;
 
 /**
