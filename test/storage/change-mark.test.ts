@@ -20,6 +20,9 @@ async function makeTenant(store: Store): Promise<TenantId> {
   return found.tenant;
 }
 
+/** Each time another one: SQLite does not write a row that stays as it is. */
+const touchAt = (seconds: number) => directoryStatement(`update tenant set created_at = ${seconds} where id = 'acme'`);
+
 describe.each(engines)('the change mark of $engine', ({ engine, openTestStore }) => {
   test('changes after another process loads records or announces a change', async () => {
     const opened = await openTestStore();
@@ -29,10 +32,9 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     const first = await markOf(here);
     await there.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
     const second = await markOf(here, first);
-    const touch = directoryStatement("update tenant set created_at = 2 where id = 'acme'");
-    await there.writeDirectory([touch], { announce: true });
+    await there.writeDirectory([touchAt(2)], { announce: true });
     const third = await markOf(here, second);
-    await there.transact((directory) => directory.writeDirectory([touch], { announce: true }));
+    await there.transact((directory) => directory.writeDirectory([touchAt(3)], { announce: true }));
     await markOf(here, third);
     await opened.close();
   });
@@ -44,10 +46,9 @@ describe.each(engines)('the change mark of $engine', ({ engine, openTestStore })
     const first = await markOf(opened.store);
     await opened.store.loadSubscriptions(tenant, [subscriptionRow({ id: 'a' })]);
     const second = opened.store.changeMark();
-    const touch = directoryStatement("update tenant set created_at = 2 where id = 'acme'");
-    await opened.store.writeDirectory([touch], { announce: true });
+    await opened.store.writeDirectory([touchAt(2)], { announce: true });
     const third = opened.store.changeMark();
-    await opened.store.transact((directory) => directory.writeDirectory([touch], { announce: true }));
+    await opened.store.transact((directory) => directory.writeDirectory([touchAt(3)], { announce: true }));
     const fourth = opened.store.changeMark();
     // immediately, without waiting for the notification
     expect(new Set([first, second, third, fourth]).size).toBe(4);
