@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { waitMsMax } from './test/support/wait-limit.ts';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 26) {
@@ -28,11 +29,11 @@ export default defineConfig({
         },
       },
     ],
-    // What a test waits for comes within 20 s or not at all. Its own work may take longer: some
+    // The limits of waits are shorter (`poll`, `waitMsMax`). A test's own work may take longer: some
     // load many records, and a machine may be many times slower than ours.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 20_000, interval: 20 } },
+    expect: { poll: { timeout: waitMsMax, interval: 20 } },
     pool: 'forks',
     // The files of a process share its modules: importing them for each took most of the time.
     isolate: false,

@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await expect.poll(() => charts.getByRole('img').count()).toBe(8);
     await button('Run the doctor').click();
     // it runs in a process of its own
-    await page.getByText('No problem found').waitFor({ timeout: 20_000 });
+    await page.getByText('No problem found').waitFor();
     await page.getByRole('heading', { name: 'Everything is well' }).waitFor();
     expect((await api('/doctor')).ok).toBe(true);
   });

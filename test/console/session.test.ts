@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('a session in a browser', () => {
   const untilResponded = async (): Promise<void> => {
     await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
     const hasWatch = () => page.evaluate(() => performance.getEntries().some(({ name }) => name.includes('/changes?')));
-    await expect.poll(hasWatch, { timeout: 20_000 }).toBe(true);
+    await expect.poll(hasWatch).toBe(true);
   };
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { waitMsMax } from './wait-limit.ts';
 
 const executablePath = [
   process.env.CHROMIUM,
@@ -46,9 +47,6 @@ interface BrowserOptions {
    */
   readonly keepsPages?: boolean;
 }
-
-/** Waiting longer for an element is a failure. */
-const waitMsMax = 20_000;
 
 /** Starts a browser that sends no requests of its own. */
 export async function launchChromium({ keepsPages = false }: BrowserOptions = {}): Promise<Browser> {

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** As long as `expect.poll` waits. */
-const waitMsMax = 20_000;
+import { waitMsMax } from './wait-limit.ts';
 
 /**
  * Longest time for a program to start. That is work rather than waiting: it takes a second of CPU
