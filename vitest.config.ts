@@ -29,8 +29,8 @@ export default defineConfig({
         },
       },
     ],
-    // The limits of waits are shorter (`poll`, `waitMsMax`). A test's own work may take longer: some
-    // load many records, and a machine may be many times slower than ours.
+    // Waits have a shorter limit (`waitMsMax`). A test's own work may take longer: some load many
+    // records, and a machine may be many times slower than ours.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: waitMsMax, interval: 20 } },
