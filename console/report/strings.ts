@@ -17,7 +17,7 @@ export const strings = {
     or: 'or',
     expiredTitle: 'Your session has ended',
     expired: (user: string) => `Sign in again as ${user} to continue where you were.`,
-    notHere: 'No way to sign in is set up. Ask the operator of this service.',
+    notHere: 'Sign-in is not set up. Ask the operator of this service.',
   },
   overview: {
     title: 'Overview',
@@ -30,8 +30,8 @@ export const strings = {
     changed: 'Changed',
     changedSince: (time: string) => `since ${time}`,
     unknownNumber: '–',
-    firstVisit: 'counted from now on',
-    lost: 'counted again from now on',
+    firstVisit: 'counted from this visit on',
+    lost: 'counting starts again',
     created: (months: number) => `Created per month, last ${months} months`,
     createdDescription: (months: number) =>
       `Subscriptions created in each of the last ${months} months (UTC), by their status today. The arrow keys move between months, Enter lists the subscriptions of one.`,
@@ -44,7 +44,7 @@ export const strings = {
     endingDescription: (days: number) =>
       `Subscriptions that end on each of the next ${days} days (UTC), by whether they renew automatically. The arrow keys move between days, Enter lists the subscriptions of one.`,
     endingOn: (day: string, count: number, details: readonly string[]) =>
-      count === 0 ? `${day}: none ends` : `${day}: ${formatCount(count)} end, ${details.join(', ')}`,
+      count === 0 ? `${day}: none end` : `${day}: ${formatCount(count)} end, ${details.join(', ')}`,
     renews: 'Renews',
     doesNotRenew: 'Does not renew',
     renewing: (count: number) => (count === 1 ? '1 renews' : `${formatCount(count)} renew`),
@@ -161,26 +161,26 @@ export const strings = {
       to: 'To, inclusive',
       utcDays: 'Days begin at midnight UTC.',
       daysFromNow: 'Days from now',
-      otherDay: 'Enter a whole date, such as 2026-03-01',
+      otherDay: 'Enter a date such as 2026-03-01',
       oneDay: 'Enter at least one date',
-      endBeforeStart: 'The last day must not be before the first day',
+      endBeforeStart: 'The end date must not be before the start date',
       iccidHint: '15 to 22 digits',
       subscriberHint: 'The address is never part of the link.',
       rule: (rule: string) => `Must be ${rule}`,
     },
     askForEmail: {
       title: 'Whose subscriptions?',
-      text: 'This link filters by a subscriber. Links never contain the address, so enter it again.',
+      text: 'This link filters by subscriber. Links never contain addresses, so enter the address again.',
       show: 'Show',
       remove: 'Remove this filter',
     },
     badLink: {
       title: 'This link cannot be shown',
-      text: 'Nothing is shown, because leaving out what is wrong would show more than the link asks for.',
+      text: 'Nothing is shown: without its invalid parts, the link would show more subscriptions than it should.',
       whole: 'Show all subscriptions',
     },
     columns: 'Columns',
-    noRoom: 'no room',
+    noRoom: 'does not fit',
     column: {
       status: 'Status',
       product: 'Product',
@@ -222,8 +222,8 @@ export const strings = {
       title: 'No subscription matches these filters',
       text: 'Remove a filter to see more:',
       without: (filter: string, count: string) => `Without ${filter}: ${count}`,
-      counting: 'Counting what each filter leaves out',
-      none: 'No filter alone leaves them out: clear all.',
+      counting: 'Counting what each filter excludes',
+      none: 'Removing one filter is not enough: clear all.',
     },
     pastEnd: {
       title: (page: string) => `Page ${page} does not exist`,
@@ -267,14 +267,14 @@ export const strings = {
     previous: 'Previous subscription',
     next: 'Next subscription',
     missing: 'No such subscription',
-    missingHint: (id: string) => `None of your subscriptions has the id ${id}. It may have been removed since.`,
+    missingHint: (id: string) => `None of your subscriptions has the id ${id}. It may have been removed.`,
     meaning: {
       PENDING: 'Not active yet.',
       ACTIVE: 'In use.',
-      DEPLETED: 'All of its data is used up.',
-      EXPIRED: 'Its period is over.',
-      unknown: 'This console does not know this status; it is shown as the service sends it.',
-      none: 'The service sends no status for this subscription.',
+      DEPLETED: 'All its data has been used.',
+      EXPIRED: 'Its period has ended.',
+      unknown: 'This console has no description of this status.',
+      none: 'This subscription has no status.',
     },
     ended: 'Ended',
     dates: { createdDate: 'Created', activationDate: 'Activated', expirationDate: 'Ends', now: 'Now' },
@@ -289,7 +289,7 @@ export const strings = {
     },
     period: (count: number, unit: string) =>
       unit === 'DAYS' ? `${formatCount(count)} ${count === 1 ? 'day' : 'days'}` : `${formatCount(count)} ${unit}`,
-    renews: { true: 'Yes, when its period ends', false: 'No' },
+    renews: { true: 'Yes, at the end of its period', false: 'No' },
     json: 'JSON',
     curl: 'Command for curl',
     copyCurl: 'as curl',
@@ -313,7 +313,7 @@ export const strings = {
       xlsx: {
         name: 'Excel',
         hint: 'Up to 1,048,575 rows, dates in UTC',
-        use: 'An .xlsx workbook: the ICCID and the ids are text, the dates are dates in UTC, and nothing is a formula. Made in your browser, up to 1,048,575 rows.',
+        use: 'An .xlsx workbook of up to 1,048,575 records, made in your browser. ICCIDs and ids are text, dates are in UTC, and no cell is a formula.',
       },
       ndjson: {
         name: 'NDJSON',
@@ -323,9 +323,10 @@ export const strings = {
     },
     formatsTitle: 'Formats',
     limits:
-      'Two exports at a time per client. A file is saved only if it is complete: the number of rows and the SHA-256 checksum must be those that the service computed. Browsers without a dialog for saving hold the file until it is complete. Close this tab only after the end: exports stop with it.',
+      'Each client can run two exports at a time. A file is saved only if its number of rows and its SHA-256 checksum are those that the service computed. Keep this tab open until the export ends. Browsers without a dialog for saving hold the file in memory until then.',
     none: 'No exports in this visit',
-    noneHint: 'Filter the subscriptions, then choose Export. The file contains exactly what is filtered.',
+    noneHint:
+      'Filter the subscriptions, then choose Export. The file contains every subscription that matches the filters.',
     toSubscriptions: 'Go to the subscriptions',
     started: (file: string) => `Exporting ${file}`,
     waiting: 'Waiting for the service',
@@ -335,7 +336,7 @@ export const strings = {
     incomplete: 'The file is incomplete and was not saved.',
     altered: 'The file differs from what the service sent and was not saved.',
     rejected: 'The export did not start. No file was saved.',
-    workbookFull: 'A sheet has at most 1,048,575 rows of records. Export as CSV instead.',
+    workbookFull: 'An Excel sheet holds at most 1,048,575 records. Export as CSV instead.',
     verified: 'SHA-256',
     checksum: 'checksum',
     size: (bytes: number) =>
@@ -368,7 +369,7 @@ export const strings = {
     refresh: 'Refresh',
     changed: (count: number, more: boolean) =>
       `${more ? 'More than ' : ''}${formatCount(count)} changed since you opened this`,
-    replaced: 'The subscriptions were replaced since you opened this',
+    replaced: 'All subscriptions were replaced since you opened this',
   },
   changes: {
     title: 'Changes',
@@ -380,9 +381,9 @@ export const strings = {
     firstVisitHint:
       'On your next visit, this page lists the subscriptions that were added, changed or removed in between.',
     lost: (time: string) => `The service no longer knows what changed since ${time}`,
-    lostHint: 'A backup was restored, or the last visit is too long ago. Changes are counted again from now on.',
+    lostHint: 'A backup was restored, or the last visit is too long ago. Counting starts again now.',
     markAsSeen: 'Mark as seen',
-    seen: 'Everything until now counts as seen',
+    seen: 'All changes are marked as seen',
     removed: 'Removed',
     showMore: (count: number) => `Show ${formatCount(count)} more`,
   },

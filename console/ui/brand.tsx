@@ -1,4 +1,4 @@
-/** The product's mark and name, and a word that tells a console from the other. */
+/** The product's logo and name, and the name of the console. */
 export const Brand = ({ word }: { readonly word?: string | undefined }) => (
   <p class="brand">
     <svg class="brand-mark" viewBox="0 0 24 24" aria-hidden="true">

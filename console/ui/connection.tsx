@@ -13,7 +13,7 @@ const probeMs = { first: 2_000, last: 30_000 };
 
 let probing = false;
 
-/** Notes that a request had no response, and looks for the service until it responds. */
+/** Records that a request had no response, and polls the service until it responds. */
 export function noteFailure(): void {
   connection.value = navigator.onLine ? 'down' : 'offline';
   if (probing) return;
@@ -21,7 +21,7 @@ export function noteFailure(): void {
   probe(probeMs.first);
 }
 
-/** Notes that the service has responded. */
+/** Records that the service has responded. */
 export function noteResponse(): void {
   if (connection.peek() === 'up') return;
   connection.value = 'up';

@@ -17,7 +17,7 @@ interface ConsoleAppProps<Body extends SessionBody> {
   readonly keeper: SessionKeeper<Body>;
   readonly pages: readonly Page[];
   readonly word?: string;
-  /** Names the user and whose data the console shows. */
+  /** The name of the user and the tenant or service whose data is shown. */
   readonly describe: (session: Body) => { readonly user: string; readonly context: string };
   /** The page, or the dialog over one whose session has expired, with which the user signs in. */
   readonly SignIn: ComponentType<{ readonly ways: readonly SignInWay[]; readonly expired?: Body }>;
@@ -136,7 +136,7 @@ function LoadedPage({ page }: { page: Page }): ComponentChildren {
 }
 
 /**
- * Instead of a page that is being loaded, and of one whose session has ended: nobody who finds the
+ * Shown while a page loads, and after its session has ended, so that nobody who finds the
  * screen sees its data. The address keeps the place.
  */
 const Placeholder = () => (

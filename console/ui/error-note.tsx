@@ -10,7 +10,7 @@ interface ErrorNoteProps {
   readonly onRetry?: () => void;
 }
 
-/** What went wrong in the service's sentences, beside what was pressed. */
+/** The error sentences of the service, beside the button that was pressed. */
 export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   const { messages, correlationId } = failureOf(error);
   return (

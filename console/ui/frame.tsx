@@ -26,7 +26,7 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-/** What surrounds every page: pages at the side, the title, whose data it is, theme, and account. */
+/** The frame of every page: navigation, title, tenant, theme and account. */
 export const Frame = ({ pages, current, word, context, user, onSignOut, title, children }: FrameProps) => (
   <div class="frame">
     <a class="skip no-print" href="#main">
@@ -90,7 +90,7 @@ const barSlots = 5;
 const listed = (pages: readonly Page[]): readonly Page[] => pages.filter(({ isHidden }) => isHidden !== true);
 const hasMore = (pages: readonly Page[]): boolean => listed(pages).length > barSlots;
 
-/** The pages that a narrow window has no room for. */
+/** The pages that do not fit into the bar of a narrow window. */
 const MorePages = ({ pages, current }: Pick<FrameProps, 'pages' | 'current'>) => (
   <li class="rail-more" data-current={pages.some((page) => page === current) || undefined}>
     <Menu

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { strings } from './strings.ts';
 
-/** A key that does something on the page that is open. */
+/** A keyboard shortcut of the current page. */
 export interface Shortcut {
   /** As in `KeyboardEvent.key`: "/", "j", "Enter". */
   readonly key: string;
@@ -27,7 +27,7 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   });
 }
 
-/** Whether a key belongs to what has the focus: a field, a menu or a dialog. */
+/** Whether the focused field, menu or dialog handles the key itself. */
 const isTaken = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   target.closest('input, select, textarea, [contenteditable], [popover], dialog') !== null;

@@ -3,16 +3,16 @@ import { useState } from 'preact/hooks';
 
 const message = signal('');
 
-/** Has screen readers say a sentence, once what they say now has ended. */
+/** Announces a sentence to screen readers, after the one that they are reading. */
 export function announce(text: string): void {
   message.value = '';
-  // the same sentence again is said again: the region must change
+  // a repeated sentence is announced only if the region changes
   requestAnimationFrame(() => {
     message.value = text;
   });
 }
 
-/** Drawn once, by the frame of a user, who hears nothing of the one before. */
+/** Drawn once per user, so that nobody hears the announcements of the previous user. */
 export function LiveRegion() {
   useState(() => {
     message.value = '';

@@ -32,5 +32,5 @@ export const LoadedPart = <Value,>({ load, height, isNoted = false, children }: 
   </div>
 );
 
-/** Whether a part shows what it showed before the service stopped responding. */
+/** Whether a part shows its last value because the service does not respond. */
 export const isOutdated = (load: Load<unknown>): boolean => load.kind === 'ready' && load.asOf !== undefined;

@@ -27,7 +27,7 @@ interface JsonRequest {
   /** Sent as JSON. */
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The page sends it on its own: the service does not take it for activity of the user. */
+  /** The page sends it without the user: it does not extend the session. */
   readonly background?: boolean;
   readonly signal?: AbortSignal;
   readonly fetch?: typeof fetch;

@@ -40,7 +40,7 @@ const recheckMs = 60_000;
 /** The session of this page. The browser sends its cookie; no script can read it. */
 export class SessionKeeper<Body extends SessionBody> {
   readonly state: Signal<SessionState<Body>> = signal<SessionState<Body>>({ kind: 'starting' });
-  /** Another number for each user: what is drawn for one is not kept for the next one. */
+  /** Changes with each user, so that nothing drawn for one is kept for the next. */
   visit = 0;
   readonly #channel = new BroadcastChannel('subreport-session');
   readonly #isSame: (a: Body, b: Body) => boolean;
@@ -62,7 +62,7 @@ export class SessionKeeper<Body extends SessionBody> {
     });
   }
 
-  /** Runs `forget` whenever the user leaves: what one has seen is not shown to the next one. */
+  /** Runs `forget` when the user leaves, so that the next user sees none of their data. */
   onLeave(forget: () => void): void {
     this.#forgets.push(forget);
   }

@@ -11,7 +11,7 @@ interface SignInFormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form that shows beside its button why the service refuses. */
+/** A form that shows the error of the service beside its button. */
 export function SignInForm({ submit, onSubmit, children }: SignInFormProps) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);

@@ -12,7 +12,7 @@ export function statusWord(status: string | null): string {
   return isKnown(status) ? strings.status[status] : status;
 }
 
-/** The part of the custom properties `--…-text` and `--…-mark` that belongs to a status. */
+/** The name of a status in the custom properties `--…-text` and `--…-mark`. */
 export const statusTone = (status: string | null): string =>
   status !== null && isKnown(status) ? tones[status] : 'unknown';
 

@@ -18,7 +18,7 @@ export const strings = {
   notFound: 'This page does not exist',
   notFoundHint: 'The address may be mistyped, or the page has moved.',
   toStart: 'Go to the first page',
-  theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
+  theme: { label: 'Theme', system: 'Same as system', light: 'Light', dark: 'Dark' },
   account: 'Account',
   signOut: 'Sign out',
   notSignedOut: 'Cannot sign out',

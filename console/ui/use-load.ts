@@ -8,7 +8,7 @@ export type Load<Value> =
   | { readonly kind: 'ready'; readonly value: Value; readonly asOf?: Date | undefined }
   | { readonly kind: 'failed'; readonly error: unknown; readonly retry: () => void };
 
-/** What a part showed last: shown again while the service does not respond. */
+/** The last value of a part, shown while the service does not respond. */
 export class LastValue<Value> {
   shown: { readonly value: Value; readonly at: Date } | undefined;
 

@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)("the operator's console", () => {
     await button('Run the doctor').click();
     // it runs in a process of its own
     await page.getByText('No problem found').waitFor();
-    await page.getByRole('heading', { name: 'Everything is well' }).waitFor();
+    await page.getByRole('heading', { name: 'The service is healthy' }).waitFor();
     expect((await api('/doctor')).ok).toBe(true);
   });
 

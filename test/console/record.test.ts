@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium)('the record panel in a browser', () => {
     await panel().getByText(markup).first().waitFor();
     await panel().getByText(hostile.device_id).first().waitFor();
     await panel().getByText('SOMETHING_NEW').first().waitFor();
-    await panel().getByText('This console does not know this status').waitFor();
+    await panel().getByText('This console has no description of this status').waitFor();
     expect(await page.evaluate(() => 'wasRun' in window)).toBe(false);
   });
 

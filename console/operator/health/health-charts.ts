@@ -1,6 +1,6 @@
 import { increaseOf, type Match, type Metrics, quantileOf, sumOf } from '../parse-metrics.ts';
 
-/** The metrics at a time. */
+/** The metrics at one time. */
 export interface Reading {
   /** Milliseconds of `performance.now()`. */
   readonly at: number;

@@ -4,7 +4,7 @@ import { countOf } from '../../ui/format-count.ts';
 export const healthStrings = {
   title: 'Health',
   verdict: 'State of the service',
-  well: 'Everything is well',
+  well: 'The service is healthy',
   wellHint: 'The store passed its last check, and no import failed or rejected a row in the last 24 hours.',
   attention: { error: 'The service has a problem', warning: 'Something needs attention' },
   problems: {

@@ -16,7 +16,7 @@ const places: { readonly [Id in HealthProblem['id']]?: string } = {
   lostAudit: '/console/audit',
 };
 
-/** Whether all is well, or what is not, in a sentence each. */
+/** The state of the service: healthy, or a sentence for each problem. */
 export function HealthVerdict({ metrics }: { metrics: Metrics }) {
   const problems = findProblems(metrics, Date.now() / 1000);
   const [worst] = problems;

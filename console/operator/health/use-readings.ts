@@ -10,14 +10,14 @@ const everyMs = 5_000;
 /** Readings that are kept: ten minutes. One more than the charts have values. */
 export const readingsMax = 121;
 
-/** What was read of the metrics since the page was opened. */
+/** The readings of the metrics since the page was opened. */
 interface Readings {
   readonly readings: readonly Reading[];
   /** Why the last reading failed; `undefined` if it did not. */
   readonly error: unknown;
 }
 
-/** Kept for the next time that the page is shown. */
+/** Kept until the page is shown again. */
 let kept: readonly Reading[] = [];
 session.onLeave(() => {
   kept = [];

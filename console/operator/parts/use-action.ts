@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { randomId } from '../../ui/random-id.ts';
 
-/** A change that the user asks for, beside whose button its error is shown. */
+/** A change requested by the user; its error is shown beside its button. */
 export interface Action<Arguments extends readonly unknown[]> {
   readonly run: (...given: Arguments) => Promise<void>;
   readonly isBusy: boolean;

@@ -17,7 +17,7 @@ interface CategoryCardProps {
     /** In the table. */
     readonly all: readonly Category[];
   }>;
-  /** As many bars as the place is kept for. */
+  /** Number of bars for which space is reserved. */
   readonly barsMax: number;
 }
 

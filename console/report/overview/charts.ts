@@ -9,7 +9,7 @@ import { reportLink } from './report-link.ts';
 import { stackCounts } from './stacked-counts.ts';
 
 const text = strings.overview;
-/** As many bars as the charts have at most. */
+/** Maximum number of bars of a chart. */
 export const statusBarsMax = 5;
 export const productBarsMax = 6;
 const utc = { timeZone: 'UTC' } as const;
@@ -44,7 +44,7 @@ export function createdChart({ totals, periods, all, parts }: CreatedCounts) {
   });
 }
 
-/** What has none of the statuses that have a series: mostly no status at all. */
+/** Records whose status has no series of its own; most have no status. */
 function restOf(statuses: readonly { value: string | null }[], parts: ReadonlyMap<string, unknown>) {
   const isOther = statuses.some(({ value }) => value !== null && !parts.has(value));
   const label = isOther ? text.otherStatus : statusWord(null);

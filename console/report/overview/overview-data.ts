@@ -10,7 +10,7 @@ export interface SummaryReader {
 export const monthsShown = 24;
 export const daysShown = 60;
 
-/** As many statuses as have a series of their own: the fifth one is the rest. */
+/** Number of statuses with a series of their own; the fifth series is the rest. */
 const statusSeriesMax = 4;
 
 /** Counts of everything, from one snapshot. */
