@@ -1,4 +1,4 @@
-import { createFreshCache } from '../storage/fresh-cache.ts';
+import { createFreshCache } from '../storage/fresh-map.ts';
 import { type ClientRow, findClientOfToken, isExternalClient } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 import type { TokenClaims } from './verify-token.ts';

@@ -6,7 +6,7 @@ import { operationNames } from '../http/listener/operation-names.ts';
 import { firstImportIdAt } from '../import/import-id.ts';
 import type { MeasureResponse } from '../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
-import { memoryUse } from '../storage/memory-use.ts';
+import { memoryUse } from '../storage/bounded-map.ts';
 import type { Store } from '../storage/store.ts';
 import { findDoctorResult } from '../storage/tables/doctor-result.ts';
 import { readGoodImports } from '../storage/tables/import-history.ts';

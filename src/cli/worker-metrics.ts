@@ -6,7 +6,7 @@ import {
   createHostMetrics,
   type MetricValues,
 } from '../metrics/service-metrics.ts';
-import { memoryUse } from '../storage/memory-use.ts';
+import { memoryUse } from '../storage/bounded-map.ts';
 import { droppedLogLines } from './log-destination.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 

@@ -1,5 +1,5 @@
 import { Counter, type Registry } from 'prom-client';
-import type { MemoryUse } from '../storage/memory-use.ts';
+import type { MemoryUse } from '../storage/bounded-map.ts';
 import { addMemoryMetrics } from './memory-metrics.ts';
 
 /** What each process knows, whether it serves requests or supervises workers. */

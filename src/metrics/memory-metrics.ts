@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { MemoryUse } from '../storage/memory-use.ts';
+import type { MemoryUse } from '../storage/bounded-map.ts';
 
 /** Adds the metrics of the bounded memories of a process to a registry. */
 export function addMemoryMetrics(registry: Registry, memoryUse: () => readonly MemoryUse[]): void {

@@ -1,4 +1,4 @@
-import { createFreshCache } from '../storage/fresh-cache.ts';
+import { createFreshCache } from '../storage/fresh-map.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 

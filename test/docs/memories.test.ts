@@ -35,14 +35,13 @@ test('every BoundedMap and FreshMap has a name in the metrics', () => {
 
 test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md or in this test', () => {
   const bounded: Readonly<Record<string, string>> = {
-    'src/storage/bounded-map.ts': 'the primitive itself',
+    'src/storage/bounded-map.ts': 'maps of the process',
     'src/storage/counts/span-memory.ts': 'readings under way',
     'src/storage/postgres/shared-connection.ts': 'at most eight reads under way',
     'src/storage/postgres/tenant-lanes.ts': 'requests under way',
     'src/storage/sqlite/damage.ts': 'database files of the process',
     'src/cli/worker-messages.ts': 'requests under way',
     'src/cli/workers.ts': 'worker processes',
-    'src/storage/memory-use.ts': 'maps of the process',
     'src/contract/schema.ts': 'patterns of the contract',
     'src/storage/migrations.ts': 'migrations of the program',
     'src/storage/sqlite/reader-thread.ts': 'snapshots under way',

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/resource-server.ts';
-import { estimateBytes } from '../../storage/estimate-bytes.ts';
+import { estimateBytes } from '../../storage/bounded-map.ts';
 import { FreshMap } from '../../storage/fresh-map.ts';
 import type { Store } from '../../storage/store.ts';
 import { spanRecorder } from '../../tracing/span.ts';

@@ -29,7 +29,6 @@ export function createPageCache(bytesMax: number): PageCache {
   if (bytesMax === 0) return { get: () => undefined, set: () => undefined };
   const pages = new BoundedMap<CachedPage>({
     name: 'responses',
-    entriesMax: Number.POSITIVE_INFINITY,
     bytesMax,
     entryBytesMax: bytesMax / largestShare,
   });

@@ -127,7 +127,8 @@ export class SpanMemory {
   }
 
   #keep(cacheKey: string, list: SpanList): void {
-    if (this.#lists.set(cacheKey, list)) return;
+    this.#lists.set(cacheKey, list);
+    if (this.#lists.get(cacheKey) === list) return;
     // too large, because it has many statuses
     this.#asks.set(cacheKey, { revision: list.revision, count: 1, rows: Number.POSITIVE_INFINITY });
   }
