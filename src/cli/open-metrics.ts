@@ -13,7 +13,7 @@ import { readGoodImports } from '../storage/tables/import-history.ts';
 import { countImports } from '../storage/tables/import-totals.ts';
 import type { Certificates } from './certificates.ts';
 import type { Config } from './config.ts';
-import { droppedLogLines } from './log-destination.ts';
+import { droppedLogLines } from './logger.ts';
 import { packageVersion } from './package-version.ts';
 import { nowSeconds } from './store-session.ts';
 

@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createHostMetrics } from '../metrics/service-metrics.ts';
-import { droppedLogLines } from './log-destination.ts';
+import { droppedLogLines } from './logger.ts';
 import { createMetricsCollector } from './worker-metrics.ts';
 
 afterEach(() => vi.useRealTimers());

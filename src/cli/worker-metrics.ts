@@ -7,7 +7,7 @@ import {
   type MetricValues,
 } from '../metrics/service-metrics.ts';
 import { memoryUse } from '../storage/bounded-map.ts';
-import { droppedLogLines } from './log-destination.ts';
+import { droppedLogLines } from './logger.ts';
 import type { PrimaryMessage, WorkerMessage } from './worker-messages.ts';
 
 /** Longest wait for the metrics of a worker, in milliseconds; a busy one answers late. */

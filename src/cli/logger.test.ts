@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { droppedLogLines, LogDestination } from './log-destination.ts';
+import { droppedLogLines, openLogDestination } from './logger.ts';
 
 const describeDropped = (count: number): string => `dropped ${count}\n`;
 const lineOf = (n: number): string => `${String(n).padStart(99)}\n`;
@@ -31,7 +31,7 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
   };
 
   test('keeps lines up to the bound, drops and counts the others, and reports the count once it is read', async () => {
-    const log = new LogDestination(fifo, { waitingBytesMax: 50_000, describeDropped });
+    const log = openLogDestination(fifo, describeDropped, 50_000);
     const droppedBefore = droppedLogLines();
     for (let n = 0; n < 5_000; n += 1) log.write(lineOf(n));
     let read = '';
@@ -52,6 +52,25 @@ describe.skipIf(process.platform === 'win32')('a log that nobody reads', () => {
     expect(readAvailable()).toBe('afterwards\n');
   });
 
+  test('counts the lines that a closed pipe drops, and writes the others to its next reader', async () => {
+    execFileSync('mkfifo', [join(folder, 'closed')]);
+    const openReader = () => openSync(join(folder, 'closed'), constants.O_RDONLY | constants.O_NONBLOCK);
+    const first = openReader();
+    const writer = openSync(join(folder, 'closed'), constants.O_WRONLY | constants.O_NONBLOCK);
+    closeSync(first);
+    const log = openLogDestination(writer, describeDropped, 500);
+    const droppedBefore = droppedLogLines();
+    for (let n = 0; n < 20; n += 1) log.write(lineOf(n));
+    expect(droppedLogLines() - droppedBefore).toBe(15);
+    const second = openReader();
+    log.end();
+    const bytes = Buffer.alloc(2_000);
+    const lines = bytes.toString('utf8', 0, readSync(second, bytes)).split('\n');
+    expect(lines).toEqual([...[0, 1, 2, 3, 4].map((n) => lineOf(n).slice(0, -1)), 'dropped 15', '']);
+    closeSync(second);
+    closeSync(writer);
+  });
+
   test.each(['', 'log.end();'])('lets the process exit after its lines, with the call %j', (end) => {
     const { status, stderr } = writeInProcess(fifo, 5_000, end);
     expect(status).toBe(0);
@@ -69,9 +88,9 @@ test.runIf(process.platform === 'linux')('a log on a full disk is dropped, and l
 
 /** Writes lines in a process of its own, which prints how many it dropped. */
 function writeInProcess(fd: number, lines: number, end: string) {
-  const module = JSON.stringify(new URL('log-destination.ts', import.meta.url).href);
-  const code = `import { droppedLogLines, LogDestination } from ${module};
-    const log = new LogDestination(3, { waitingBytesMax: 500, describeDropped: (count) => 'dropped ' + count });
+  const module = JSON.stringify(new URL('logger.ts', import.meta.url).href);
+  const code = `import { droppedLogLines, openLogDestination } from ${module};
+    const log = openLogDestination(3, (count) => 'dropped ' + count, 500);
     for (let n = 0; n < ${lines}; n += 1) log.write(' '.repeat(99) + '\\n');
     ${end}
     process.stderr.write(String(droppedLogLines()));`;
