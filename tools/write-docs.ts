@@ -8,13 +8,15 @@ import { defaultPageLimits } from '../src/contract/page-limits.ts';
 import { reportParameters } from '../src/contract/query.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
-import { architecturePicture } from './architecture/architecture-picture.ts';
+import { arrowPictureAndTable } from './arrows.ts';
 import { clientReference } from './client-reference.ts';
+import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
 import { manPage } from './man-page.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string>> = {
+  'ARCHITECTURE.md': arrowPictureAndTable,
   'docs/settings.md': settingsTable,
   'docs/report.md': () => parametersTable(reportParameters(defaultPageLimits)),
   'docs/summary.md': () => parametersTable(summaryParameters),
@@ -26,23 +28,8 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
 
 /** The generated files of the documentation. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
-  'docs/architecture.svg': architecturePicture,
   'docs/subreport.1': () => manPage(program),
 };
-
-const begin = '<!-- written by npm run docs -->';
-const end = '<!-- end -->';
-
-/** Returns a page with its generated part updated. */
-export function withGeneratedPart(file: string, text: string): string {
-  const part = generatedParts[file];
-  const [before, rest] = text.split(begin);
-  const after = rest?.split(end)[1];
-  if (part === undefined || before === undefined || after === undefined) {
-    throw new TypeError(`Cannot write ${file}: it must contain the markers '${begin}' and '${end}'`);
-  }
-  return `${before}${begin}\n${part()}\n${end}${after}`;
-}
 
 const settingNames = Object.keys(settings) as (keyof typeof settings)[];
 
@@ -96,8 +83,8 @@ if (import.meta.main) {
   for (const [file, write] of Object.entries(generatedFiles)) {
     writeFileSync(new URL(`../${file}`, import.meta.url), write());
   }
-  for (const file of Object.keys(generatedParts)) {
+  for (const [file, write] of Object.entries(generatedParts)) {
     const url = new URL(`../${file}`, import.meta.url);
-    writeFileSync(url, withGeneratedPart(file, readFileSync(url, 'utf8')));
+    writeFileSync(url, withGeneratedPart(readFileSync(url, 'utf8'), write()));
   }
 }

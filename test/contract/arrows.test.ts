@@ -1,14 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dirname, relative } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { arrowRules, folders, isFile } from '../../tools/arrows.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Imports that no room may have; each is planted in a file of that room. */
-const wrongImports: readonly (readonly [room: string, specifier: string])[] = [
+/** Imports that must never become allowed, whatever the table says. */
+const wrongImports: readonly (readonly [folder: string, specifier: string])[] = [
   ['src/contract', '../storage/store.ts'],
   ['src/contract', 'node:fs'],
   ['src/contract', 'fastify'],
@@ -96,8 +107,8 @@ const wrongImports: readonly (readonly [room: string, specifier: string])[] = [
   ['examples', '../src/client/index.ts'],
 ];
 
-/** Imports that the rooms live on: the rule must not catch them. */
-const rightImports: readonly (readonly [room: string, specifier: string])[] = [
+/** Imports that must stay allowed. */
+const rightImports: readonly (readonly [folder: string, specifier: string])[] = [
   ['src/storage', 'node:timers/promises'],
   ['src/auth', '../storage/store.ts'],
   ['src/report', '../contract/query.ts'],
@@ -129,55 +140,133 @@ const rightImports: readonly (readonly [room: string, specifier: string])[] = [
   ['examples', 'node:sqlite'],
 ];
 
+/** For every folder with a rule: an import of each other folder that its row does not name. */
+const generatedWrong = folders.flatMap(({ path, imports }): (readonly [folder: string, specifier: string])[] => {
+  if (imports === undefined || isFile(path)) return [];
+  const isAllowed = (other: string): boolean =>
+    other.startsWith(`${path}/`)
+      ? imports.some((each) => each.startsWith(other))
+      : imports.some((each) => other === each || other.startsWith(`${each}/`));
+  const others = folders.filter(
+    (other) =>
+      !isFile(other.path) && other.path !== path && !isAllowed(other.path) && !imports.includes(`${other.path}/*`),
+  );
+  return [
+    ...others.map((other) => [path, fileOf(path, other.path)] as const),
+    ...['node:fs', 'fastify', 'pg']
+      .filter((each) => !imports.includes(each.split(':')[0] ?? ''))
+      .map((each) => [path, each] as const),
+  ];
+});
+
+/** For every folder with a rule: an import of everything that its row names. */
+const generatedRight = folders.flatMap(({ path, imports = [] }): (readonly [folder: string, specifier: string])[] =>
+  isFile(path)
+    ? []
+    : imports.map((each) => {
+        if (each === 'node') return [path, 'node:fs'];
+        if (each.endsWith('/*') && each.includes('src/')) return [path, fileOf(path, each.slice(0, -2))];
+        if (!/^(?:src|console)\//.test(each)) return [path, each.replace('*', 'some')];
+        return [path, isFile(each) ? relative(path, each) : fileOf(path, each)];
+      }),
+);
+
+function fileOf(from: string, folder: string): string {
+  const path = relative(from, `${folder}/some-file.ts`);
+  return path.startsWith('../') ? path : `./${path}`;
+}
+
 /**
- * Plants each import in a file of its own in a copy of the rooms, and gives those that Biome, under
- * our configuration, refuses.
+ * Plants each import in a file of its own in a copy of the folders, and returns those that Biome
+ * rejects under our configuration.
  */
-function refusedImports(imports: readonly (readonly [room: string, specifier: string])[]): Set<string> {
+function rejectedImports(imports: readonly (readonly [folder: string, specifier: string])[]): Set<string> {
   const copy = mkdtempSync(join(tmpdir(), 'subreport-arrows-'));
   try {
     const configuration = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as Record<string, unknown>;
     writeFileSync(join(copy, 'biome.json'), JSON.stringify({ ...configuration, $schema: undefined }));
-    for (const [index, [room, specifier]] of imports.entries()) {
-      mkdirSync(join(copy, room), { recursive: true });
+    mkdirSync(join(copy, 'tools'));
+    copyFileSync(join(root, 'tools/arrows.json'), join(copy, 'tools/arrows.json'));
+    for (const [index, [folder, specifier]] of imports.entries()) {
+      mkdirSync(join(copy, folder), { recursive: true });
       writeFileSync(
-        join(copy, room, `planted-${index}.ts`),
+        join(copy, folder, `planted-${index}.ts`),
         `import * as planted from '${specifier}';\n\nexport const used = planted;\n`,
       );
     }
     const { stdout } = spawnSync(
       join(root, 'node_modules/.bin/biome'),
       ['lint', '--only=style/noRestrictedImports', '--reporter=json', '--max-diagnostics=none', '.'],
-      { cwd: copy, encoding: 'utf8' },
+      { cwd: copy, encoding: 'utf8', maxBuffer: 2 ** 26 },
     );
-    const refused = [...stdout.matchAll(/planted-(\d+)\.ts/g)].map(([, index]) => imports[Number(index)]?.join(' '));
-    return new Set(refused.filter((each) => each !== undefined));
+    const rejected = [...stdout.matchAll(/planted-(\d+)\.ts/g)].map(([, index]) => imports[Number(index)]?.join(' '));
+    return new Set(rejected.filter((each) => each !== undefined));
   } finally {
     rmSync(copy, { recursive: true });
   }
 }
 
 describe('imports between folders', () => {
-  const refused = refusedImports([...wrongImports, ...rightImports]);
+  const rejected = rejectedImports([...wrongImports, ...rightImports, ...generatedWrong, ...generatedRight]);
 
-  test.each(wrongImports)('a planted import in %s of %s is caught', (room, specifier) => {
-    expect(refused).toContain(`${room} ${specifier}`);
+  test.each(wrongImports)('an import in %s of %s is rejected', (folder, specifier) => {
+    expect(rejected).toContain(`${folder} ${specifier}`);
   });
 
-  test.each(rightImports)('an import in %s of %s is fine', (room, specifier) => {
-    expect(refused).not.toContain(`${room} ${specifier}`);
+  test.each(rightImports)('an import in %s of %s is fine', (folder, specifier) => {
+    expect(rejected).not.toContain(`${folder} ${specifier}`);
   });
 
-  test('the table of ARCHITECTURE.md has every folder that Biome knows', () => {
-    const { overrides } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as {
-      overrides: { includes: string[] }[];
+  test('every folder rejects the folders and packages that its row does not name', () => {
+    expect(generatedWrong.length).toBeGreaterThan(300);
+    expect(generatedWrong.map((each) => each.join(' ')).filter((each) => !rejected.has(each))).toEqual([]);
+  });
+
+  test('every folder may import all that its row names', () => {
+    expect(generatedRight.length).toBeGreaterThan(100);
+    expect(generatedRight.map((each) => each.join(' ')).filter((each) => rejected.has(each))).toEqual([]);
+  });
+
+  test('every folder of src and console has a row, and every row a folder', () => {
+    const paths = folders.map(({ path }) => path);
+    const withSources = globSync(['src/**/*.ts', 'console/*/**/*.{ts,tsx,css}'], { cwd: root }).map((file) =>
+      dirname(file),
+    );
+    const isNamed = (folder: string): boolean => paths.includes(folder) || /^console\/\w+\/./.test(folder);
+    expect([...new Set(withSources)].filter((folder) => !isNamed(folder))).toEqual([]);
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  test('no folder may import one that may import it', () => {
+    const rows = folders.filter(({ path, imports }) => imports !== undefined && !isFile(path));
+    const mayImport = new Map(
+      rows.map(({ path, imports = [] }) => [
+        path,
+        rows
+          .map((row) => row.path)
+          .filter(
+            (other) =>
+              other !== path &&
+              imports.some((each) => other === each || `${other}/*` === each || other.startsWith(`${each}/`)),
+          ),
+      ]),
+    );
+    const findCircle = (path: string, way: readonly string[] = []): readonly string[] | undefined => {
+      if (way.includes(path)) return [...way, path];
+      return mayImport
+        .get(path)
+        ?.map((next) => findCircle(next, [...way, path]))
+        .find((circle) => circle !== undefined);
     };
-    const rooms = overrides
-      .flatMap(({ includes }) => includes)
-      .map((glob) => /^((?:src|console)\/[\w/]+)\/\*\*$/.exec(glob)?.[1])
-      .filter((room) => room !== undefined);
-    const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
-    expect(rooms).toHaveLength(29);
-    for (const room of rooms) expect(architecture).toContain(`| \`${room}/\` |`);
+    expect(rows.map(({ path }) => findCircle(path)).filter((circle) => circle !== undefined)).toEqual([]);
+  });
+
+  test('tools/arrows.json is generated from the table (npm run arrows)', () => {
+    expect(readFileSync(join(root, 'tools/arrows.json'), 'utf8')).toBe(arrowRules());
+  });
+
+  test('the section of ARCHITECTURE.md that the messages name is there', () => {
+    const [, section = ''] = /see \\"([^"]+)\\" in ARCHITECTURE\.md/.exec(arrowRules()) ?? [];
+    expect(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')).toContain(`\n## ${section}\n`);
   });
 });

@@ -1,0 +1,348 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path/posix';
+import { withGeneratedPart } from './generated-part.ts';
+
+/** A folder (or one file), what it contains and what it may import besides its own files. */
+interface Folder {
+  readonly path: string;
+  readonly contents: string;
+  /**
+   * Folders from the root, with all below them, or without if they end in `/*`; files; packages; `node`.
+   * Without it, the folder may import everything.
+   */
+  readonly imports?: readonly string[];
+  /** Patterns of imports that are forbidden, for folders that may import all others. */
+  readonly forbids?: readonly string[];
+}
+
+const pages = ['lucide', 'preact', 'preact/hooks', '@preact/signals', 'src/client', 'src/contract'];
+const routes = ['src/http/listener', 'src/contract', 'src/auth', 'src/storage/error.ts', 'src/storage/store.ts'];
+const server = ['fastify', '@fastify/*', 'node'];
+
+/**
+ * The only source of the rules for imports: `npm run arrows` writes them for Biome
+ * (tools/arrows.json) and for readers (ARCHITECTURE.md). Imports never lead from a folder's own
+ * files into its subfolders unless its row says so.
+ */
+export const folders: readonly Folder[] = [
+  {
+    path: 'src/contract',
+    contents:
+      'the API contract: operations, and the schemas and types of records, queries, tokens and errors; builds `openapi.json` and `openapi-operator.json`',
+    imports: ['typebox'],
+  },
+  {
+    path: 'src/tracing',
+    contents: 'spans of requests, statements and stages; the trace context; starts the SDK of OpenTelemetry',
+    imports: ['@opentelemetry/*', 'node'],
+  },
+  {
+    path: 'src/storage',
+    contents: 'the `Store` interface, the types that all its folders use, the migrations in numbered SQL',
+    imports: ['lru-cache', 'node'],
+  },
+  {
+    path: 'src/storage/open-store.ts',
+    contents: 'opens the store of one of the two engines',
+    imports: ['src/storage/sqlite/store.ts', 'src/storage/postgres', 'node'],
+  },
+  {
+    path: 'src/storage/counts',
+    contents: 'the counts stored for each tenant and product: an order-statistic B+-tree',
+    imports: ['src/storage/*'],
+  },
+  {
+    path: 'src/storage/tables',
+    contents: 'statements about tenants, clients, keys, refresh families and imports',
+    imports: ['src/storage/*', 'node:timers/promises'],
+  },
+  {
+    path: 'src/storage/records',
+    contents: 'checks stored records and repairs them',
+    imports: ['src/storage/*', 'src/storage/counts', 'src/storage/tables'],
+  },
+  {
+    path: 'src/storage/read',
+    contents: 'reads pages, summaries and changes; the same statements on both engines',
+    imports: ['src/storage/*', 'src/storage/counts', 'node:timers/promises'],
+  },
+  {
+    path: 'src/storage/sqlite',
+    contents: 'the embedded engine',
+    imports: [
+      'src/tracing',
+      'src/storage/*',
+      'src/storage/counts',
+      'src/storage/tables',
+      'src/storage/records',
+      'node',
+    ],
+  },
+  {
+    path: 'src/storage/postgres',
+    contents: 'the PostgreSQL engine',
+    imports: [
+      'src/tracing',
+      'src/storage/*',
+      'src/storage/counts',
+      'src/storage/tables',
+      'src/storage/records',
+      'pg',
+      'node',
+    ],
+  },
+  {
+    path: 'src/storage/backup',
+    contents: 'writes and restores backups',
+    imports: ['src/storage/*', 'src/storage/tables', 'src/storage/sqlite', 'src/storage/postgres', 'pg', 'node'],
+  },
+  {
+    path: 'src/auth',
+    contents:
+      'authentication and authorization: the two grants, keys, clients, token verification, the external issuer',
+    imports: ['src/contract', 'src/tracing', 'src/storage', 'jose', 'openid-client', 'node'],
+  },
+  {
+    path: 'src/audit',
+    contents: 'the audit log: names of actions, entries, events counted per minute',
+    imports: ['src/contract', 'src/storage'],
+  },
+  {
+    path: 'src/report',
+    contents: 'queries: parse → plan → run → format, one file for each stage',
+    imports: ['src/contract', 'src/tracing', 'src/storage'],
+  },
+  {
+    path: 'src/import',
+    contents: 'import: read CSV or NDJSON → check rows → load; synthetic rows',
+    imports: [
+      'src/contract',
+      'src/tracing',
+      'src/storage',
+      'csv-parse',
+      'csv-stringify',
+      'typebox',
+      'typebox/schema',
+      'typebox/system',
+      'node',
+    ],
+  },
+  {
+    path: 'src/operator',
+    contents:
+      "what an operator can do, for the operator's API and the commands; every change passes `operator/perform.ts`",
+    imports: ['src/contract', 'src/storage', 'src/audit', 'src/auth', 'src/import', 'node'],
+  },
+  {
+    path: 'src/http',
+    contents: 'puts the public server together',
+    imports: [
+      'src/http/listener',
+      'src/http/report',
+      'src/http/oauth',
+      'src/http/operator',
+      'src/http/console',
+      'src/auth',
+      ...server,
+    ],
+  },
+  {
+    path: 'src/http/listener',
+    contents: 'what every request passes: guards, limits, correlation ids, the access log, errors',
+    imports: [
+      'src/contract',
+      'src/tracing',
+      'src/auth',
+      'src/storage/error.ts',
+      'src/storage/store.ts',
+      'src/storage/fresh-map.ts',
+      'src/storage/bounded-map.ts',
+      'typebox',
+      ...server,
+    ],
+  },
+  {
+    path: 'src/http/report',
+    contents: "the report's operations: pages, exports, summaries, changes, response caching",
+    imports: [...routes, 'src/storage/bounded-map.ts', 'src/tracing', 'src/report', ...server],
+  },
+  {
+    path: 'src/http/oauth',
+    contents: 'the token endpoint, revocation, introspection, metadata',
+    imports: [...routes, 'src/tracing', ...server],
+  },
+  {
+    path: 'src/http/console',
+    contents: "serves the consoles' pages on both listeners",
+    imports: [...routes, 'src/tracing', ...server],
+  },
+  {
+    path: 'src/http/operator',
+    contents: 'the management listener and its operations',
+    imports: [...routes, 'src/http/console', 'src/audit', 'src/import', 'src/operator', 'typebox', ...server],
+  },
+  {
+    path: 'src/metrics',
+    contents: 'the metrics of the service, and their sum over worker processes',
+    imports: ['src/storage/store.ts', 'src/storage/bounded-map.ts', 'prom-client', 'node'],
+  },
+  {
+    path: 'src/client',
+    contents: 'the client library: runs where fetch runs, no dependency, at most 9 kB',
+    imports: ['src/contract'],
+  },
+  {
+    path: 'src/cli',
+    contents: 'command line: commands, settings, wiring; the only folder that builds things and reads the environment',
+  },
+  {
+    path: 'src/cli/reader',
+    contents: 'the commands for people who read reports; a client of any service, without a store',
+    imports: [
+      'src/contract',
+      'src/client/index.ts',
+      'src/cli/error.ts',
+      'src/cli/output.ts',
+      'src/cli/package-version.ts',
+      'src/cli/progress-bar.ts',
+      'commander',
+      'typebox',
+      'node',
+    ],
+  },
+  {
+    path: 'src/cli/remote',
+    contents: "the commands with `--server`: clients of the operator's API",
+  },
+  {
+    path: 'src/cli/completion',
+    contents: 'completion scripts of bash, zsh and fish, made from the definitions of the commands',
+    imports: ['src/cli/output.ts', 'commander'],
+  },
+  {
+    path: 'console/ui',
+    contents: 'components, styles, address, session and keys of both consoles',
+    imports: pages,
+  },
+  {
+    path: 'console/charts',
+    contents: 'charts',
+    imports: ['console/ui', 'd3-*', ...pages],
+  },
+  {
+    path: 'console/report',
+    contents: 'the report console, a client of the API',
+    forbids: ['../**/src/**', '!../**/src/client/**', '!../**/src/contract/**', '../**/operator/**'],
+  },
+  {
+    path: 'console/operator',
+    contents: "the operator's console, a client of the operator's API",
+    forbids: ['../**/src/**', '!../**/src/client/**', '!../**/src/contract/**', '../**/report/**'],
+  },
+  { path: 'console/reference', contents: 'style and script of `/docs`', imports: [] },
+  {
+    path: 'examples',
+    contents: 'programs of users of the client library; npm links `@subreport/client` to `src/client/`',
+    imports: ['@subreport/client', 'express', 'node'],
+  },
+  { path: 'test', contents: 'tests across folders' },
+  { path: 'tools', contents: 'our scripts' },
+  { path: 'bench', contents: 'measured claims, with the peers they are measured against and the last results' },
+];
+
+export const isFile = (path: string): boolean => /\.\w+$/.test(path);
+
+/** The patterns that match an import that a file of the folder may have. */
+function patternsOf(folder: string, allowed: string): string[] {
+  if (allowed === 'node') return ['node:*', 'node:*/**'];
+  if (!/^(?:src|console)\//.test(allowed)) return [allowed];
+  const path = relative(folder, allowed);
+  const fromHere = path.startsWith('../') ? path : `./${path}`;
+  if (isFile(allowed)) return [fromHere];
+  return [allowed.endsWith('/*') ? `${fromHere}.ts` : `${fromHere}/**`];
+}
+
+function nameOf(allowed: string): string {
+  if (allowed === 'node') return 'Node';
+  return allowed.replace(/^src\/(.*?)(\/\*)?$/, (_, path, own) => (own === undefined ? path : `${path}/*.ts`));
+}
+
+function ruleOf({ path, imports, forbids }: Folder): object | undefined {
+  if (imports === undefined && forbids === undefined) return undefined;
+  const folder = isFile(path) ? dirname(path) : path;
+  const names = imports?.map(nameOf).join(', ');
+  const may =
+    forbids === undefined
+      ? `may import only ${names || 'its own files'}`
+      : 'reaches the service only through src/client/, and imports nothing of the other console';
+  const patterns = [
+    {
+      group: forbids ?? [
+        '**',
+        './**',
+        ...['./*', ...(imports ?? []).flatMap((each) => patternsOf(folder, each))].map((pattern) => `!${pattern}`),
+      ],
+      message: `${path} ${may}: see "Folders and imports" in ARCHITECTURE.md`,
+    },
+  ];
+  // one file makes typebox's types, the others import them from it
+  const typebox = {
+    importNames: ['default'],
+    message: 'import Type from contract/type.ts: typebox itself takes 110 ms of CPU time at each start',
+  };
+  const options = path.startsWith('src/contract') ? { paths: { typebox }, patterns } : { patterns };
+  return {
+    includes: [isFile(path) ? path : `${path}/**`],
+    linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
+  };
+}
+
+/** The rules for Biome: of several that match a file, the last one holds. */
+export function arrowRules(): string {
+  const parentsFirst = folders.toSorted((a, b) => a.path.split('/').length - b.path.split('/').length);
+  const overrides = parentsFirst.map(ruleOf).filter((rule) => rule !== undefined);
+  return `{"overrides":[\n${overrides.map((each) => JSON.stringify(each)).join(',\n')}\n]}\n`;
+}
+
+export const arrowPictureAndTable = (): string => `${arrowPicture()}\n\n${arrowTable()}`;
+
+function arrowTable(): string {
+  const rows = folders.map(({ path, contents, imports, forbids }) => {
+    const may =
+      forbids === undefined
+        ? (imports?.map(nameOf).join(', ') ?? 'all')
+        : 'all of the console but the other one; client, contract';
+    return `| \`${path}${isFile(path) ? '' : '/'}\` | ${contents} | ${may || 'nothing'} |`;
+  });
+  return ['| folder | contents | may import |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Without the arrows that follow from others. */
+function arrowPicture(): string {
+  const areaOf = (path: string): string => path.split('/').slice(0, 2).join('/');
+  const areas = [...new Set(folders.map(({ path }) => areaOf(path)).filter((path) => path.startsWith('src/')))];
+  const imports = new Map(
+    areas.map((area) => {
+      const rows = folders.filter(({ path }) => areaOf(path) === area);
+      const named = rows.flatMap((row) => row.imports ?? areas).map(areaOf);
+      return [area, new Set(named.filter((each) => areas.includes(each) && each !== area))];
+    }),
+  );
+  const lines = areas.flatMap((from) => {
+    const direct = [...(imports.get(from) ?? [])];
+    const needed = direct.filter((to) => !direct.some((other) => other !== to && reaches(imports, other, to)));
+    return needed.map((to) => `  ${from.slice(4)} --> ${to.slice(4)}`);
+  });
+  return ['```mermaid', 'flowchart TD', ...lines, '```'].join('\n');
+}
+
+/** Whether a way leads from a node of a graph without circles to another one. */
+function reaches(graph: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
+  return [...(graph.get(from) ?? [])].some((next) => next === to || reaches(graph, next, to));
+}
+
+if (import.meta.main) {
+  const architecture = new URL('../ARCHITECTURE.md', import.meta.url);
+  writeFileSync(architecture, withGeneratedPart(readFileSync(architecture, 'utf8'), arrowPictureAndTable()));
+  writeFileSync(new URL('arrows.json', import.meta.url), arrowRules());
+}
