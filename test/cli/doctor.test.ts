@@ -164,6 +164,14 @@ describe.each(engines)('doctor on $engine', ({ engine, openTestStore }) => {
     }
   });
 
+  test('a repair of lost revisions begins above them, also where the clock is behind', async () => {
+    const tenant = (await findTenant(opened.store, 'acme'))?.tenant as TenantId;
+    await tamper(opened, "update tenant set swept_revision = revision + 9 where id = 'acme'");
+    const { sweptRevision } = await opened.store.readTenant(tenant, readHistory);
+    expect((await examineStore(opened.store, 0)).filter(({ ok }) => !ok)).toEqual([]);
+    expect((await opened.store.readTenant(tenant, readHistory)).revision).toBe(sweptRevision + 1);
+  });
+
   test('a repair of lost revisions rejects their change tokens, and none of their ETags matches', async () => {
     const own = await openTestStore();
     const service = await startService(own);

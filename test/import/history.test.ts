@@ -260,29 +260,32 @@ describe.each(engines)('the history of imports on $engine', ({ openTestStore }) 
       });
     const lines = 'é'.repeat(65_000); // 130,000 bytes
     const idAt = (n: number) => rowOf(tenant, Date.UTC(2026, 0, 1) + n).id;
-    await putRejections(store, other, idAt(0), lines);
+    // one id of this tenant, and one that is newer than all of its own
+    for (const n of [0, 2_000]) await putRejections(store, other, idAt(n), lines);
     for (let n = 0; n < 70; n += 1) await putRejections(store, tenant, idAt(n), lines);
     expect(await countOf()).toBe(64);
     const kept = await Promise.all([5, 6, 69].map((n) => readRejections(store, tenant, idAt(n))));
     expect(kept.map(({ length }) => length)).toEqual([0, lines.length, lines.length]);
-    expect(await readRejections(store, other, idAt(0))).toBe(lines);
     for (let n = 70; n < 1_080; n += 1) await putRejections(store, tenant, idAt(n), '{}\n');
     expect(await countOf()).toBe(1_000);
     expect(await readRejections(store, tenant, idAt(79))).toBe('');
     expect(await readRejections(store, tenant, idAt(80))).toBe('{}\n');
+    for (const n of [0, 2_000]) expect(await readRejections(store, other, idAt(n))).toBe(lines);
   });
 
   test('keeps the newest 10,000 imports of a tenant', async () => {
     const [tenant, other] = [await makeTenant('busy'), await makeTenant('quiet')];
     const firstMs = Date.UTC(2026, 0, 1);
-    await putImport(store, { ...rowOf(other, firstMs - 1), result: 'ok', endedAt: 1 });
+    // older and newer than all of this tenant
+    for (const ms of [firstMs - 1, firstMs + 20_000])
+      await putImport(store, { ...rowOf(other, ms), result: 'ok', endedAt: 1 });
     for (let n = 0; n < 10_000; n += 100)
       await Promise.all(Array.from({ length: 100 }, (_, each) => putImport(store, rowOf(tenant, firstMs + n + each))));
     const last = { ...rowOf(tenant, firstMs + 10_000), result: 'ok' as const, endedAt: 1 };
     await putImport(store, last);
     const listed = await listImportRows(store, { tenant }, 20_000);
     expect([listed.length, listed[0]?.id, listed.at(-1)?.id]).toEqual([10_000, last.id, rowOf(tenant, firstMs + 1).id]);
-    expect(await listImportRows(store, { tenant: other }, 10)).toHaveLength(1);
+    expect(await listImportRows(store, { tenant: other }, 10)).toHaveLength(2);
   });
 
   test('goes with its tenant: a new tenant of the name has none of it', async () => {
