@@ -11,9 +11,13 @@ export interface Peer extends ServerProcess {
 
 /**
  * Fills the tables of the peer from ours and starts it (`fastify-pg.ts`). Its tokens name the
- * tenant and are signed with RS256, which is the fastest to verify.
+ * tenant and are signed with RS256, which is the fastest to verify. `settings` are its environment.
  */
-export async function startPeer({ administer, environment }: BenchStore, tenants: readonly TenantId[]): Promise<Peer> {
+export async function startPeer(
+  { administer, environment }: BenchStore,
+  tenants: readonly TenantId[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Peer> {
   await administer(readFileSync(new URL('peer-schema.sql', import.meta.url), 'utf8'));
   await administer('grant usage on schema peer to subreport_bench');
   await administer('grant select on all tables in schema peer to subreport_bench');
@@ -27,6 +31,7 @@ export async function startPeer({ administer, environment }: BenchStore, tenants
   const server = await startServer('bench/peers/fastify-pg.ts', [], {
     DATABASE_URL: environment.DATABASE_URL ?? '',
     PUBLIC_KEY: await exportSPKI(publicKey),
+    ...settings,
   });
   return { ...server, tokens };
 }

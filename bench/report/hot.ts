@@ -1,3 +1,4 @@
+import { startPeer } from '../peers/start-peer.ts';
 import { startRaw } from '../peers/start-raw.ts';
 import { type BenchStore, openBenchPostgres, openBenchSqlite } from '../support/bench-store.ts';
 import { compareSides, type Side } from '../support/compare.ts';
@@ -9,7 +10,7 @@ import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, randomPages } from './page-requests.ts';
 
 // Hot: the same page repeatedly, and the same page with its ETag, compared with node:http that
-// sends the same bytes and checks nothing.
+// sends the same bytes and checks nothing, and with a peer that keeps the page in memory.
 
 const tenantCount = 20;
 const options = readOptions({ records: 100_000 });
@@ -36,13 +37,19 @@ async function measure(name: string, opened: BenchStore): Promise<void> {
       requests: asRequests(pages, ours.tokens, more),
       status: 'if-none-match' in more ? 304 : 200,
     });
-    const full = await compareSides([side('ours', ours), side('raw', raw)], options);
+    const sides = [side('ours', ours), side('raw', raw)];
+    if (opened.store.engine === 'postgres') {
+      const peer = await startPeer(opened, tenants, { PEER_CACHE: '1' });
+      running.push(peer);
+      sides.push({ name: 'peer, cached', server: peer, requests: asRequests(pages, peer.tokens), status: 200 });
+    }
+    const full = await compareSides(sides, options);
     const parts = [description, `${machineFacts()}.`, resultTable(full, 'raw')];
     if (etag === null) parts.push('304: not measured, as the service answers no ETag.');
     else {
       const unchanged = { 'if-none-match': etag };
-      const sides = [side('ours, 304', ours, unchanged), side('raw, 304', raw, unchanged)];
-      parts.push(resultTable(await compareSides(sides, options), 'raw, 304'));
+      const short = [side('ours, 304', ours, unchanged), side('raw, 304', raw, unchanged)];
+      parts.push(resultTable(await compareSides(short, options), 'raw, 304'));
     }
     const text = parts.join('\n\n');
     if (options.dryRun) console.log(text);
@@ -53,5 +60,5 @@ async function measure(name: string, opened: BenchStore): Promise<void> {
   }
 }
 
-await measure('SQLite', await openBenchSqlite());
-await measure('PostgreSQL', await openBenchPostgres());
+if (options.engines.includes('sqlite')) await measure('SQLite', await openBenchSqlite());
+if (options.engines.includes('postgres')) await measure('PostgreSQL', await openBenchPostgres());

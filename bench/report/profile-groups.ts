@@ -31,7 +31,6 @@ const stages: readonly (readonly [stage: string, files: RegExp])[] = [
   ],
   ['metrics', /node_modules\/prom-client|src\/metrics\//],
   ['access log', /node_modules\/(pino|quick-format|sonic|on-exit|thread-stream|safe-stable)|listener\/access-log/],
-  ['repeated requests', /listener\/repeated-requests/],
   ['token', /src\/auth\/|node_modules\/jose/],
   [
     'queue, limits, deadline, turns',

@@ -11,5 +11,5 @@ import { addMeasuredRoutes } from './add-measured-routes.ts';
 const config = readConfig(process.env);
 const store = await openReadyStore(config, { onConnectionError: (error) => console.error(error.message) });
 const tenant = await requireTenant(store, process.env.BENCH_TENANT ?? '');
-addMeasuredRoutes({ clientId: 'bench', tenant, rateLimit: null, expiresAt: Number.MAX_SAFE_INTEGER });
+addMeasuredRoutes({ clientId: 'bench', tenant, rateLimit: null });
 await serve(config, store, createLogger(config));

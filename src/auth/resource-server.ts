@@ -7,7 +7,7 @@ import { createDecisionCache } from './decision-cache.ts';
 import { AccessError } from './error.ts';
 import { type ExternalIssuer, verifyByIssuer } from './external-issuer.ts';
 import { findBearer, requireTokenSyntax } from './read-bearer.ts';
-import { clockToleranceSeconds, createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
+import { createTokenVerifier, type OwnTokenClaims } from './verify-token.ts';
 
 /** The client that sent a request, and the tenant whose records it may read. */
 export interface Access {
@@ -15,11 +15,6 @@ export interface Access {
   readonly tenant: TenantId;
   /** Requests per minute of the client; 0 for no limit, `null` for the service's default. */
   readonly rateLimit: number | null;
-  /**
-   * Until when, in UTC epoch seconds, this decision on the token may be cached while the store is
-   * unchanged; 0 if it must not be cached.
-   */
-  readonly expiresAt: number;
 }
 
 /** Checks access tokens. */
@@ -74,9 +69,8 @@ export function createResourceServer(context: AuthContext, external?: ExternalIs
         client.clientId,
       );
     }
+    const access = { clientId: client.clientId, tenant: client.tenant, rateLimit: client.rateLimit };
     // only the store decides on our own tokens
-    const expiresAt = claims.isOwn ? claims.expiresAt + clockToleranceSeconds : 0;
-    const access = { clientId: client.clientId, tenant: client.tenant, rateLimit: client.rateLimit, expiresAt };
     if (claims.isOwn) decision.keep(access, claims.expiresAt);
     return access;
   }

@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, zstdDecompress } from 'node:zlib';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { quotaHeaders } from '../../src/http/listener/rate-limit.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { disableClient } from '../../src/storage/tables/client.ts';
@@ -32,7 +31,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
   const tagOf = (response: Response): string => response.headers.get('etag') ?? '';
   const headersOf = (response: Response) =>
     [...response.headers].filter(
-      ([name]) => !['date', 'server-timing', 'x-correlation-id', ...quotaHeaders].includes(name),
+      ([name]) => !['date', 'server-timing', 'x-correlation-id', 'ratelimit'].includes(name),
     );
   const fromMemory = (response: Response) => /(^|, )cache;/.test(response.headers.get('server-timing') ?? '');
 
@@ -116,18 +115,16 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
   });
 
   test('a request that is sent again gets the cached response, in every coding, until something changes', async () => {
-    const isRepeated = (response: Response) => response.headers.get('server-timing') === 'cache;desc="repeated"';
     for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
       const ask = async () => {
         const response = await get('?size=50', { 'accept-encoding': coding });
         return { response, headers: headersOf(response), text: await response.text() };
       };
       const first = await ask();
-      expect(isRepeated(first.response)).toBe(false);
       await eventually(async () => {
         const again = await ask();
         expect([again.headers, again.text]).toEqual([first.headers, first.text]);
-        expect(isRepeated(again.response)).toBe(true);
+        expect(fromMemory(again.response)).toBe(true);
       });
     }
     await elsewhere.loadSubscriptions(acme, [subscriptionRow({ id: 'new', createdDate: 1 })]);
@@ -136,7 +133,7 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     else await expect.poll(seen).toBe('301');
   });
 
-  test('a disabled client gets no repeated response, nor does a query that depends on the current time', async () => {
+  test('a disabled client gets no cached response', async () => {
     const client = await service.createClient(acme);
     const other = await service.accessToken(client);
     for (let n = 0; n < 3; n += 1) await get('?size=50', {}, other);
@@ -144,10 +141,6 @@ describe.each(servicesOnEngines)('caching, $service on $engine', ({ engine, open
     const seen = async () => (await get('?size=50', {}, other)).status;
     if (engine === 'sqlite') expect(await seen()).toBe(401);
     else await expect.poll(seen).toBe(401);
-    for (let n = 0; n < 4; n += 1) {
-      const { headers } = await get('?expires-within=7d');
-      expect(headers.get('server-timing')).not.toContain('repeated');
-    }
   });
 
   test('an import that changes nothing keeps the ETag', async () => {

@@ -201,7 +201,7 @@ describe.each(engines)('the quota of a client on $engine', ({ openTestStore }) =
   });
 });
 
-test('by default, repeated responses come from the cache and state a quota that decreases', async () => {
+test('by default, cached responses state a quota that decreases', async () => {
   const service = await startService(await engines[0].openTestStore());
   try {
     const token = await service.accessToken(await service.createClient(await service.createTenant('acme')));
@@ -214,7 +214,7 @@ test('by default, repeated responses come from the cache and state a quota that 
     }
     expect(remaining).toEqual([59_999, 59_998, 59_997, 59_996]);
     expect(last?.headers.get('ratelimit-policy')).toBe('"client";q=60000;w=60');
-    expect(last?.headers.get('server-timing')).toBe('cache;desc="repeated"');
+    expect(last?.headers.get('server-timing')).toMatch(/^cache;dur=/);
   } finally {
     await service.close();
   }

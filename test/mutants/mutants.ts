@@ -283,14 +283,6 @@ export const mutants: readonly Mutant[] = [
     test: 'two tenants never share a cached response or an ETag',
     on: ['sqlite', 'this process'],
   },
-  {
-    id: 'repeated-after-expiry',
-    breaks: 'A repeated request is answered from memory although its access token has expired.',
-    search: 'known.access.expiresAt > now()',
-    replace: 'known.access.expiresAt > 0',
-    file: 'repeated-requests.test.ts',
-    test: 'a repeated request reaches its route when the token has expired',
-  },
   // Tokens
   {
     id: 'revoked-family-ignored',

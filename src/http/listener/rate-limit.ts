@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { networkOf } from '../../auth/address-network.ts';
-import type { Access } from '../../auth/resource-server.ts';
 import type { WindowCount } from '../../auth/window-counter.ts';
 import { RequestError } from './error.ts';
 
@@ -25,9 +24,6 @@ export const costlyPerMinute = {
 
 type CostlyWork = keyof typeof costlyPerMinute;
 
-/** Headers that differ between the responses to a client, in lower case. */
-export const quotaHeaders: readonly string[] = ['ratelimit'];
-
 interface RateLimiterOptions {
   /** Requests per minute of a client without its own limit; 0 means no limit. */
   readonly perMinute: number;
@@ -46,11 +42,6 @@ export interface RateLimiter {
   readonly count: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Counts a request that begins costly work, also towards the limit of this work per minute. */
   readonly countCostly: (request: FastifyRequest, reply: FastifyReply, work: CostlyWork) => Promise<void>;
-  /**
-   * Counts a repeated request and returns the headers of its quota (name, value, name, value …);
-   * `undefined` if it must be counted by `count`.
-   */
-  readonly countRepeated: (access: Access) => readonly string[] | undefined;
 }
 
 /** Creates the rate limit of the public listener. */
@@ -78,13 +69,6 @@ export function createRateLimiter({ perMinute, requests, onRefused }: RateLimite
       if (counted.count <= limit) return;
       onRefused?.();
       throw tooMany(`begin at most ${limit} ${work}`, counted);
-    },
-    countRepeated(access) {
-      const limit = access.rateLimit ?? perMinute;
-      if (limit === 0) return [];
-      const counted = requests.tryAdd(access.clientId, limit);
-      if (counted === undefined || counted.count > limit) return undefined;
-      return ['ratelimit', quotaOf(counted, limit)];
     },
   };
 }

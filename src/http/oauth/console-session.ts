@@ -137,13 +137,7 @@ export function addConsoleSessionRoutes(app: FastifyInstance, serving: ConsoleSe
   return { authorize: (request, reply) => use(request, reply).then(accessOf, refuse(request)), begin };
 }
 
-/** `expiresAt` 0: a response must not be repeated without asking whether the session has ended. */
-const accessOf = ({ clientId, tenant, rateLimit }: Omit<Access, 'expiresAt'>): Access => ({
-  clientId,
-  tenant,
-  rateLimit,
-  expiresAt: 0,
-});
+const accessOf = ({ clientId, tenant, rateLimit }: Access): Access => ({ clientId, tenant, rateLimit });
 
 const describe = (
   { clientId, tenant, expiresAt, endsAt }: ConsoleSession,

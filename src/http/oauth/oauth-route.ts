@@ -83,7 +83,7 @@ export function addOauthRoute<Checked>(
         });
         const { client } = identified;
         const { clientId, tenant, rateLimit } = client;
-        request.access = { clientId, tenant, rateLimit, expiresAt: 0 };
+        request.access = { clientId, tenant, rateLimit };
         await limiter.count(request, reply);
         const audit = (more: Partial<TokenAudit>) => auditRequest(request, more);
         const body = await inSpan(spanName, () => handle({ context: bounded, ...identified, audit }));

@@ -95,7 +95,7 @@ async function signIn(
   auditRequest(request, { subject });
   const client = await findPersonClient(withinRequest(auth, request).store, clientIds);
   const { clientId, tenant, rateLimit } = client;
-  request.access = { clientId, tenant, rateLimit, expiresAt: 0 };
+  request.access = { clientId, tenant, rateLimit };
   await sessions.begin(request, reply, client);
 }
 

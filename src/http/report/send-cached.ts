@@ -3,7 +3,6 @@ import { createStages, type Timings } from '../../report/stage-timer.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { inSpan } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access.ts';
-import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { type ContentCoding, compress, compressBytesMin, preferredCoding } from './content-encoding.ts';
 import { codedTag, entityTag, matchesAny, matchesTag } from './etag.ts';
 import { type CachedPage, createPageCache } from './page-cache.ts';
@@ -21,8 +20,6 @@ interface RevisionedResponse {
 interface CacheableResponse {
   /** Everything that the response depends on, except the tenant and its revision. */
   readonly key: string;
-  /** Whether the response also depends on the current time. */
-  readonly dependsOnNow?: boolean;
   /** Reads and formats the response. */
   readonly load: () => Promise<RevisionedResponse>;
 }
@@ -42,13 +39,11 @@ const vary = 'Authorization, Accept, Accept-Encoding';
  * Makes the function that sends a response with a strong entity tag of its revision (RFC 9110
  * §8.8.3): 304 without reading anything if the client has it, from the cache if the tenant has not
  * changed, compressed if the client accepts that. The cache holds at most `cacheBytes`, each coding
- * separately. Cached responses are offered to `repeated`. `revisionOf` returns a tenant's current
- * revision.
+ * separately. `revisionOf` returns a tenant's current revision.
  */
 export function createCachedSender(
   cacheBytes: number,
   revisionOf: (tenant: TenantId) => Promise<number>,
-  repeated: RepeatedRequests,
 ): CachedSender {
   const cache = createPageCache(cacheBytes);
 
@@ -77,24 +72,14 @@ export function createCachedSender(
     return coded;
   }
 
-  /**
-   * Returns the body of a response while it is cached. The closure holds neither the body nor the
-   * request, so that evicting the body frees it.
-   */
-  const keptBody = (key: string, revision: number) => (): Buffer | undefined => {
-    const page = cache.get(key);
-    return page?.revision === revision ? page.body : undefined;
-  };
-
   return async (request, reply, response) => {
     const { tenant } = accessOf(request);
     const key = `${tenant} ${response.key}`; // no space in a tenant's name (`tenantName`)
     const ifNoneMatch = request.method === 'POST' ? undefined : request.headers['if-none-match'];
     reply.headers({ 'cache-control': cacheControl, vary });
     const notModified = (etag: string): FastifyReply => {
-      reply.header('etag', etag);
-      if (response.dependsOnNow !== true) repeated.keep(request, reply, { status: 304, body: noBody, heldBytes: 0 });
-      return reply.code(304).send(); // the client has this response already (RFC 9110 §15.4.5)
+      // the client has this response already (RFC 9110 §15.4.5)
+      return reply.code(304).header('etag', etag).send();
     };
     let timings: Timings = [];
     let page = cache.get(key);
@@ -106,7 +91,6 @@ export function createCachedSender(
       const tag = page?.headers.etag ?? entityTag(revision, key);
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag);
     }
-    const isKnown = page !== undefined;
     if (page === undefined) {
       const loaded = await response.load();
       timings = loaded.timings ?? [];
@@ -114,20 +98,10 @@ export function createCachedSender(
     }
     const { etag = '' } = page.headers;
     if (matchesAny(ifNoneMatch) || matchesTag(ifNoneMatch, etag)) return notModified(etag);
-    const coding = preferredCoding(request.headers['accept-encoding']);
-    const coded = await inCoding(key, page, coding);
-    reply.headers(coded.headers);
-    if (isKnown && response.dependsOnNow !== true) {
-      const bodyKey = coded === page ? key : codedKey(key, coding);
-      const body = keptBody(bodyKey, coded.revision);
-      repeated.keep(request, reply, { status: 200, body, heldBytes: Buffer.byteLength(bodyKey) });
-    }
-    return reply.header('server-timing', serverTiming(timings)).send(coded.body);
+    const { headers, body } = await inCoding(key, page, preferredCoding(request.headers['accept-encoding']));
+    return reply.headers(headers).header('server-timing', serverTiming(timings)).send(body);
   };
 }
-
-const noBytes = Buffer.alloc(0);
-const noBody = (): Buffer => noBytes;
 
 const codedKey = (key: string, coding: ContentCoding | undefined): string => `${key} ${coding}`;
 

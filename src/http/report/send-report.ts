@@ -31,7 +31,6 @@ export function createReportSender({ report, exports, sendCached }: ReportSendin
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: keyOf(query),
-      dependsOnNow: query.expiresWithinSeconds !== undefined,
       load: () => listSubscriptions(withinRequest(report, request), tenant, query, stages),
     });
   };

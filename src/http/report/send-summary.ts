@@ -14,7 +14,6 @@ export function createSummarySender({ report, sendCached }: Omit<ReportSending, 
     const { tenant } = accessOf(request);
     return sendCached(request, reply, {
       key: summaryKey(query),
-      dependsOnNow: query.expiresWithinSeconds !== undefined,
       load: () => getSubscriptionSummary(withinRequest(report, request).store, tenant, query, stages),
     });
   };

@@ -16,7 +16,6 @@ import type { FairQueue } from '../listener/fair-queue.ts';
 import { handleUnrouted } from '../listener/method-not-allowed.ts';
 import { queryOf } from '../listener/query-of.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
-import type { RepeatedRequests } from '../listener/repeated-requests.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { routePath } from '../listener/route-path.ts';
 import type { ExportLimits } from '../listener/slots.ts';
@@ -53,14 +52,11 @@ export type AddSubscriptionRoutes = (app: FastifyInstance, authorize?: Authorize
 /**
  * Makes the function that adds the report operations: `GET /v1/subscription`, its search by `POST`,
  * its summary, its changes, and `GET /v1/subscription/{id}`. Wherever they are added, they share
- * the caches and limits. Cached responses are offered to `repeated`.
+ * the caches and limits.
  */
-export function createSubscriptionRoutes(
-  routes: SubscriptionRoutes,
-  repeated: RepeatedRequests,
-): AddSubscriptionRoutes {
+export function createSubscriptionRoutes(routes: SubscriptionRoutes): AddSubscriptionRoutes {
   const { report, limiter, queue, exports, pageCacheBytes } = routes;
-  const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store), repeated);
+  const sendCached = createCachedSender(pageCacheBytes, createRevisionLookup(report.store));
   const sendReport = createReportSender({ report, exports, sendCached });
   const sendSummary = createSummarySender({ report, sendCached });
   const sendChanges = createChangesSender({ report, sendCached });

@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
-const program = fileURLToPath(new URL('../support/remember-request.ts', import.meta.url));
+const program = fileURLToPath(new URL('../support/remember-decision.ts', import.meta.url));
 
-test('a cached request keeps no token in memory, and nothing at all after its token has expired (A 14.2.2)', async () => {
+test('a cached decision keeps no token in memory, and nothing at all after its token has expired (A 14.2.2)', async () => {
   const { stdout } = await run(process.execPath, [program]);
   expect(JSON.parse(stdout)).toEqual({
-    living: { token: false, response: true },
-    ended: { token: false, response: false },
+    living: { token: false, decision: true },
+    ended: { token: false, decision: false },
   });
 });
