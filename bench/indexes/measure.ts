@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import { StorageError } from '../../src/storage/error.ts';
 import { readChanges } from '../../src/storage/read/changes.ts';
 import type { TenantId } from '../../src/storage/store.ts';
@@ -42,9 +41,6 @@ creation. Requests are of the largest tenant, with 20 records and the total, wit
 process with its threads, and of PostgreSQL. "After a first import" is another store, with the same number of records of one tenant, imported in the order of their creation.
 `,
 };
-
-// loads none, so that each page uses the stored counts
-const spans = new SpanMemory({ leavesPerAsk: 0 });
 
 interface Side {
   readonly opened: BenchStore;
@@ -110,7 +106,7 @@ const us = (seconds: number): string => (Number.isNaN(seconds) ? 'timeout' : (se
 /** CPU seconds of a request. */
 async function measureRequest({ opened, tenant }: Side, query: string): Promise<number> {
   const { store } = opened;
-  const context = { store, spans, limits: defaultPageLimits, now: () => until, reportUrl: 'http://localhost/r' };
+  const context = { store, limits: defaultPageLimits, now: () => until, reportUrl: 'http://localhost/r' };
   const request = async (): Promise<unknown> =>
     query === 'changes'
       ? store.readTenant(tenant, (reader) => readChanges(reader, { revision: 1, id: 'czEtMjAw' }, 50), {

@@ -5,16 +5,16 @@ import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { planReport } from '../../src/report/plan.ts';
 import { runReport } from '../../src/report/run.ts';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
-import type { PageStore } from '../../src/storage/read/counted-page.ts';
+import type { PageStore } from '../../src/storage/read/page.ts';
+import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import type { PageRequest } from '../report/page-requests.ts';
 import type { BenchStore } from '../support/bench-store.ts';
 import { type ServerProcess, startServer } from '../support/server-process.ts';
 import type { FloorPage } from './floor-http.ts';
 import { headersOf } from './start-raw.ts';
 
-/** Times that each page is read before its statements are noted: then its counts are cached. */
-const readsBefore = 4;
+/** Times that each page is read before its statements are noted: then its range is remembered. */
+const readsBefore = 1;
 
 /** Starts the floor (`floor-http.ts`) with the statements that our service runs for some pages. */
 export async function startFloor(
@@ -31,7 +31,7 @@ export async function startFloor(
       return store.readTenantOnce(tenant, statements, how);
     },
   };
-  const context = { store: noting, spans: new SpanMemory() };
+  const context = { store: noting, ranges: new RangeMemory() };
   const limits = defaultPageLimits;
   const read = ({ tenant, path }: PageRequest) => {
     const query = path.slice(path.indexOf('?') + 1);

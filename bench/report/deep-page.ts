@@ -5,7 +5,6 @@ import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { planReport } from '../../src/report/plan.ts';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { exactCpuSeconds, exactFamilyCpuSeconds } from '../support/exact-cpu.ts';
 import { median } from '../support/median.ts';
@@ -57,9 +56,8 @@ if (args.save) writeFileSync(new URL('../results/deep-page.md', import.meta.url)
 async function measureStore(filled: FilledStore): Promise<Measured[]> {
   const { store, tenant, records, serverPid } = filled;
   const service = await startService(filled);
-  // loads none: what is measured is the counts in the store
-  const spans = new SpanMemory({ leavesPerAsk: 0 });
-  const context = { store, spans, limits: defaultPageLimits, now: nowSeconds, reportUrl: 'http://localhost/r' };
+  // without remembered ranges: what is measured is the counts in the store
+  const context = { store, limits: defaultPageLimits, now: nowSeconds, reportUrl: 'http://localhost/r' };
   const readInside = (query: string) => listSubscriptions(context, tenant, parseReport(query, context, 'json'));
   const sides = {
     http: { cpuSeconds: () => exactCpuSeconds(service.pid), read: service.read, pages: pagesOfRound, rounds },

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
-import type { Page, PageQuery, PageStore } from '../../src/storage/read/counted-page.ts';
+import type { Page, PageStore } from '../../src/storage/read/page.ts';
 import { readPage } from '../../src/storage/read/page.ts';
-import { WalkMemory } from '../../src/storage/read/walk-memory.ts';
+import type { PageQuery } from '../../src/storage/read/page-sql.ts';
+import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import { numbered } from '../../src/storage/sqlite/connection.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { openBenchSqlite } from '../support/bench-store.ts';
@@ -70,7 +70,7 @@ function floorOf(file: string): (statements: Statements) => void {
 }
 
 const { store, folder, close } = await openBenchSqlite();
-const memory = { spans: new SpanMemory(), walks: new WalkMemory() };
+const memory = { ranges: new RangeMemory() };
 
 async function readAll(pages: readonly AskedPage[], from: PageStore = store): Promise<readonly Page[]> {
   const read: Page[] = [];
@@ -116,8 +116,7 @@ try {
     { length: pageCount },
     (_, index): AskedPage => [tenants[index % tenants.length] as TenantId, randomQuery()],
   );
-  await readAll(first); // loads the leaves of the counts
-  await readAll(first); // and their dates
+  await readAll(first); // remembers their ranges
   const next = pagesAfter(first, await readAll(first));
   const [measureFirst, measureNext] = [await measurer(first), await measurer(next)];
   const rounds: { readonly first: Measured; readonly next: Measured }[] = [];

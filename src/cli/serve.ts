@@ -20,8 +20,7 @@ import type { ServiceState } from '../http/operator/service.ts';
 import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';
-import { SpanMemory } from '../storage/counts/span-memory.ts';
-import { WalkMemory } from '../storage/read/walk-memory.ts';
+import { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
 import { closeCertificates, openCertificates } from './certificates.ts';
 import { runDoctorProcess } from './check-store.ts';
@@ -84,7 +83,7 @@ export async function serve(
   const shared = {
     report: {
       store,
-      ...pageMemory(),
+      ranges: new RangeMemory(),
       limits,
       now: nowSeconds,
       reportUrl: publicUrl + operations.listSubscriptions.path,
@@ -157,8 +156,6 @@ const managementOptions = ({ MANAGEMENT_URL, ...config }: Config, { limiter, mem
   managementUrl: MANAGEMENT_URL,
   allowedHosts: [config.MANAGEMENT_HOST, ...config.MANAGEMENT_ALLOWED_HOSTS],
 });
-
-const pageMemory = () => ({ spans: new SpanMemory(), walks: new WalkMemory() });
 
 const consoleOptions = ({ CONSOLE, provider }: Config) => ({
   hasConsole: CONSOLE === 'true',

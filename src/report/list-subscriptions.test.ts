@@ -12,7 +12,6 @@ const context = { limits, now: () => 1_714_521_600 };
 const keyOf = createPageKey({
   ...context,
   store: undefined as unknown as Store,
-  spans: undefined as never,
   reportUrl: 'https://reports.example/v1/subscription',
 });
 

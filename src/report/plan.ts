@@ -1,7 +1,6 @@
 import type { Instant } from '../contract/instant.ts';
 import { type DateField, dateFields } from '../contract/query.ts';
-import type { PagePosition } from '../storage/read/counted-page.ts';
-import type { SubscriptionOrder } from '../storage/read/page-sql.ts';
+import type { PagePosition, SubscriptionOrder } from '../storage/read/page-sql.ts';
 import type { DateBounds, DateColumn, SubscriptionFilter } from '../storage/subscription-filter.ts';
 import type { AskedFilters, ReportQuery } from './report-query.ts';
 

@@ -36,7 +36,6 @@ test('every BoundedMap and FreshMap has a name in the metrics', () => {
 test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md or in this test', () => {
   const bounded: Readonly<Record<string, string>> = {
     'src/storage/bounded-map.ts': 'maps of the process',
-    'src/storage/counts/span-memory.ts': 'readings under way',
     'src/storage/postgres/shared-connection.ts': 'at most eight reads under way',
     'src/storage/postgres/tenant-lanes.ts': 'requests under way',
     'src/storage/sqlite/damage.ts': 'database files of the process',
@@ -49,8 +48,8 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
   const stateful = sources.filter((file) =>
     /(?:^|\n)(?:const \w+ = new (?:Map|Set)<[^\n]*\(\)| {2}readonly #\w+ = new (?:Map|Set)<)/.test(read(file)),
   );
-  // objects that live as long as one call, or in the span memory
-  const perCall = ['import/batch.ts', 'count-work.ts', 'span-list.ts', 'span-tree.ts'];
+  // objects that live as long as one call
+  const perCall = ['import/batch.ts', 'count-work.ts', 'span-tree.ts'];
   for (const file of stateful) {
     if (perCall.some((each) => file.endsWith(each)) || file in bounded) continue;
     expect(paths).toContain(file.replace('src/', ''));

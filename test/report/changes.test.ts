@@ -8,7 +8,6 @@ import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { checkProperty } from '../support/check-property.ts';
@@ -125,7 +124,6 @@ describe.each(engines)('the changes on $engine', ({ openTestStore }) => {
     store = opened.store;
     context = {
       store,
-      spans: new SpanMemory(),
       limits: defaultPageLimits,
       reportUrl: 'http://localhost/r',
       now: () => 1,

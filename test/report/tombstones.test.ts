@@ -4,7 +4,6 @@ import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { listChanges } from '../../src/report/list-changes.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { sweepTombstones } from '../../src/storage/tables/tombstone.ts';
@@ -57,7 +56,7 @@ describe.each(engines)('the retention of tombstones on $engine', ({ openTestStor
     opened = await openTestStore();
     store = opened.store;
     const reportUrl = 'http://localhost/r';
-    context = { store, spans: new SpanMemory(), limits: defaultPageLimits, reportUrl, now: () => 1 };
+    context = { store, limits: defaultPageLimits, reportUrl, now: () => 1 };
   });
   afterAll(() => opened.close());
 

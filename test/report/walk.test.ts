@@ -5,8 +5,7 @@ import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { listSubscriptions as answerQuery } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import type { ReportContext } from '../../src/report/report-context.ts';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
-import { WalkMemory } from '../../src/storage/read/walk-memory.ts';
+import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
@@ -173,8 +172,7 @@ describe.each(engines)('paging through a report on $engine', ({ openTestStore })
   const rows = tiedRows(4_000);
   const contextOf = (): ReportContext => ({
     store,
-    spans: new SpanMemory(),
-    walks: new WalkMemory(),
+    ranges: new RangeMemory(),
     limits: defaultPageLimits,
     reportUrl: 'http://localhost/r',
     now: () => nowSeconds,

@@ -7,8 +7,8 @@ export const plants: readonly Plant[] = [
   {
     id: 'stale-total',
     breaks: 'A page by number has the total of an earlier revision.',
-    search: 'if (page.revision === place.revision) {',
-    replace: "if (page.revision === place.revision || position.kind === 'offset') {",
+    search: 'if (page.revision === known.revision) {',
+    replace: "if (page.revision === known.revision || position.kind === 'offset') {",
   },
   {
     id: 'lost-count',
@@ -18,7 +18,7 @@ export const plants: readonly Plant[] = [
   },
   {
     id: 'walk-key-without-direction',
-    breaks: 'A walk in one direction uses the places of walks in the other one.',
+    breaks: 'A walk in one direction uses the remembered places of walks in the other one.',
     search: 'JSON.stringify([tenant, filter, order, date, id])',
     replace: 'JSON.stringify([tenant, filter, order.column, date, id])',
   },
@@ -33,6 +33,12 @@ export const plants: readonly Plant[] = [
     breaks: "A page by cursor continues another tenant's walk.",
     search: 'JSON.stringify([tenant, filter, order, date, id])',
     replace: 'JSON.stringify([filter, order, date, id])',
+  },
+  {
+    id: 'place-off-by-one',
+    breaks: 'The place of a next page that is remembered is one record too far, so a walk ends too early.',
+    search: 'passed: passed + records.count }',
+    replace: 'passed: passed + records.count + 1 }',
   },
   {
     id: 'rank-below-zero',

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { SpanMemory } from '../../src/storage/counts/span-memory.ts';
 import { sessionOptions } from '../../src/storage/postgres/session.ts';
 import { readChanges } from '../../src/storage/read/changes.ts';
 import type { PageContext } from '../../src/storage/read/page.ts';
+import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import { numbered } from '../../src/storage/sqlite/connection.ts';
 import type { ReadOptions, SqlValue, TenantId, TenantReader } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
@@ -46,7 +46,7 @@ const recordInto = (statements: Statement[], reader: TenantReader): TenantReader
 
 /**
  * All statements of pages with their totals, in both directions: 60 % deep, after `skips` records,
- * and after and before a key; the first two with remembered leaves too.
+ * and after and before a key; the first two with remembered ranges too.
  */
 async function recordStatements(
   { store }: TestStore,
@@ -54,7 +54,7 @@ async function recordStatements(
   skips: readonly number[] = [],
 ): Promise<readonly Statement[]> {
   const statements: Statement[] = [];
-  const spans = new SpanMemory({ leavesPerAsk: Number.POSITIVE_INFINITY });
+  const ranges = new RangeMemory();
   const recorder: PageContext['store'] = {
     engine: store.engine,
     readTenant: (of, work) => store.readTenant(of, (reader) => work(recordInto(statements, reader))),
@@ -74,8 +74,8 @@ async function recordStatements(
         if (first === undefined) continue;
         for (const kind of ['after', 'before'] as const)
           await readTexts({ store: recorder }, tenant, filter, order, { kind, orderKey: first }, 51);
-        for (let n = 0; n < 3; n += 1) await readTexts({ store, spans }, tenant, filter, order, position, 51);
-        await readTexts({ store: recorder, spans }, tenant, filter, order, position, 51);
+        await readTexts({ store, ranges }, tenant, filter, order, position, 51);
+        await readTexts({ store: recorder, ranges }, tenant, filter, order, position, 51);
       }
     }
   }

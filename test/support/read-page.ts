@@ -1,6 +1,5 @@
-import type { PagePosition } from '../../src/storage/read/counted-page.ts';
 import { type PageContext, readPage } from '../../src/storage/read/page.ts';
-import type { SubscriptionOrder } from '../../src/storage/read/page-sql.ts';
+import type { PagePosition, SubscriptionOrder } from '../../src/storage/read/page-sql.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
 

@@ -1,7 +1,23 @@
-import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
-import { type Bind, binder, isCounted, rowsFrom, type SubscriptionFilter } from '../subscription-filter.ts';
-import { type Counts, type FilterRange, storedCounts } from './counts.ts';
-import { totalSql } from './rank.ts';
+import type { Row, SqlValue, Store, TenantId, TenantReader, TenantSql } from '../store.ts';
+import {
+  and,
+  type Bind,
+  binder,
+  countedPart,
+  filterConditions,
+  isCounted,
+  rowsFrom,
+  type SubscriptionFilter,
+} from '../subscription-filter.ts';
+import { seriesOfFilter, spanLevel, wholeSeries } from './span.ts';
+
+/** The rows of a filter in the default order of all rows of its product and statuses. */
+export interface FilterRange {
+  /** Rank of the first one; 0 for a filter that the counts do not know (`isCounted`). */
+  readonly start: number;
+  /** How many there are. */
+  readonly total: number;
+}
 
 /**
  * Reads the range of a filter: from the counts, at the same cost for any number of rows, or row by
@@ -10,15 +26,15 @@ import { totalSql } from './rank.ts';
 export async function readRange(reader: TenantReader, filter: SubscriptionFilter): Promise<FilterRange> {
   const values: SqlValue[] = [];
   // every column compares `tenant_id`
-  const sql = `select ${rangeColumns(filter, storedCounts(filter), binder(values))}` as TenantSql;
+  const sql = `select ${rangeColumns(filter, binder(values))}` as TenantSql;
   const [row] = await reader.all(sql, values);
   return toRange(row);
 }
 
 /** Select expressions of the range of a filter; each is a single value. */
-export function rangeColumns(filter: SubscriptionFilter, counts: Counts, bind: Bind): string {
+export function rangeColumns(filter: SubscriptionFilter, bind: Bind): string {
   const [start, end] = isCounted(filter)
-    ? rankEnds(filter, counts, bind)
+    ? [startRank(filter, bind), endRank(filter, bind)]
     : ['0', `(select count(*) ${rowsFrom(filter, 'tenant_id', bind)})`];
   return `${start} as range_start, ${end} as range_end`;
 }
@@ -29,26 +45,82 @@ export function toRange(row: Row | undefined): FilterRange {
   return { start, total: Math.max(0, end - start) };
 }
 
-const rankEnds = (filter: SubscriptionFilter, counts: Counts, bind: Bind): [start: string, end: string] => [
-  startRank(filter, counts, bind),
-  endRank(filter, counts, bind),
-];
+/** The number of a tenant's records, from the root of its counts: one row, however many records. */
+export async function countRecords(store: Store, tenant: TenantId): Promise<number> {
+  const sql = `select n from subscription_span
+    where tenant_id = $1 and series = '${wholeSeries}' and level = ${spanLevel.root}` as const;
+  const [rows] = await store.readTenantOnce(tenant, [{ sql, values: [] }], { isBounded: true });
+  return Number(rows?.[0]?.n ?? 0);
+}
 
-const startRank = ({ afterSeconds }: SubscriptionFilter, counts: Counts, bind: Bind): string =>
-  afterSeconds === undefined ? '0' : counts.rankSql(afterSeconds + 1, bind);
+/** A row of a filter: after `skip` others, counted from its first or its last row. */
+interface RowPlace {
+  readonly skip: number;
+  readonly descending: boolean;
+}
 
-const endRank = (filter: SubscriptionFilter, counts: Counts, bind: Bind): string =>
-  filter.beforeSeconds === undefined ? totalSql(filter, bind) : counts.rankSql(filter.beforeSeconds, bind);
+/** The rank of a row of a known range. */
+export const rankIn = ({ start, total }: FilterRange, { skip, descending }: RowPlace): number =>
+  descending ? start + total - 1 - skip : start + skip;
 
-/** SQL of the rank of the row after `skip` others, counted from the first or last of a filter. */
-export function rankAfter(
-  filter: SubscriptionFilter,
-  counts: Counts,
-  { skip, descending }: { readonly skip: number; readonly descending: boolean },
-  bind: Bind,
-): string {
+/** SQL of the rank of a row of a filter whose range is not known. */
+export function rankAfter(filter: SubscriptionFilter, { skip, descending }: RowPlace, bind: Bind): string {
   const steps = `cast(${bind(skip)} as bigint)`;
-  return descending
-    ? `${endRank(filter, counts, bind)} - 1 - ${steps}`
-    : `${startRank(filter, counts, bind)} + ${steps}`;
+  return descending ? `${endRank(filter, bind)} - 1 - ${steps}` : `${startRank(filter, bind)} + ${steps}`;
+}
+
+/** SQL of the counts of a filter: the series, and a span's rows of the filter's statuses. */
+interface CountsSql {
+  readonly series: string;
+  readonly n: string;
+}
+
+export function countsSql(filter: SubscriptionFilter, bind: Bind): CountsSql {
+  const { statuses } = filter;
+  const series = bind(seriesOfFilter(filter));
+  if (statuses === undefined) return { series, n: 'n' };
+  const each = [...new Set(statuses)].map(
+    (status) => `coalesce(cast(statuses ->> cast(${bind(status)} as text) as bigint), 0)`,
+  );
+  return { series, n: each.join(' + ') };
+}
+
+const startRank = (filter: SubscriptionFilter, bind: Bind): string =>
+  filter.afterSeconds === undefined ? '0' : rankSql(filter, filter.afterSeconds + 1, bind);
+
+const endRank = (filter: SubscriptionFilter, bind: Bind): string =>
+  filter.beforeSeconds === undefined ? totalSql(filter, bind) : rankSql(filter, filter.beforeSeconds, bind);
+
+/** SQL of how many rows have a filter's product and statuses: one read of the root. */
+function totalSql(filter: SubscriptionFilter, bind: Bind): string {
+  const { series, n } = countsSql(filter, bind);
+  return `coalesce((select ${n} from subscription_span where tenant_id = $1 and series = ${series} and level = ${spanLevel.root}), 0)`;
+}
+
+/**
+ * SQL of the rank of a second: how many rows of a filter's product and statuses were created before
+ * it. Adds up the groups before it, the leaves before it in its own group, and the rows before it
+ * in its own leaf, at most `leafRowsMax`. SQLite would compare a row value of two columns by its
+ * date alone, so ids are expressions. It also compares row values again for each row that it
+ * counts, which the date alone avoids. Looking the two keys up where they are used costs no more
+ * than a `with` clause.
+ */
+function rankSql(filter: SubscriptionFilter, seconds: number, bind: Bind): string {
+  const { series, n } = countsSql(filter, bind);
+  const conditions = filterConditions(countedPart(filter), bind);
+  const date = bind(seconds);
+  const { leaf, group } = spanLevel;
+  const keyAt = (level: typeof leaf | typeof group): string =>
+    `(select from_date, coalesce(from_id, '') from subscription_span where tenant_id = $1 and series = ${series} and level = ${level}
+      and (from_date, from_id) <= (${date}, '') order by from_date desc, from_id desc limit 1)`;
+  return `((
+      select coalesce(cast(sum(${n}) as bigint), 0) from subscription_span where tenant_id = $1 and series = ${series} and level = ${group}
+        and (from_date, from_id) < ${keyAt(group)}
+    ) + (
+      select coalesce(cast(sum(${n}) as bigint), 0) from subscription_span where tenant_id = $1 and series = ${series} and level = ${leaf}
+        and (from_date, from_id) >= ${keyAt(group)} and (from_date, from_id) < ${keyAt(leaf)}
+    ) + (
+      select count(*) from subscription where tenant_id = $1${and(conditions)}
+        and (created_date, id) >= ${keyAt(leaf)} and created_date < ${date}
+    ))`;
 }

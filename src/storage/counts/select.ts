@@ -1,10 +1,20 @@
 import { endOrderKey, type OrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
-import { countsSql } from './rank.ts';
+import { countsSql } from './range.ts';
 import { type SpanLevel, spanLevel } from './span.ts';
-import type { LeafPosition } from './span-list.ts';
 import { spansSql } from './spans-sql.ts';
+
+/** Where a row lies: a leaf, and a row of it. */
+export interface LeafPosition {
+  readonly from: OrderKey;
+  /** The first order key after the leaf. */
+  readonly until: OrderKey;
+  /** Rows of the leaf before it; only rows of the requested statuses count here and in `n`. */
+  readonly skip: number;
+  /** Rows of the leaf. */
+  readonly n: number;
+}
 
 /** Finds the row of a rank among a filter's product and statuses; `undefined` past the last row. */
 export type Select = (rank: number) => Promise<LeafPosition | undefined>;

@@ -1,4 +1,4 @@
-import type { LeafPosition } from '../counts/span-list.ts';
+import type { LeafPosition } from '../counts/select.ts';
 import type { OrderKey } from '../order-key.ts';
 import type { Row, SqlValue, Store, TenantSql, TenantStatement } from '../store.ts';
 import {
@@ -20,6 +20,21 @@ export interface SubscriptionOrder {
 }
 
 export const reverse = (order: SubscriptionOrder): SubscriptionOrder => ({ ...order, descending: !order.descending });
+
+/** Where a page begins: after `skip` records of the order, or just after or before a record. */
+export type PagePosition =
+  | { readonly kind: 'offset'; readonly skip: number }
+  | { readonly kind: 'after' | 'before'; readonly orderKey: OrderKey };
+
+/** Which page is read. */
+export interface PageQuery {
+  readonly filter: SubscriptionFilter;
+  readonly order: SubscriptionOrder;
+  readonly position: PagePosition;
+  /** The most records of the page. */
+  readonly size: number;
+  readonly layout: Layout;
+}
 
 /** The first record of a page. */
 export type PageStart =

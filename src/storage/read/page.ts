@@ -1,68 +1,71 @@
-import { storedCounts } from '../counts/counts.ts';
+import { type FilterRange, rangeColumns, rankAfter, rankIn, toRange } from '../counts/range.ts';
+import { openSelect, selectSql } from '../counts/select.ts';
 import { leafRowsAimed } from '../counts/span.ts';
-import type { SpanMemory } from '../counts/span-memory.ts';
-import type { TenantId } from '../store.ts';
-import { isCounted, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
+import type { ReadOptions, Row, SqlValue, Store, TenantId, TenantReader, TenantStatement } from '../store.ts';
+import { type Bind, binder, isCounted, type SubscriptionFilter, selectsOne } from '../subscription-filter.ts';
 import {
-  type Page,
+  countBeyondSql,
+  noRecords,
   type PagePosition,
   type PageQuery,
-  type PageStore,
-  readCountedPage,
-  readPlacedPage,
-  startAt,
-} from './counted-page.ts';
-import type { SubscriptionOrder } from './page-sql.ts';
-import type { WalkMemory } from './walk-memory.ts';
+  type PageRecords,
+  type PageStart,
+  recordsQuery,
+  reverse,
+  type SubscriptionOrder,
+} from './page-sql.ts';
+import type { KnownRange, RangeMemory } from './range-memory.ts';
 
-/** The store, and what is cached between pages: leaves of the counts, and places of walks. */
+/** Records of one snapshot, and the range of all records of the filter. */
+export interface Page extends FilterRange {
+  readonly records: PageRecords;
+  /** How many records of the filter precede the page, if that is known. */
+  readonly passed: number | undefined;
+  /**
+   * Whether there is a record at or on the other side of the position's key; `false` for a position
+   * without one.
+   */
+  readonly isBeyondKey: boolean;
+  /** Whether more records follow those of the page, away from the position. */
+  readonly hasMore: boolean;
+  /** The tenant's revision. */
+  readonly revision: number;
+}
+
+/** The parts of the store that a page uses. */
+export type PageStore = Pick<Store, 'engine' | 'readTenant' | 'readTenantOnce'>;
+
+/** The store, and the ranges that are remembered between pages. */
 export interface PageContext {
   readonly store: PageStore;
-  readonly spans?: SpanMemory;
-  readonly walks?: WalkMemory;
+  readonly ranges?: RangeMemory;
 }
 
 /**
  * Reads up to `size` records from a position, in the requested order (for a `before` position, the
- * nearest ones before it), and the total. The following page of a walk needs no counts, if its
- * place is known.
+ * nearest ones before it), and the total. In the order of `createdDate` and with a filter that the
+ * counts know (`isCounted`), a page costs at most two to three times as much as page 1. A page takes
+ * one statement; on SQLite, more where the counts must find its first record.
  */
-export async function readPage(context: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
-  const { store } = context;
+export async function readPage({ store, ranges }: PageContext, tenant: TenantId, query: PageQuery): Promise<Page> {
   const { filter, order, position } = query;
-  const walks = isNarrow(filter) ? undefined : context.walks;
-  const place = walks?.find(tenant, query);
-  if (place !== undefined) {
-    const placed = { ...query, isBounded: isBounded(filter, order, position) };
-    const page = await readPlacedPage(store, tenant, placed, startAt(position), place);
-    if (page.revision === place.revision) {
-      walks?.note(tenant, query, page, place.passed);
+  if (isNarrow(filter)) {
+    const narrow = { ...query, isBounded: true, filter: { ...filter, recordsMax: narrowRowsMax + 1 } };
+    const page = await readWith(store, tenant, narrow, undefined);
+    if (page.total <= narrowRowsMax) return page;
+  }
+  const bounded = { ...query, isBounded: isBounded(filter, order, position) };
+  const known = ranges?.find(tenant, query);
+  if (known !== undefined) {
+    const page = await readWith(store, tenant, bounded, known);
+    if (page.revision === known.revision) {
+      ranges?.note(tenant, query, page, known);
       return page;
     }
   }
-  const page = await readUnplacedPage(context, tenant, query);
-  if (position.kind === 'offset') walks?.note(tenant, query, page, position.skip);
+  const page = await readWith(store, tenant, bounded, undefined);
+  ranges?.note(tenant, query, page, undefined);
   return page;
-}
-
-/**
- * Reads a page and its total. In the order of `createdDate` and with a filter that the counts know
- * (`isCounted`), a page costs at most two to three times as much as page 1. It takes one statement,
- * and more only where the counts must find its first record.
- */
-async function readUnplacedPage({ store, spans }: PageContext, tenant: TenantId, asked: PageQuery): Promise<Page> {
-  const { filter, order, position } = asked;
-  const query = { ...asked, isDeep: isDeep(filter, order, position) };
-  if (isNarrow(filter)) {
-    const narrow = { ...query, isBounded: true, filter: { ...filter, recordsMax: narrowRowsMax + 1 } };
-    const page = await readCountedPage(store, tenant, narrow, storedCounts(filter));
-    if (page.total <= narrowRowsMax) return page;
-  }
-  const hasBounds = filter.afterSeconds !== undefined || filter.beforeSeconds !== undefined;
-  const bounded = { ...query, isBounded: isBounded(filter, order, position) };
-  if (spans === undefined || !isCounted(filter) || !(hasBounds || query.isDeep))
-    return readCountedPage(store, tenant, bounded, storedCounts(filter));
-  return await spans.use(store, tenant, filter, (counts) => readCountedPage(store, tenant, bounded, counts));
 }
 
 /** Up to this many records, stepping from the first one costs no more than stepping in a leaf. */
@@ -70,10 +73,6 @@ const nearStepsMax = leafRowsAimed / 2;
 
 /** Whether a page begins at a key, or so near to the first record that it is reached by steps. */
 const isNear = (position: PagePosition): boolean => position.kind !== 'offset' || position.skip <= nearStepsMax;
-
-/** Whether the counts must find the first record of a page. */
-const isDeep = (filter: SubscriptionFilter, { column }: SubscriptionOrder, position: PagePosition): boolean =>
-  !isNear(position) && isCounted(filter) && column === 'created_date';
 
 /**
  * Whether a page and its total cost about the same for any number of records: an index has the
@@ -96,4 +95,127 @@ const narrowRowsMax = 500;
  */
 function isNarrow(filter: SubscriptionFilter): boolean {
   return selectsOne(filter) && Object.keys(filter).length === 2; // the other one is `dateColumn`
+}
+
+type BoundedQuery = PageQuery & ReadOptions;
+
+/** Reads a page with a known range, or with the counts. The caller compares the revision. */
+function readWith(
+  store: PageStore,
+  tenant: TenantId,
+  query: BoundedQuery,
+  known: KnownRange | undefined,
+): Promise<Page> {
+  const { filter, order, position } = query;
+  if (position.kind !== 'offset')
+    return readFrom(store, tenant, query, { kind: 'beyond', orderKey: position.orderKey }, known);
+  const { skip } = position;
+  const isDeep = !isNear(position) && isCounted(filter) && order.column === 'created_date';
+  if (!isDeep) {
+    const start: PageStart = skip === 0 ? { kind: 'first' } : { kind: 'step', steps: skip };
+    return readFrom(store, tenant, query, start, known);
+  }
+  if (store.engine === 'sqlite') return readSelected(store, tenant, query, skip, known);
+  const place = { skip, descending: order.descending };
+  const leafSql = (bind: Bind): string => {
+    const rank = known === undefined ? rankAfter(filter, place, bind) : `cast(${bind(rankIn(known, place))} as bigint)`;
+    return selectSql(filter, rank, bind);
+  };
+  return readFrom(store, tenant, query, { kind: 'selected', leafSql }, known);
+}
+
+/** Reads a page, with everything about it, in one statement. */
+async function readFrom(
+  store: PageStore,
+  tenant: TenantId,
+  query: BoundedQuery,
+  start: PageStart,
+  known: KnownRange | undefined,
+): Promise<Page> {
+  const body = bodyQuery(store, query, start, (bind) => `${headColumns(query, known, bind)}${revisionColumn}`);
+  const [[row] = []] = await store.readTenantOnce(tenant, [body], query);
+  return toPage(query, row, body.toRecords(row), known);
+}
+
+/**
+ * Reads a page whose first record the tree finds by its rank, in statements of their own: one
+ * statement takes SQLite longer, a round trip to PostgreSQL costs more.
+ */
+function readSelected(
+  store: PageStore,
+  tenant: TenantId,
+  query: BoundedQuery,
+  skip: number,
+  known: KnownRange | undefined,
+): Promise<Page> {
+  const { filter, order } = query;
+  const read = async (reader: TenantReader): Promise<Page> => {
+    const head = headQuery(query, known);
+    const [[row], select] = await Promise.all([reader.all(head.sql, head.values), openSelect(reader, filter)]);
+    const range = known ?? toRange(row);
+    const rank = rankIn(range, { skip, descending: order.descending });
+    const leaf = skip < range.total ? await select(rank) : undefined;
+    if (leaf === undefined) return toPage(query, row, noRecords, known);
+    const body = bodyQuery(store, query, { kind: 'leaf', leaf });
+    const [bodyRow] = await (reader.last ?? reader.all)(body.sql, body.values);
+    return toPage(query, row, body.toRecords(bodyRow), known);
+  };
+  return store.readTenant(tenant, read, query);
+}
+
+const revisionColumn =
+  '(select revision from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1) as revision';
+
+/** The statement of the records, with other columns. */
+function bodyQuery({ engine }: PageStore, query: PageQuery, start: PageStart, columns?: (bind: Bind) => string) {
+  const { filter, order, position, size, layout } = query;
+  const isReversed = position.kind === 'before';
+  return recordsQuery(engine, {
+    filter,
+    order: isReversed ? reverse(order) : order,
+    start,
+    limit: size,
+    isReversed,
+    layout,
+    columns,
+  });
+}
+
+/** The statement of everything but the records. */
+function headQuery(query: PageQuery, known: KnownRange | undefined): TenantStatement {
+  const values: SqlValue[] = [];
+  const sql = `select ${headColumns(query, known, binder(values))}revision
+    from (select id as tenant_id, revision from tenant) as tenant where tenant_id = $1` as const;
+  return { sql, values };
+}
+
+/** Everything but the records and the revision, as far as it is not known; each ends in a comma. */
+function headColumns({ filter, order, position, size }: PageQuery, known: KnownRange | undefined, bind: Bind): string {
+  const range = known === undefined ? `${rangeColumns(filter, bind)}, ` : '';
+  if (position.kind === 'offset' || known?.passed !== undefined) return range;
+  // how many records are behind the key of the page and beyond it, as far as that matters
+  const { orderKey } = position;
+  const [back, forward] = position.kind === 'before' ? [order, reverse(order)] : [reverse(order), order];
+  const behind = countBeyondSql(filter, back, { kind: 'beyond', orderKey, isKeyItself: true }, 1, bind);
+  const beyond = countBeyondSql(filter, forward, { kind: 'beyond', orderKey }, size + 1, bind);
+  return `${range}${behind} as behind, ${beyond} as beyond, `;
+}
+
+function toPage(
+  { position, size }: PageQuery,
+  row: Row | undefined,
+  records: PageRecords,
+  known: KnownRange | undefined,
+): Page {
+  const { start, total } = known ?? toRange(row);
+  const passed = position.kind === 'offset' ? position.skip : known?.passed;
+  return {
+    start,
+    total,
+    records,
+    passed,
+    isBeyondKey: position.kind !== 'offset' && (passed === undefined ? Number(row?.behind) > 0 : passed > 0),
+    hasMore: passed === undefined ? Number(row?.beyond) > size : passed + records.count < total,
+    revision: Number(row?.revision ?? 0),
+  };
 }

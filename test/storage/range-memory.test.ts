@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { PagePosition } from '../../src/storage/read/counted-page.ts';
-import { WalkMemory } from '../../src/storage/read/walk-memory.ts';
+import type { PagePosition } from '../../src/storage/read/page-sql.ts';
+import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -10,7 +10,7 @@ import { subscriptionRow } from '../support/rows.ts';
 const all = { dateColumn: 'created_date' } as const;
 const order = { column: 'created_date', descending: true } as const;
 
-describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) => {
+describe.each(engines)('remembered ranges on $engine', ({ openTestStore }) => {
   let opened: TestStore;
   let store: Store;
   let tenant: TenantId;
@@ -23,10 +23,10 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
       tenant,
       dates.map((date) => subscriptionRow({ id: `id${date}`, createdDate: date, record: String(date) })),
     );
-  const pageAfter = (walks: WalkMemory, date: number) =>
-    readTexts({ store, walks }, tenant, all, order, { kind: 'after', orderKey: { date, id: `id${date}` } }, 3);
-  const firstPage = (walks: WalkMemory) =>
-    readTexts({ store, walks }, tenant, all, order, { kind: 'offset', skip: 0 }, 3);
+  const pageAfter = (ranges: RangeMemory, date: number) =>
+    readTexts({ store, ranges }, tenant, all, order, { kind: 'after', orderKey: { date, id: `id${date}` } }, 3);
+  const firstPage = (ranges: RangeMemory) =>
+    readTexts({ store, ranges }, tenant, all, order, { kind: 'offset', skip: 0 }, 3);
 
   beforeAll(async () => {
     opened = await openTestStore();
@@ -36,36 +36,36 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
   });
   afterAll(() => opened.close());
 
-  test('let each following page be read by one statement, up to the last', async () => {
-    const walks = new WalkMemory();
-    await firstPage(walks);
+  test('let each following page of a walk be read without counts, up to the last', async () => {
+    const ranges = new RangeMemory();
+    await firstPage(ranges);
     const once = vi.spyOn(store, 'readTenantOnce');
-    expect(await pageAfter(walks, 5)).toMatchObject({
+    expect(await pageAfter(ranges, 5)).toMatchObject({
       texts: ['4', '3', '2'],
       total: 7,
       hasMore: true,
       isBeyondKey: true,
     });
-    expect(await pageAfter(walks, 2)).toMatchObject({ texts: ['1'], total: 7, hasMore: false, isBeyondKey: true });
-    expect(once.mock.calls.map(([, statements]) => statements.length)).toEqual([1, 1]);
+    expect(await pageAfter(ranges, 2)).toMatchObject({ texts: ['1'], total: 7, hasMore: false, isBeyondKey: true });
+    expect(once.mock.calls.map(([, [statement]]) => statement?.sql.includes('count('))).toEqual([false, false]);
     once.mockRestore();
   });
 
   test('are not used once the records have changed', async () => {
-    const walks = new WalkMemory();
-    await firstPage(walks);
+    const ranges = new RangeMemory();
+    await firstPage(ranges);
     await load(9); // before the key
     await store.deleteSubscriptions(tenant, ['id1', 'id2']);
-    expect(await pageAfter(walks, 5)).toMatchObject({ texts: ['4', '3'], total: 6, hasMore: false });
+    expect(await pageAfter(ranges, 5)).toMatchObject({ texts: ['4', '3'], total: 6, hasMore: false });
   });
 
   test('with a filter that the counts do not know, the total is counted once for all page numbers of a revision', async () => {
-    const walks = new WalkMemory();
+    const ranges = new RangeMemory();
     await load(11, 12, 13, 14, 15);
     const filter = { ...all, autoRenew: 'true' };
     const pageFrom = async (skip: number) => {
       const once = vi.spyOn(store, 'readTenantOnce');
-      const page = await readTexts({ store, walks }, tenant, filter, order, { kind: 'offset', skip }, 2);
+      const page = await readTexts({ store, ranges }, tenant, filter, order, { kind: 'offset', skip }, 2);
       const counts = once.mock.calls.filter(([, statements]) => statements.some(({ sql }) => sql.includes('count(*)')));
       once.mockRestore();
       const { texts, total, hasMore } = page;
@@ -83,6 +83,60 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
     );
   });
 
+  test('give a query that recurs its total and the first record of a deep page, in both directions', async () => {
+    const owner = await newTenant('recurring');
+    const rows = Array.from({ length: 3_000 }, (_, n) =>
+      subscriptionRow({
+        id: `id${n}`,
+        createdDate: Math.floor(n / 3),
+        productId: `product-${n % 2}`,
+        status: n % 5 === 0 ? 'EXPIRED' : 'ACTIVE',
+        record: String(n),
+      }),
+    );
+    await store.loadSubscriptions(owner, rows);
+    const ranges = new RangeMemory();
+    const bounds = { ...all, afterSeconds: 99, beforeSeconds: 900 };
+    for (const filter of [all, bounds, { ...bounds, productId: 'product-1', statuses: ['ACTIVE'] }]) {
+      for (const descending of [false, true]) {
+        for (const skip of [0, 10, 180, 1_000, 5_000]) {
+          const asked = [owner, filter, { ...order, descending }, { kind: 'offset', skip }, 4] as const;
+          const expected = await readTexts({ store }, ...asked);
+          await readTexts({ store, ranges }, ...asked);
+          const once = vi.spyOn(store, 'readTenantOnce');
+          expect(await readTexts({ store, ranges }, ...asked)).toEqual(expected);
+          expect(once.mock.calls.filter(([, [statement]]) => statement?.sql.includes('range_start'))).toEqual([]);
+          once.mockRestore();
+        }
+      }
+    }
+  });
+
+  test('are not used once another process has changed the records, by any kind of page', async () => {
+    const owner = await newTenant('elsewhere');
+    const days = (first: number, count: number) =>
+      Array.from({ length: count }, (_, n) => subscriptionRow({ id: `id${first + n}`, createdDate: first + n }));
+    await store.loadSubscriptions(owner, days(1_000, 600));
+    const ranges = new RangeMemory();
+    const positions: readonly PagePosition[] = [
+      { kind: 'offset', skip: 0 },
+      { kind: 'offset', skip: 300 },
+      { kind: 'after', orderKey: { date: 1_596, id: 'id1596' } },
+      { kind: 'before', orderKey: { date: 1_300, id: 'id1300' } },
+    ];
+    const elsewhere = opened.openAgain();
+    for (const filter of [all, { ...all, afterSeconds: 500 }, { ...all, autoRenew: 'true' }]) {
+      for (const [index, position] of positions.entries()) {
+        const read = () => readTexts({ store, ranges }, owner, filter, order, position, 3);
+        for (let n = 0; n < 2; n += 1) await read();
+        await elsewhere.loadSubscriptions(owner, days(2_000 + index, 1));
+        expect(await read()).toEqual(await readTexts({ store }, owner, filter, order, position, 3));
+        await elsewhere.deleteSubscriptions(owner, [`id${2_000 + index}`]);
+        expect(await read()).toMatchObject({ total: 600 });
+      }
+    }
+  });
+
   test('belong to one tenant, although another one has the same keys and the same revision', async () => {
     const [larger, smaller] = [await newTenant('larger'), await newTenant('smaller')];
     const loadInto = (owner: TenantId, count: number) =>
@@ -94,9 +148,9 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
     await loadInto(smaller, 6);
     const ascending = { ...order, descending: false };
     for (const filter of [all, { ...all, autoRenew: 'true' }]) {
-      const walks = new WalkMemory();
+      const ranges = new RangeMemory();
       const read = (owner: TenantId, position: PagePosition) =>
-        readTexts({ store, walks }, owner, filter, ascending, position, 3);
+        readTexts({ store, ranges }, owner, filter, ascending, position, 3);
       const first = await read(larger, { kind: 'offset', skip: 0 });
       const after = await read(smaller, { kind: 'after', orderKey: { date: 2, id: 'id2' } });
       expect(after).toMatchObject({ total: 6, hasMore: false, revision: first.revision });
@@ -110,13 +164,13 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
       subscriptionRow({ id: `id${date}`, createdDate: date, activationDate: date < 3 ? date + 100 : date }),
     );
     await store.loadSubscriptions(owner, rows);
-    const walks = new WalkMemory();
+    const ranges = new RangeMemory();
     const read = (
       column: 'created_date' | 'activation_date',
       descending: boolean,
       position: PagePosition,
       size: number,
-    ) => readTexts({ store, walks }, owner, all, { column, descending }, position, size);
+    ) => readTexts({ store, ranges }, owner, all, { column, descending }, position, size);
     const afterThird: PagePosition = { kind: 'after', orderKey: { date: 3, id: 'id3' } };
     await read('created_date', false, { kind: 'offset', skip: 0 }, 3);
     expect(await read('created_date', false, afterThird, 4)).toMatchObject({ hasMore: false });
@@ -125,8 +179,8 @@ describe.each(engines)('the places of a walk on $engine', ({ openTestStore }) =>
   });
 
   test('are not found for another key, which the store then counts', async () => {
-    const walks = new WalkMemory();
-    await firstPage(walks);
-    expect(await pageAfter(walks, 1_000)).toMatchObject({ texts: ['9', '7', '6'], total: 6, isBeyondKey: false });
+    const ranges = new RangeMemory();
+    await firstPage(ranges);
+    expect(await pageAfter(ranges, 1_000)).toMatchObject({ texts: ['9', '7', '6'], total: 6, isBeyondKey: false });
   });
 });

@@ -1,0 +1,56 @@
+import { BoundedMap } from '../bounded-map.ts';
+import type { FilterRange } from '../counts/range.ts';
+import type { OrderKey } from '../order-key.ts';
+import type { TenantId } from '../store.ts';
+import type { PageQuery, PageRecords } from './page-sql.ts';
+
+/** The range of a filter at a revision, and where a page begins in it. */
+export interface KnownRange extends FilterRange {
+  readonly revision: number;
+  /** Records before the page; `undefined` if only the store knows. */
+  readonly passed?: number | undefined;
+}
+
+/** A page that was read. */
+interface ReadPage extends KnownRange {
+  readonly records: PageRecords;
+  /** Whether more records follow. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Remembers the range of each filter, and where the page after each page begins, so that a query
+ * that recurs and the next page of a walk need no counts from the store. Nothing in it is trusted
+ * on its own: a page returns the revision that it was read at, and is read again with the counts if
+ * that is another one. A place is found by the key, filter and order of its page, so a forged
+ * cursor finds none.
+ */
+export class RangeMemory {
+  readonly #ranges = new BoundedMap<KnownRange>({ entriesMax: 20_000, bytesMax: 8_388_608, name: 'ranges' });
+
+  find(tenant: TenantId, { filter, order, position }: PageQuery): KnownRange | undefined {
+    const place =
+      position.kind === 'after' ? this.#ranges.get(placeKey(tenant, filter, order, position.orderKey)) : undefined;
+    if (place !== undefined) return place;
+    const range = this.#ranges.get(rangeKey(tenant, filter));
+    return range && position.kind === 'offset' ? { ...range, passed: position.skip } : range;
+  }
+
+  /** Notes the range of a page that was read without a known one, and where the page after it begins. */
+  note(tenant: TenantId, { filter, order }: PageQuery, page: ReadPage, known: KnownRange | undefined): void {
+    const { records, start, total, revision, passed, hasMore } = page;
+    const range = { revision, start, total };
+    if (known === undefined) this.#ranges.set(rangeKey(tenant, filter), range);
+    if (passed === undefined || records.last === undefined || !hasMore) return;
+    this.#ranges.set(placeKey(tenant, filter, order, records.last), { ...range, passed: passed + records.count });
+  }
+}
+
+const placeKey = (
+  tenant: TenantId,
+  filter: PageQuery['filter'],
+  order: PageQuery['order'],
+  { date, id }: OrderKey,
+): string => JSON.stringify([tenant, filter, order, date, id]);
+
+const rangeKey = (tenant: TenantId, filter: PageQuery['filter']): string => JSON.stringify([tenant, filter]);
