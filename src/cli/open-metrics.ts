@@ -36,7 +36,7 @@ interface MeasuredService {
   readonly isDraining: () => boolean;
   /** Requests that wait for their turn. */
   readonly waiting: () => number;
-  readonly certificates: Certificates;
+  readonly certificates: Pick<Certificates, 'public' | 'management'>;
 }
 
 /** Creates the metrics of a process that serves a store. */
