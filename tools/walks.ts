@@ -27,12 +27,18 @@ interface Section {
 
 /** The sections of docs/contributing/walks.md, by title. */
 function sectionsOf(traces: WalkTraces): Map<string, Section> {
-  const [inPublic, inReports] = [publicWalks, reportWalks].map((names) =>
-    filesOfAll([traces.sqlite, traces.postgres], names),
-  );
-  const every = inPublic ?? [];
-  const token = (inReports ?? []).filter((file) => /^auth\/|^http\/listener\//.test(file) && !every.includes(file));
-  const store = { sqlite: engineFiles(traces.sqlite), postgres: engineFiles(traces.postgres) };
+  const both = [traces.sqlite, traces.postgres];
+  const every = [
+    ...new Set([...filesOfAll(both, publicWalks), ...both.flatMap((trace) => ofSeveral(trace, /^metrics\//))]),
+  ];
+  const checks = [
+    ...filesOfAll(both, reportWalks).filter((file) => file.startsWith('http/listener/')),
+    ...reportWalks
+      .flatMap((walk) => filesOf(traces, walk))
+      .filter((file) => /^auth\/|^storage\/tables\/(?:auth-key|client)$/.test(file)),
+  ];
+  const token = [...new Set(checks)].filter((file) => !every.includes(file));
+  const store = { sqlite: ofSeveral(traces.sqlite, ofEngine), postgres: ofSeveral(traces.postgres, ofEngine) };
   const sections = new Map<string, Section>([
     ['Every request', { both: every, sqlite: [], postgres: [] }],
     ['The store', { both: [], ...store }],
@@ -43,7 +49,7 @@ function sectionsOf(traces: WalkTraces): Map<string, Section> {
     const ofLoading = walk === 'A replacement' ? filesOf(traces, 'Loading records') : [];
     const own = filesOf(traces, walk).filter((file) => !known.includes(file) && !ofLoading.includes(file));
     sections.set(walk, {
-      both: own.filter((file) => !/^storage\/(?:sqlite|postgres)\//.test(file)),
+      both: own.filter((file) => !ofEngine.test(file)),
       sqlite: own.filter((file) => file.startsWith('storage/sqlite/')),
       postgres: own.filter((file) => file.startsWith('storage/postgres/')),
     });
@@ -62,11 +68,12 @@ function filesOfAll(traces: readonly Trace[], walks: readonly string[]): readonl
   return first.filter((file) => others.every((files) => files.includes(file)));
 }
 
-/** An engine's files that run for at least two of the public walks. */
-function engineFiles(trace: Trace): readonly string[] {
-  const ran = publicWalks.flatMap((walk) => [...new Set(trace.get(walk) ?? [])]);
-  const ofEngine = ran.filter((file) => /^storage\/(?:sqlite|postgres)\//.test(file));
-  return [...new Set(ofEngine)].filter((file) => ofEngine.filter((each) => each === file).length > 1);
+const ofEngine = /^storage\/(?:sqlite|postgres)\//;
+
+/** The files with such a path that run for at least two of the public walks. */
+function ofSeveral(trace: Trace, path: RegExp): readonly string[] {
+  const ran = publicWalks.flatMap((walk) => [...new Set(trace.get(walk) ?? [])]).filter((file) => path.test(file));
+  return [...new Set(ran)].filter((file) => ran.filter((each) => each === file).length > 1);
 }
 
 /** The files that each source file imports or starts as a thread, in the order of its text. */
