@@ -87,9 +87,16 @@ export const folders: readonly Folder[] = [
       'src/storage/counts',
       'src/storage/tables',
       'src/storage/records',
+      'src/storage/postgres/wire',
       'pg',
       'node',
     ],
+  },
+  {
+    path: 'src/storage/postgres/wire',
+    contents:
+      'what the PostgreSQL engine sends and receives without the driver, and all that it uses of its private members',
+    imports: ['src/storage/*', 'pg', 'node'],
   },
   {
     path: 'src/storage/backup',
@@ -184,7 +191,7 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/metrics',
     contents: 'the metrics of the service, and their sum over worker processes',
-    imports: ['src/contract', 'src/storage/store.ts', 'src/storage/bounded-map.ts', 'prom-client', 'node'],
+    imports: ['src/storage/store.ts', 'src/storage/bounded-map.ts', 'prom-client', 'node'],
   },
   {
     path: 'src/client',

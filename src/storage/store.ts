@@ -294,13 +294,6 @@ export interface Store extends Directory {
    * transaction that is durable when it resolves. Returns the rows of each.
    */
   writeTenant(tenant: TenantId, statements: readonly TenantStatement[]): Promise<readonly (readonly Row[])[]>;
-  /** As `readDirectory`; under load, several reads share one round trip. */
-  readInGroup(statement: DirectoryStatement): Promise<readonly Row[]>;
-  /**
-   * Runs one writing statement about tenants, clients or keys, durable when it resolves; under
-   * load, several share one transaction.
-   */
-  writeInGroup(statement: DirectoryStatement): Promise<readonly Row[]>;
   /**
    * Runs `work` in one transaction of the directory it gets, durable when the promise resolves. If
    * `work` throws, nothing is changed. Other writes may wait meanwhile, so `work` must wait for

@@ -12,17 +12,14 @@ const bodyOf = (list: readonly string[], layout: Layout): string =>
   layout === 'array' ? `[${list.join(',')}]` : list.map((record) => `${record}\n`).join('');
 
 describe('the JSON of records as a column', () => {
-  test('on PostgreSQL is the body, and changes no other byte than those beside the value (property)', () => {
+  test('on PostgreSQL is the body, and leaves the received bytes as they are (property)', () => {
     fc.assert(
       fc.property(records, layouts, fc.uint8Array({ minLength: 8 }), (list, layout, around) => {
         const value = Buffer.from(list.join(layout === 'array' ? ',' : '\n'));
         const received = Buffer.concat([around, value, around]);
         const row = { utf8_bytes: received.subarray(around.length, around.length + value.length) as never };
         expect(utf8Of('postgres', row, layout).toString()).toBe(bodyOf(list, layout));
-        const end = around.length + value.length;
-        expect(received.subarray(0, around.length - 1)).toEqual(Buffer.from(around.subarray(0, -1)));
-        expect(received.subarray(end + 1)).toEqual(Buffer.from(around.subarray(1)));
-        if (layout === 'lines') expect(received[around.length - 1]).toBe(around.at(-1));
+        expect(received).toEqual(Buffer.concat([around, value, around]));
       }),
     );
   });

@@ -27,20 +27,16 @@ export function selectUtf8(engine: Store['engine'], layout: Layout): string {
 /**
  * The bytes of the column in a layout; none if there are no records. They may be a part of a larger
  * buffer, which they keep in memory.
- *
- * On PostgreSQL they lie in the received message, where the length of the column precedes them and
- * the length of the next column follows. Both have been read, so their bytes can be overwritten:
- * that saves a copy of the page. The column must not be the last one of its statement.
  */
 export function utf8Of(engine: Store['engine'], row: Row, layout: Layout): Buffer {
   const bytes: unknown = row[utf8Column]; // the only value of a row that is not an `SqlValue`
   if (!(bytes instanceof Uint8Array)) return noBytes;
-  const { buffer, byteOffset, byteLength } = bytes;
-  if (engine === 'sqlite') return Buffer.from(buffer, byteOffset, byteLength);
+  if (engine === 'sqlite') return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { before, after } = layouts[layout];
-  const whole = Buffer.from(buffer, byteOffset - before.length, before.length + byteLength + after.length);
+  const whole = Buffer.allocUnsafe(before.length + bytes.length + after.length);
   whole.write(before, 0, 'latin1');
-  whole.write(after, before.length + byteLength, 'latin1');
+  whole.set(bytes, before.length);
+  whole.write(after, before.length + bytes.length, 'latin1');
   return whole;
 }
 

@@ -36,8 +36,7 @@ test('every BoundedMap and FreshMap has a name in the metrics', () => {
 test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md or in this test', () => {
   const bounded: Readonly<Record<string, string>> = {
     'src/storage/bounded-map.ts': 'maps of the process',
-    'src/storage/postgres/shared-connection.ts': 'at most eight reads under way',
-    'src/storage/postgres/tenant-lanes.ts': 'requests under way',
+    'src/storage/postgres/connections.ts': 'tenants whose last work hung',
     'src/storage/sqlite/damage.ts': 'database files of the process',
     'src/cli/worker-messages.ts': 'requests under way',
     'src/cli/workers.ts': 'worker processes',

@@ -29,8 +29,8 @@ export const testedDrills: readonly TestedDrill[] = [
   {
     name: 'tenant-hangs',
     fault: 'the statements of one tenant hang',
-    file: 'storage/postgres-faults.test.ts',
-    test: 'a tenant whose statements hang',
+    file: 'http/overload.test.ts',
+    test: 'leave connections to the others from the start',
   },
   {
     name: 'worker-killed',
@@ -46,7 +46,7 @@ export const testedDrills: readonly TestedDrill[] = [
   },
   {
     name: 'signals-under-load',
-    fault: 'SIGINT with running requests',
+    fault: 'SIGINT and SIGHUP with running requests',
     file: 'cli/supervision.test.ts',
     test: 'under load: each request gets its response',
   },

@@ -151,6 +151,17 @@ describe('tenants whose statements hang', () => {
     await service.close();
   });
 
+  test('leave connections to the others from the start, if there is one such tenant', async () => {
+    await blocker.query(`select pg_advisory_lock(${lock})`);
+    const statuses: number[] = [];
+    const asked = Array.from({ length: 12 }, (_, n) => status('one', n + 20).then((each) => statuses.push(each)));
+    expect(await status('quiet', 40)).toBe(200);
+    expect(statuses).toEqual([]);
+    await blocker.query(`select pg_advisory_unlock(${lock})`);
+    await Promise.all(asked);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
   test('keep other tenants waiting until their first time-out at most: then all of them take one turn', async () => {
     await blocker.query(`select pg_advisory_lock(${lock})`);
     const timedOut = await Promise.all(hanging.map((name) => status(name, 2)));

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { parserOf } from '../postgres/batch.ts';
 import { connect, createDedicatedClient } from '../postgres/connect.ts';
 import { toStorageError } from '../postgres/error.ts';
 import { beginReading, distributedOption, noTimeLimit } from '../postgres/session.ts';
+import { parserOf } from '../postgres/wire/batch.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
 import { openSqliteStore } from '../sqlite/store.ts';

@@ -4,7 +4,6 @@ import type { Row } from '../store.ts';
 import { type CountRequest, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
 import {
-  draftOf,
   groupLeavesAimed,
   groupLeavesMax,
   joinSpans,
@@ -13,9 +12,10 @@ import {
   leafRowsMin,
   type Span,
   type SpanLevel,
-  type SpanTree,
   spanLevel,
 } from './span.ts';
+
+import { draftOf, type SpanTree } from './span-tree.ts';
 
 /** The first span of a level begins before every row, the others at a date. */
 const spanOf = (level: SpanLevel, index: number, n: number): Span => ({

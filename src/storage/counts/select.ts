@@ -2,7 +2,8 @@ import { endOrderKey, type OrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
 import { countsSql } from './range.ts';
-import { type SpanLevel, spanLevel, spansSql } from './span.ts';
+import { type SpanLevel, spanLevel } from './span.ts';
+import { spansSql } from './spans-sql.ts';
 
 /** Where a row lies: a leaf, and a row of it. */
 export interface LeafPosition {

@@ -1,7 +1,8 @@
-import type { Writable } from 'node:stream';
 import pg from 'pg';
+import type { TracedDatabase } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
 import { toStorageError, withAddress } from './error.ts';
+import { socketOf } from './wire/driver.ts';
 
 /** Longest time to connect in milliseconds, the wait for a free connection of the pool included. */
 export const connectMsMax = 5_000;
@@ -46,10 +47,6 @@ export async function connect(client: pg.Client, url: string): Promise<void> {
   });
 }
 
-/** The socket of a client; the driver's types do not declare `connection`. */
-export const socketOf = (client: pg.ClientBase): Writable =>
-  (client as unknown as { readonly connection: { readonly stream: Writable } }).connection.stream;
-
 /** Closes a connection without notifying the server, which may hang. */
 export function closeAtOnce(client: pg.ClientBase): void {
   socketOf(client).destroy();
@@ -59,4 +56,17 @@ export function closeAtOnce(client: pg.ClientBase): void {
 export async function close(client: pg.Client): Promise<void> {
   // it is closed either way
   await before(performance.now() + 1_000, client.end(), () => closeAtOnce(client)).catch(() => undefined);
+}
+
+const portDefault = 5_432;
+
+/** Describes the database of a connection URL to spans, without user and password. */
+export function describeDatabase(url: string): TracedDatabase {
+  const { hostname, port, pathname } = new URL(url);
+  return {
+    system: 'postgresql',
+    namespace: decodeURIComponent(pathname.slice(1)),
+    host: hostname,
+    port: port === '' ? portDefault : Number(port),
+  };
 }

@@ -1,22 +1,12 @@
 import pg from 'pg';
-import { BoundedMap } from '../bounded-map.ts';
 import { before, operationMsDefault, overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
 import type { PoolUse, TenantId } from '../store.ts';
-import { parserOf } from './batch.ts';
-import { close, connect, connectMsMax, createDedicatedClient } from './connect.ts';
-import {
-  closedByOther,
-  isClosedByOther,
-  isConnectionLost,
-  isFromDriver,
-  toStorageError,
-  withAddress,
-} from './error.ts';
-import { readMessages } from './message-reader.ts';
+import { close, closeAtOnce, connect, connectMsMax, createDedicatedClient } from './connect.ts';
+import { isConnectionLost, isFromDriver, toStorageError, withAddress } from './error.ts';
 import { distributedOption, serverTimeouts, sessionOptions } from './session.ts';
-import { type Connection, destroy, SharedConnection } from './shared-connection.ts';
-import { type LeaveLane, TenantLanes } from './tenant-lanes.ts';
+import { parserOf } from './wire/batch.ts';
+import { readMessages } from './wire/driver.ts';
 
 /** How to connect to PostgreSQL, and callbacks for connection problems. */
 export interface PostgresOptions {
@@ -36,13 +26,6 @@ export interface PostgresOptions {
   readonly onPooler?: () => void;
 }
 
-/**
- * A read that takes longer than this is not short, whatever its statement promises: the indexes
- * may be missing during a first load, or its rows may not be in memory.
- */
-const shortReadMs = 50;
-const slowTenantMs = 10_000;
-
 /** How a connection is used. */
 export interface Use {
   /** A time of `performance.now()`; without it, `longestMs` applies. */
@@ -56,11 +39,6 @@ export interface Use {
    * turns out to be dead.
    */
   readonly reads?: boolean;
-  /**
-   * Whether the work is one short read, which may share its connection with those that start in
-   * the same turn of the event loop.
-   */
-  readonly shares?: boolean;
 }
 
 /**
@@ -71,19 +49,15 @@ export class PostgresConnections {
   readonly #url: string;
   readonly #operationMs: number;
   readonly #pool: pg.Pool;
-  readonly #lanes: TenantLanes;
   #observeWait: ((seconds: number) => void) | undefined;
   /** Connections that have completed a use: the server may have closed them since. */
   readonly #used = new WeakSet<pg.PoolClient>();
-  /** The connection that the short reads of this turn share. */
-  #shared: SharedConnection | undefined;
-  /** Tenants with a read that was not short, in milliseconds: they share no connection for now. */
-  readonly #slowTenants = new BoundedMap<number>({ name: 'slow_tenants', entriesMax: 1_000, bytesMax: 1_048_576 });
+  /** Tenants whose last work did not finish in time. */
+  readonly #hanging = new Set<string>();
 
   constructor({ url, poolSize, operationMs = operationMsDefault, onConnectionError }: PostgresOptions) {
     this.#url = url;
     this.#operationMs = operationMs;
-    this.#lanes = new TenantLanes(poolSize);
     this.#pool = new pg.Pool({
       connectionString: url,
       max: poolSize,
@@ -113,29 +87,23 @@ export class PostgresConnections {
    */
   async use<T>(
     work: (client: pg.ClientBase) => Promise<T>,
-    { deadline, longestMs = this.#operationMs, tenant, reads = false, shares = false }: Use,
+    { deadline, longestMs = this.#operationMs, tenant, reads = false }: Use,
   ): Promise<T> {
     const end = deadline ?? performance.now() + longestMs;
-    const { connection, leave } = await this.#acquire(tenant, end, shares);
+    const client = await this.#acquire(end);
     let isLate = false;
-    let hung = false;
-    const once = (used: Connection): Promise<T> =>
+    const once = (used: pg.PoolClient): Promise<T> =>
       this.#useOnce(used, work, end, () => {
         isLate = true;
-        hung = !used.isWaiting();
       });
-    const onNewConnection = async (error: unknown): Promise<T> => {
-      if (!reads || isLate || !isConnectionLost(error)) throw error;
-      return once(await this.#connectAnew(end));
-    };
     try {
-      return await once(connection);
+      return await once(client);
     } catch (error) {
-      if (isLate || !isClosedByOther(error)) return await onNewConnection(error);
-      // the other connections are probably intact
-      return await once(await this.#connect(end)).catch(onNewConnection);
+      if (!reads || isLate || !isConnectionLost(error)) throw error;
+      return await once(await this.#connectAnew(end));
     } finally {
-      leave?.(hung);
+      if (tenant !== undefined && isLate) this.#hanging.add(tenant);
+      else if (tenant !== undefined) this.#hanging.delete(tenant);
     }
   }
 
@@ -167,14 +135,13 @@ export class PostgresConnections {
 
   /** Whether the last work of a tenant did not finish in time. */
   isHanging(tenant: string): boolean {
-    return this.#lanes.isSuspect(tenant);
+    return this.#hanging.has(tenant);
   }
 
   get poolUse(): PoolUse {
     const { totalCount, idleCount, waitingCount } = this.#pool;
     // with an idle connection, work counts as waiting until the next tick
-    const waiting = Math.max(0, waitingCount - idleCount) + this.#lanes.waiting;
-    return { busy: totalCount - idleCount, idle: idleCount, waiting };
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: Math.max(0, waitingCount - idleCount) };
   }
 
   close(): Promise<void> {
@@ -182,56 +149,36 @@ export class PostgresConnections {
   }
 
   async #useOnce<T>(
-    connection: Connection,
+    client: pg.PoolClient,
     work: (client: pg.ClientBase) => Promise<T>,
     deadline: number,
     giveUp: () => void,
   ): Promise<T> {
     try {
-      const result = await before(deadline, work(connection.client), giveUp);
-      this.#used.add(connection.client);
-      connection.release();
+      const result = await before(deadline, work(client), giveUp);
+      this.#used.add(client);
+      client.release();
       return result;
     } catch (error) {
-      const isOwnFailure = connection.close();
-      throw isOwnFailure ? translate(error) : closedByOther(error);
+      destroy(client);
+      throw translate(error);
     }
   }
 
-  /** Waits until the tenant may use a connection, and for the connection. */
-  async #acquire(
-    tenant: TenantId | undefined,
-    deadline: number,
-    shares: boolean,
-  ): Promise<{ readonly connection: Connection; readonly leave: LeaveLane | undefined }> {
+  async #acquire(deadline: number): Promise<pg.PoolClient> {
     const began = performance.now();
-    let leave: LeaveLane | undefined;
     try {
-      leave = tenant === undefined ? undefined : await this.#lanes.enter(tenant, deadline);
-      const isShared = shares && tenant !== undefined && this.#slowTenants.get(tenant) === undefined;
-      return { connection: await (isShared ? this.#share(tenant, deadline) : this.#connect(deadline)), leave };
-    } catch (error) {
-      leave?.(false);
-      throw error;
+      return await this.#connect(deadline);
     } finally {
       this.#observeWait?.((performance.now() - began) / 1000);
     }
   }
 
-  /** Takes the connection of this turn, or begins to share another one. */
-  #share(tenant: TenantId, deadline: number): Promise<Connection> {
-    if (performance.now() >= deadline) throw overdue();
-    if (this.#shared?.isOpen !== true) this.#shared = new SharedConnection(this.#pool.connect());
-    return this.#shared.join(
-      (connecting) => this.#waitFor(connecting, deadline),
-      (ms) => ms > shortReadMs && this.#slowTenants.set(tenant, ms, slowTenantMs),
-    );
-  }
-
   /**
-   * Takes a connection from the pool; one that arrives after the deadline is returned to the pool.
+   * Takes a connection from the pool, first come, first served; one that arrives after the deadline
+   * is returned to the pool.
    */
-  async #connect(deadline: number): Promise<Connection> {
+  async #connect(deadline: number): Promise<pg.PoolClient> {
     if (performance.now() >= deadline) throw overdue();
     const connecting = this.#pool.connect();
     let isLate = false;
@@ -239,14 +186,10 @@ export class PostgresConnections {
       (client) => isLate && client.release(),
       () => undefined,
     );
-    const client = await this.#waitFor(connecting, deadline, () => {
+    const giveUp = (): void => {
       isLate = true;
-    });
-    return { client, release: () => client.release(), close: () => destroy(client), isWaiting: () => false };
-  }
-
-  #waitFor(connecting: Promise<pg.PoolClient>, deadline: number, giveUp?: () => void): Promise<pg.PoolClient> {
-    return before(deadline, connecting, giveUp).catch((error: unknown) => {
+    };
+    return await before(deadline, connecting, giveUp).catch((error: unknown) => {
       throw withAddress(toStorageError(error), this.#url);
     });
   }
@@ -255,13 +198,19 @@ export class PostgresConnections {
    * Takes a connection that has not been used yet: after a server restart, all pooled connections
    * are as dead as the one that failed.
    */
-  async #connectAnew(deadline: number): Promise<Connection> {
+  async #connectAnew(deadline: number): Promise<pg.PoolClient> {
     for (;;) {
-      const connection = await this.#connect(deadline);
-      if (!this.#used.has(connection.client)) return connection;
-      connection.close();
+      const client = await this.#connect(deadline);
+      if (!this.#used.has(client)) return client;
+      destroy(client);
     }
   }
+}
+
+/** Closes a connection of the pool, which makes room for another one. */
+function destroy(client: pg.PoolClient): void {
+  closeAtOnce(client);
+  client.release(true);
 }
 
 function translate(error: unknown): unknown {

@@ -93,19 +93,6 @@ export function isConnectionLost(error: unknown): boolean {
   return error.cause !== undefined && (severity === undefined || endsConnection(code));
 }
 
-class ConnectionClosed extends Error {}
-
-/** The error of a read whose connection was closed because another read on it failed. */
-export const closedByOther = (error: unknown): StorageError =>
-  new StorageError(
-    'UNAVAILABLE',
-    'Cannot use PostgreSQL: the connection was closed after another read on it failed',
-    new ConnectionClosed('closed', { cause: error }),
-  );
-
-export const isClosedByOther = (error: unknown): boolean =>
-  error instanceof StorageError && error.cause instanceof ConnectionClosed;
-
 /**
  * Whether the server rejected a statement, which rolls its transaction back. After a lost
  * connection or a missed deadline, the transaction may have been committed.

@@ -10,7 +10,7 @@ import { close, connect, createDedicatedClient } from './connect.ts';
 import { isBusy } from './error.ts';
 import { appliedMigrations, missingIndexes } from './schema.ts';
 import { noTimeLimit } from './session.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction } from './statements.ts';
 
 // The indexes of the records on PostgreSQL, which a first load leaves out until it ends. Each such
 // load holds an advisory lock in shared mode; a process that builds indexes takes it in exclusive

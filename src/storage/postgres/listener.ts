@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { createDedicatedClient } from './connect.ts';
+import { processIdOf } from './wire/driver.ts';
 
 /** The notification channel for changes. */
 export const changeChannel = 'subreport_change';
@@ -113,8 +114,7 @@ export class PostgresListener {
    */
   async #requireOwnSession(client: pg.Client): Promise<void> {
     const { rows } = await client.query('select pg_backend_pid() as pid');
-    // the driver's types do not declare `processID`
-    if (rows[0]?.pid === (client as unknown as { readonly processID: number }).processID) return;
+    if (rows[0]?.pid === processIdOf(client)) return;
     if (!this.#hasReportedPooler) this.#onPooler();
     this.#hasReportedPooler = true;
     throw new Error('Cannot listen for changes: the connection must be one to the server itself, not to a pooler');

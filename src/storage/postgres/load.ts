@@ -5,7 +5,7 @@ import { type SubscriptionRow, selectAnyTombstone, setRevision } from '../subscr
 import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
 import { columnArrays, insertRows, lockTenant, nextRevision, removeTombstones, upsertRows } from './change-sql.ts';
 import { countOnPostgres } from './run-count.ts';
-import type { RunStatement } from './transaction.ts';
+import type { RunStatement } from './statements.ts';
 
 /** The effect of a change on a tenant's rows. */
 interface Changed<T> {

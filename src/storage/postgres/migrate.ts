@@ -9,7 +9,7 @@ import { isBusy } from './error.ts';
 import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants, sessionRole } from './role.ts';
 import { appliedMigrations, missingIndexes } from './schema.ts';
 import { noTimeLimit } from './session.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction } from './statements.ts';
 
 /**
  * How long one attempt waits for a table lock, in milliseconds. Requests queue behind it meanwhile;

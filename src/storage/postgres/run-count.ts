@@ -2,7 +2,7 @@ import type { CountRequest, CountWork, SeriesKey } from '../counts/count-work.ts
 import { type Span, spanLevel } from '../counts/span.ts';
 import { compareOrderKeys, type OrderKey } from '../order-key.ts';
 import type { Row, TenantId } from '../store.ts';
-import type { RunStatement } from './transaction.ts';
+import type { RunStatement } from './statements.ts';
 
 /**
  * Runs counting on PostgreSQL, inside a transaction that holds the tenant's lock; the requests of

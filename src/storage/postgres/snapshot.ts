@@ -1,13 +1,12 @@
 import { inStatement, streamStatement } from '../../tracing/statement-span.ts';
 import { before } from '../deadline.ts';
 import type { Row, SqlValue, TenantId, TenantSnapshot } from '../store.ts';
-import { close, closeAtOnce, connect, createDedicatedClient } from './connect.ts';
+import { close, closeAtOnce, connect, createDedicatedClient, describeDatabase } from './connect.ts';
 import { toStorageError } from './error.ts';
-import { LineQuery } from './line-query.ts';
-import { createReusingSocket, readMessages } from './message-reader.ts';
 import { bypassesRowSecurity } from './role.ts';
 import { beginReading, distributedOption, limitTime, tenantOpening } from './session.ts';
-import { describeDatabase } from './traced-database.ts';
+import { createReusingSocket, readMessages } from './wire/driver.ts';
+import { LineQuery } from './wire/line-query.ts';
 
 /**
  * Timeout of one statement of a snapshot in milliseconds: the first batch may have to sort a whole

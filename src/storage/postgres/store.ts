@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
@@ -32,27 +31,23 @@ import {
 import { type SubscriptionRow, setRevision } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
-import { type BatchStatement, runBatch } from './batch.ts';
 import { announceChange, begin, deleteRows, lockTenant, nextRevision } from './change-sql.ts';
+import { describeDatabase } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { DatabaseFactsReader } from './database-facts.ts';
-import { createDirectoryGroups, type DirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { lockImportOnPostgres } from './import-lock.ts';
 import { buildOnPostgres, canBuild, canDefer, deferOnPostgres } from './indexes.ts';
 import { PostgresListener } from './listener.ts';
 import { changeRows, loadChangedRows, loadRows, type TenantChange } from './load.ts';
 import { migratePostgres } from './migrate.ts';
-import { isShareable, readOnce } from './read-once.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
 import { appliedMigrations, missingIndexes } from './schema.ts';
-import { beginReading, limitTime, noTimeLimit, tenantOpening } from './session.ts';
+import { limitTime, noTimeLimit } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
-import { createStatementNames } from './statement-names.ts';
-import { describeDatabase } from './traced-database.ts';
+import { type RunStatement, Statements } from './statements.ts';
 import { type TransactionParts, transactOnPostgres } from './transact.ts';
-import { inOneWrite, inTransaction, type RunStatement } from './transaction.ts';
 
 /**
  * Opens the store on PostgreSQL 15 to 18. Connects on first use; every wait of an operation is
@@ -62,9 +57,9 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const { url } = options;
   const listener = new PostgresListener(url, options.onPooler ?? (() => undefined));
   const connections = new PostgresConnections(options);
-  const parts = { connections, traced: describeDatabase(url), nameOf: createStatementNames() };
-  const shared = { ...parts, url, listener, groups: createDirectoryGroups(parts), facts: new DatabaseFactsReader() };
-  return new PostgresStore(shared);
+  const facts = new DatabaseFactsReader();
+  const statements = new Statements(describeDatabase(url), facts);
+  return new PostgresStore({ url, listener, connections, facts, statements });
 }
 
 type Client = pg.ClientBase;
@@ -72,12 +67,10 @@ type Client = pg.ClientBase;
 /** State shared by all views of a store (`within`). */
 interface SharedParts {
   readonly url: string;
-  readonly traced: TracedDatabase;
   readonly connections: PostgresConnections;
+  readonly statements: Statements;
   readonly listener: PostgresListener;
-  readonly nameOf: (text: string) => string;
   readonly facts: DatabaseFactsReader;
-  readonly groups: DirectoryGroups;
 }
 
 class PostgresStore implements Store {
@@ -108,26 +101,7 @@ class PostgresStore implements Store {
   }
 
   readTenant<T>(tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
-    const read = (client: Client): Promise<T> => {
-      let committing: Promise<unknown> | undefined;
-      const all: TenantReader['all'] = async (sql, values = []) =>
-        (await this.#runBatch(client, [this.#prepared(sql, [tenant, ...values])]))[0] ?? [];
-      const last: TenantReader['all'] = (sql, values) =>
-        inOneWrite(client, () => {
-          const reading = all(sql, values);
-          committing = client.query('commit');
-          committing.catch(() => undefined); // awaited below, unless a statement before it fails
-          return reading;
-        });
-      return this.#inTenant(
-        client,
-        beginReading,
-        tenant,
-        () => work({ all, last }),
-        () => committing,
-      );
-    };
-    return this.#use(read, { tenant, reads: true });
+    return this.#use((client) => this.#shared.statements.read(client, tenant, work), { tenant, reads: true });
   }
 
   readTenantOnce(
@@ -136,8 +110,7 @@ class PostgresStore implements Store {
     options?: ReadOptions,
   ): Promise<readonly (readonly Row[])[]> {
     const read = { tenant, statements, isBounded: options?.isBounded === true };
-    const shares = isShareable(read, this.#shared.facts);
-    return this.#use((client) => readOnce(client, read, this.#shared), { tenant, reads: true, shares });
+    return this.#use((client) => this.#shared.statements.readOnce(client, read), { tenant, reads: true });
   }
 
   openSnapshot(tenant: TenantId, pauseMsMax: number): Promise<TenantSnapshot> {
@@ -204,7 +177,7 @@ class PostgresStore implements Store {
 
   recountSubscriptions(tenant: TenantId, nowSeconds: number): Promise<void> {
     return this.#shared.connections.useUnbounded((client) =>
-      this.#inTenant(client, begin, tenant, async () => {
+      this.#shared.statements.inTenant(client, begin, tenant, async () => {
         await client.query(noTimeLimit);
         nextRevision(await this.#query(client, lockTenant, [tenant])); // throws without the tenant
         const run: RunStatement = (text, values) => this.#query(client, text, values);
@@ -227,7 +200,7 @@ class PostgresStore implements Store {
   async #change<T>(tenant: TenantId, work: (client: Client) => Promise<T>): Promise<T> {
     const limit = limitTime(changeMsMax, changeMsMax);
     const change = (client: Client): Promise<T> =>
-      this.#inTenant(client, begin, tenant, async () => {
+      this.#shared.statements.inTenant(client, begin, tenant, async () => {
         // sent before the first statement of the work
         const limiting = this.#query(client, limit, []);
         const [result] = await Promise.all([work(client), limiting]);
@@ -251,34 +224,24 @@ class PostgresStore implements Store {
     return this.#use((client) => this.#query(client, sql, values), { reads: true });
   }
 
-  readInGroup(statement: DirectoryStatement): Promise<readonly Row[]> {
-    return this.#shared.groups.read({ statement, deadline: this.#deadline });
-  }
-
-  writeInGroup(statement: DirectoryStatement): Promise<readonly Row[]> {
-    return this.#shared.groups.write({ statement, deadline: this.#deadline });
-  }
-
   async writeDirectory(
     statements: readonly DirectoryStatement[],
     { announce } = { announce: false },
   ): Promise<readonly (readonly Row[])[]> {
-    const written = await this.#use(async (client) => {
-      const prepared = statements.map(({ sql, values }) => this.#prepared(sql, values));
-      if (prepared.length === 1 && !announce) return this.#runBatch(client, prepared);
-      const opening = ['begin', ...(announce ? [announceChange] : [])].map((text) => this.#prepared(text));
-      const results = await this.#runBatch(client, [...opening, ...prepared, this.#prepared('commit')]);
-      return results.slice(opening.length, -1);
-    });
-    if (announce) this.#shared.listener.noteOwnChange();
-    return written;
+    const { statements: sender, listener } = this.#shared;
+    const prepared = statements.map(({ sql, values }) => sender.prepare(sql, values));
+    const isAlone = prepared.length === 1 && !announce;
+    const opening = isAlone ? [] : ['begin', ...(announce ? [announceChange] : [])].map((text) => sender.prepare(text));
+    const closing = isAlone ? [] : [sender.prepare('commit')];
+    const results = await this.#use((client) => sender.run(client, [...opening, ...prepared, ...closing]));
+    if (announce) listener.noteOwnChange();
+    return results.slice(opening.length, opening.length + prepared.length);
   }
 
   transact<T>(work: (directory: Directory) => Promise<T>): Promise<T> {
     const use: TransactionParts['use'] = (run, how) => this.#use(run, how);
-    const run: TransactionParts['run'] = (client, statements) => this.#runBatch(client, statements);
-    const { nameOf, listener } = this.#shared;
-    return transactOnPostgres({ use, run, nameOf, onAnnounced: () => listener.noteOwnChange() }, work);
+    const { statements, listener } = this.#shared;
+    return transactOnPostgres({ use, statements, onAnnounced: () => listener.noteOwnChange() }, work);
   }
 
   async eraseRemovedKeys(): Promise<void> {
@@ -339,38 +302,7 @@ class PostgresStore implements Store {
     return this.#shared.connections.use(work, { ...how, deadline: this.#deadline });
   }
 
-  /**
-   * Runs a transaction in which row-level security makes one tenant's rows visible, whatever role
-   * we connect as.
-   */
-  async #inTenant<T>(
-    client: Client,
-    begin: string,
-    tenant: TenantId,
-    work: () => Promise<T>,
-    committing?: () => Promise<unknown> | undefined,
-  ): Promise<T> {
-    const { stepDown } = await this.#shared.facts.read(client);
-    return inOneWrite(client, () => {
-      const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.#query(client, text, values));
-      return inTransaction(client, opening, work, committing);
-    });
-  }
-
-  async #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    const name = this.#shared.nameOf(text);
-    const { rows } = await inStatement(this.#shared.traced, text, () =>
-      client.query({ ...(name !== '' && { name }), text, values: [...values] }),
-    );
-    return rows;
-  }
-
-  #runBatch(client: Client, statements: readonly BatchStatement[]): Promise<readonly (readonly Row[])[]> {
-    const texts = statements.map(({ text }) => text);
-    return inStatement(this.#shared.traced, texts, () => runBatch(client, statements));
-  }
-
-  #prepared(text: string, values: readonly SqlValue[] = []): BatchStatement {
-    return { name: this.#shared.nameOf(text), text, values };
+  #query(client: Client, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.#shared.statements.query(client, text, values);
   }
 }

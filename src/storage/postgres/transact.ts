@@ -2,19 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { overdue } from '../deadline.ts';
 import { StorageError } from '../error.ts';
-import type { Directory, Row, SqlValue } from '../store.ts';
-import type { BatchStatement } from './batch.ts';
+import type { Directory, SqlValue } from '../store.ts';
 import { announceChange } from './change-sql.ts';
 import type { Use } from './connections.ts';
 import { isBusy, isRolledBack } from './error.ts';
+import type { Statements } from './statements.ts';
+import type { BatchStatement } from './wire/batch.ts';
 
 /** What a transaction needs of the store. */
 export interface TransactionParts {
   use<T>(work: (client: pg.ClientBase) => Promise<T>, how?: Omit<Use, 'deadline'>): Promise<T>;
-  /** Runs statements as one message. */
-  run(client: pg.ClientBase, statements: readonly BatchStatement[]): Promise<readonly (readonly Row[])[]>;
-  /** The name under which connections prepare a text. */
-  nameOf(text: string): string;
+  readonly statements: Statements;
   /** Called after a commit that announces a change to other processes. */
   onAnnounced(): void;
 }
@@ -32,31 +30,27 @@ const attemptsMax = 3;
  * commit, the database is asked whether it was committed, so that the result says what happened.
  */
 export async function transactOnPostgres<T>(
-  { use, run, nameOf, onAnnounced }: TransactionParts,
+  { use, statements, onAnnounced }: TransactionParts,
   work: (directory: Directory) => Promise<T>,
 ): Promise<T> {
-  const prepare = (text: string, values: readonly SqlValue[] = []): BatchStatement => ({
-    name: nameOf(text),
-    text,
-    values,
-  });
+  const prepare = statements.prepare.bind(statements);
   let announces = false;
   let xid: SqlValue = null;
   let done: Ended<T> | undefined;
   const attempt = async (client: pg.ClientBase): Promise<Ended<T>> => {
     let isBroken = false;
     [announces, done] = [false, undefined];
-    const send = (statements: readonly BatchStatement[]) =>
-      run(client, statements).catch((error: unknown) => {
+    const send = (batch: readonly BatchStatement[]) =>
+      statements.run(client, batch).catch((error: unknown) => {
         isBroken = true;
         throw error;
       });
     const [, begun] = await send([prepare('begin'), prepare(currentXid)]);
     const ended = await work({
       readDirectory: async (text, values) => (await send([prepare(text, values)]))[0] ?? [],
-      writeDirectory(statements, options) {
+      writeDirectory(written, options) {
         announces ||= options?.announce === true;
-        return send(statements.map(({ sql, values }) => prepare(sql, values)));
+        return send(written.map(({ sql, values }) => prepare(sql, values)));
       },
     }).then(toValue, toError);
     if (isBroken) throw 'error' in ended ? ended.error : brokenTransaction();
@@ -70,7 +64,7 @@ export async function transactOnPostgres<T>(
   const wasCommitted = async (): Promise<boolean> => {
     const status = prepare(xidStatus, [xid]);
     for (let lookUp = 1; lookUp <= lookUpsMax; lookUp += 1) {
-      const [rows] = await use((client) => run(client, [status]), { reads: true });
+      const [rows] = await use((client) => statements.run(client, [status]), { reads: true });
       if (rows?.[0]?.status !== 'in progress') return rows?.[0]?.status === 'committed';
       await sleep(pauseMs);
     }

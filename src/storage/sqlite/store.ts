@@ -183,14 +183,6 @@ class SqliteStore implements Store {
     return this.#shared.pageReaders.use((connection) => connection.all(sql, values));
   }
 
-  async readInGroup({ sql, values }: DirectoryStatement): Promise<readonly Row[]> {
-    return this.#shared.pageReaders.use((connection) => connection.all(sql, values));
-  }
-
-  writeInGroup({ sql, values }: DirectoryStatement): Promise<readonly Row[]> {
-    return this.#write(() => this.#connection.all(sql, values));
-  }
-
   writeDirectory(statements: readonly DirectoryStatement[]): Promise<readonly (readonly Row[])[]> {
     return this.#write(() => statements.map(({ sql, values }) => this.#connection.all(sql, values)));
   }

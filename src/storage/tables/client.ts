@@ -146,14 +146,13 @@ export async function findClientWithSecrets(
   clientId: string,
   nowSeconds: number,
 ): Promise<{ readonly client: ClientRow; readonly secrets: readonly ClientSecretRow[] } | undefined> {
-  const select = directoryStatement(
+  const rows = await store.readDirectory(
     `select c.client_id, c.tenant_id, c.grants, c.scopes, c.created_at, c.disabled_at, c.last_used_at,
        c.tokens_revoked_at, c.refresh_token_use, c.rate_limit_per_minute, s.hash, s.expires_at
      from client as c left join client_secret as s on s.client_id = c.client_id and (s.expires_at is null or s.expires_at > $2)
      where c.client_id = $1 order by s.created_at desc`,
     [clientId, nowSeconds],
   );
-  const rows = await store.readInGroup(select);
   const [first] = rows;
   if (first === undefined) return undefined;
   const secrets = rows

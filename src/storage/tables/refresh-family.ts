@@ -69,7 +69,7 @@ export async function insertRefreshFamily(
     [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
   );
   if (familiesMax === undefined) {
-    await store.writeInGroup(insert);
+    await store.writeDirectory([insert]);
     return;
   }
   const trim = directoryStatement(
@@ -88,7 +88,7 @@ export async function insertRefreshFamily(
  * `undefined` if the generation is not the newest one or the family is expired or revoked.
  */
 export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
-  const [row] = await store.writeInGroup(
+  const [[row] = []] = await store.writeDirectory([
     directoryStatement(
       `update refresh_family set generation = generation + 1, rotated_at = $4,
          expires_at = case when cap_at < $5 then cap_at else $5 end,
@@ -107,7 +107,7 @@ export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promis
         use.reuse ? 1 : 0,
       ],
     ),
-  );
+  ]);
   return row === undefined ? undefined : toFamily(row);
 }
 

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
-import { createReusingSocket, readMessages, wholeMessages } from './message-reader.ts';
+import { createReusingSocket, readMessages, wholeMessages } from './driver.ts';
 
 const message = (content: Uint8Array): Buffer => {
   const bytes = Buffer.alloc(5 + content.length, 'D');

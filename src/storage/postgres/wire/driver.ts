@@ -1,6 +1,39 @@
 import { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type pg from 'pg';
+import type { Row } from '../../store.ts';
+
+// All that we use of `pg` beyond its public interface, and how our own queries receive messages.
+
+/** A connection of the driver, with the members that its types do not declare. */
+export interface DriverConnection extends pg.Connection {
+  /** Texts of the named statements that the server has prepared. */
+  readonly parsedStatements: Partial<Record<string, string>>;
+  /** Texts of those that were sent, and are not confirmed yet. */
+  readonly submittedNamedStatements: Partial<Record<string, string>>;
+}
+
+/** Members of a client that its types do not declare; `postgres-batch.test.ts` checks them. */
+interface Internals {
+  readonly connection: DriverConnection;
+  /** The query that the server is executing. */
+  readonly _activeQuery: unknown;
+  /** The process id that the server sent, or that a pooler invented. */
+  readonly processID: number;
+}
+
+const internalsOf = (client: pg.ClientBase): Internals => client as unknown as Internals;
+
+export const socketOf = (client: pg.ClientBase): pg.Connection['stream'] => internalsOf(client).connection.stream;
+
+export const processIdOf = (client: pg.ClientBase): number => internalsOf(client).processID;
+
+/** What the driver calls on a query that is no `pg.Query` of its own making. */
+export interface DriverQuery {
+  /** Called at the end; the driver wraps its own timeout around it. */
+  callback: (error: unknown, results?: readonly (readonly Row[])[]) => void;
+  handleError(error: unknown, connection: DriverConnection): void;
+  handleReadyForQuery(): void;
+}
 
 /** Handles messages of the server instead of the driver. */
 export interface MessageHandler {
@@ -29,13 +62,6 @@ export function createReusingSocket(): Socket {
   return socket;
 }
 
-/** Internals of the driver's client; its types do not declare them. */
-interface Internals {
-  readonly connection: { readonly stream: Duplex };
-  /** The query that the server is executing. */
-  readonly _activeQuery: unknown;
-}
-
 /** The type of a message and its length, which includes the four bytes of itself. */
 const headBytes = 5;
 
@@ -45,7 +71,7 @@ const headBytes = 5;
  * string, which takes a fifth of the time of a page; its parser cannot be replaced otherwise.
  */
 export function readMessages(client: pg.ClientBase): void {
-  const internals = client as unknown as Internals;
+  const internals = internalsOf(client);
   const { stream } = internals.connection;
   const [driver] = stream.listeners('data') as ((bytes: Buffer) => void)[];
   if (driver === undefined) throw new TypeError('Cannot read messages: the client must be connected');

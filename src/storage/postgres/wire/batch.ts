@@ -1,8 +1,7 @@
 import pg from 'pg';
-import type { Row } from '../store.ts';
-import { utf8Column } from '../utf8-column.ts';
-import type { MessageHandler } from './message-reader.ts';
-import { MessageWriter } from './message-writer.ts';
+import type { Row } from '../../store.ts';
+import { utf8Column } from '../../utf8-column.ts';
+import type { DriverConnection, DriverQuery, MessageHandler } from './driver.ts';
 
 /**
  * A statement and its values. A connection prepares a named one once and an unnamed one ('') each
@@ -34,15 +33,6 @@ export function runBatch(
   });
 }
 
-/**
- * Internals of the driver's connection: named statements that the server has prepared, and those
- * sent but not yet confirmed.
- */
-interface Connection extends pg.Connection {
-  readonly parsedStatements: Partial<Record<string, string>>;
-  readonly submittedNamedStatements: Partial<Record<string, string>>;
-}
-
 type Value = Row[string];
 
 interface Column {
@@ -62,14 +52,13 @@ const rowDescription = 'T'.charCodeAt(0);
  * A batch as the driver sees it: it sends the statements and receives the server's messages. It
  * extends `Query` because the driver accepts nothing else on a pipelined connection.
  */
-class Batch extends pg.Query implements MessageHandler {
-  /** The driver calls this at the end, and wraps its own timeout around it. */
+class Batch extends pg.Query implements DriverQuery, MessageHandler {
   callback: (error: unknown, results?: readonly (readonly Row[])[]) => void;
   readonly #statements: readonly BatchStatement[];
   readonly #results: Row[][] = [[]];
   /** Of each statement, once they are known. */
   readonly #columns: (readonly Column[])[] = [];
-  #connection: Connection | undefined;
+  #connection: DriverConnection | undefined;
 
   constructor(statements: readonly BatchStatement[], callback: Batch['callback']) {
     super('');
@@ -78,23 +67,28 @@ class Batch extends pg.Query implements MessageHandler {
   }
 
   override submit = (connection: pg.Connection): void => {
-    const { stream, parsedStatements, submittedNamedStatements } = connection as Connection;
+    this.#connection = connection as DriverConnection;
     const known = knownColumns(connection);
-    const messages = new MessageWriter();
-    this.#connection = connection as Connection;
-    for (const { name, text, values } of this.#statements) {
-      const isPrepared = parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined;
-      if (name === '' || !isPrepared) messages.parse(name, text);
-      if (name !== '' && !isPrepared) submittedNamedStatements[name] = text;
-      messages.bind(name, values);
-      const columns = known.get(name);
-      if (columns === undefined) messages.describe();
+    connection.stream.cork(); // one write for all messages
+    for (const statement of this.#statements) {
+      const columns = known.get(statement.name);
+      this.#send(this.#connection, statement, columns === undefined);
       this.#columns.push(columns ?? []);
-      messages.execute();
     }
-    messages.sync();
-    stream.write(messages.bytes);
+    connection.sync();
+    connection.stream.uncork();
   };
+
+  #send(connection: DriverConnection, { name, text, values }: BatchStatement, describes: boolean): void {
+    const { parsedStatements, submittedNamedStatements } = connection;
+    const isPrepared = parsedStatements[name] !== undefined || submittedNamedStatements[name] !== undefined;
+    if (name === '' || !isPrepared) connection.parse({ name, text, types: [] }, true);
+    if (name !== '' && !isPrepared) submittedNamedStatements[name] = text;
+    const texts = values.map((value) => (value === null ? null : String(value)));
+    connection.bind({ statement: name, values: texts }, true);
+    if (describes) connection.describe({ type: 'P' }, true);
+    connection.execute({}, true);
+  }
 
   handleMessage(type: number, bytes: Buffer, start: number): boolean {
     const current = this.#results.length - 1;
@@ -141,7 +135,7 @@ class Batch extends pg.Query implements MessageHandler {
     if (this.#connection !== undefined && name) knownColumns(this.#connection).set(name, columns);
   }
 
-  handleError(error: unknown, { submittedNamedStatements }: Connection): void {
+  handleError(error: unknown, { submittedNamedStatements }: DriverConnection): void {
     // after an error the server skips the remaining statements
     for (const { name } of this.#statements) delete submittedNamedStatements[name];
     this.callback(error);

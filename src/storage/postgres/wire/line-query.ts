@@ -1,6 +1,6 @@
 import pg from 'pg';
-import type { LineBatch } from '../store.ts';
-import type { MessageHandler } from './message-reader.ts';
+import type { LineBatch } from '../../store.ts';
+import type { MessageHandler } from './driver.ts';
 
 /** The type of a message with a row. */
 const dataRow = 'D'.charCodeAt(0);

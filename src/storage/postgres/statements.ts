@@ -1,0 +1,157 @@
+import { hash } from 'node:crypto';
+import type pg from 'pg';
+import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
+import type { Row, TenantId, TenantReader, TenantStatement } from '../store.ts';
+import type { DatabaseFactsReader } from './database-facts.ts';
+import { beginReading, tenantOpening, tenantSettings } from './session.ts';
+import { type BatchStatement, runBatch } from './wire/batch.ts';
+import { socketOf } from './wire/driver.ts';
+
+/** Runs one statement in the transaction of a change. */
+export type RunStatement = (text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Statements that read a tenant's rows in one transaction. */
+interface OnceRead {
+  readonly tenant: TenantId;
+  readonly statements: readonly TenantStatement[];
+  /** Whether they take a short time that does not depend on the number of rows. */
+  readonly isBounded: boolean;
+}
+
+/** Maximum prepared statements per connection, the same as on the embedded store. */
+const preparedMax = 512;
+
+/** Sends statements and tenants' transactions over the connections of a store. */
+export class Statements {
+  readonly #traced: TracedDatabase;
+  readonly #facts: DatabaseFactsReader;
+  readonly #names = new Map<string, string>();
+
+  constructor(traced: TracedDatabase, facts: DatabaseFactsReader) {
+    this.#traced = traced;
+    this.#facts = facts;
+  }
+
+  prepare(text: string, values: BatchStatement['values'] = []): BatchStatement {
+    return { name: this.#nameOf(text), text, values };
+  }
+
+  /** Runs a statement by itself; several may be under way on a connection. */
+  async query(client: pg.ClientBase, text: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const name = this.#nameOf(text);
+    const { rows } = await inStatement(this.#traced, text, () =>
+      client.query({ ...(name !== '' && { name }), text, values: [...values] }),
+    );
+    return rows;
+  }
+
+  /** Runs statements as one message, with one Sync. */
+  run(client: pg.ClientBase, statements: readonly BatchStatement[]): Promise<readonly (readonly Row[])[]> {
+    const texts = statements.map(({ text }) => text);
+    return inStatement(this.#traced, texts, () => runBatch(client, statements));
+  }
+
+  /** Sends statements and what surrounds them as one message; returns the rows of each. */
+  async readOnce(
+    client: pg.ClientBase,
+    { tenant, statements, isBounded }: OnceRead,
+  ): Promise<readonly (readonly Row[])[]> {
+    const { stepDown, isDistributed } = this.#facts.known ?? (await this.#facts.read(client));
+    const plansOnce = isBounded && !isDistributed; // Citus cannot
+    const isSingle = statements.length === 1 && !isDistributed; // one statement has one snapshot
+    const opening = isSingle
+      ? [tenantSettings(tenant, stepDown, plansOnce)]
+      : tenantOpening(beginReading, tenant, stepDown, plansOnce);
+    const batch = [
+      ...opening.map(([text, values]) => ({ ...this.prepare(text, values), ignoresRows: true })),
+      ...statements.map(({ sql, values }) => this.prepare(sql, [tenant, ...values])),
+      ...(isSingle ? [] : [this.prepare('commit')]),
+    ];
+    const results = await this.run(client, batch);
+    return results.slice(opening.length, opening.length + statements.length);
+  }
+
+  /** Runs `work` with a reader of one snapshot of a tenant. */
+  read<T>(client: pg.ClientBase, tenant: TenantId, work: (reader: TenantReader) => Promise<T>): Promise<T> {
+    let committing: Promise<unknown> | undefined;
+    const all: TenantReader['all'] = async (sql, values = []) =>
+      (await this.run(client, [this.prepare(sql, [tenant, ...values])]))[0] ?? [];
+    const last: TenantReader['all'] = (sql, values) =>
+      inOneWrite(client, () => {
+        const reading = all(sql, values);
+        committing = client.query('commit');
+        committing.catch(() => undefined); // awaited by `inTenant`, unless a statement before it fails
+        return reading;
+      });
+    return this.inTenant(
+      client,
+      beginReading,
+      tenant,
+      () => work({ all, last }),
+      () => committing,
+    );
+  }
+
+  /**
+   * Runs a transaction in which row-level security makes one tenant's rows visible, whatever role
+   * we connect as.
+   */
+  async inTenant<T>(
+    client: pg.ClientBase,
+    begin: string,
+    tenant: TenantId,
+    work: () => Promise<T>,
+    committing?: () => Promise<unknown> | undefined,
+  ): Promise<T> {
+    const { stepDown } = await this.#facts.read(client);
+    return inOneWrite(client, () => {
+      const opening = tenantOpening(begin, tenant, stepDown).map(([text, values]) => this.query(client, text, values));
+      return inTransaction(client, opening, work, committing);
+    });
+  }
+
+  /**
+   * The name under which each connection prepares a text. It is derived from the SQL, because an
+   * old pooler may run a statement that another process prepared under the same name. It is '' once
+   * there are too many, because each takes memory on the server for every connection.
+   */
+  #nameOf(text: string): string {
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    if (this.#names.size >= preparedMax) return '';
+    const name = hash('sha256', text, 'base64url');
+    this.#names.set(text, name);
+    return name;
+  }
+}
+
+/**
+ * Sends all statements of `send` in one write. Otherwise each would be a separate write that wakes
+ * the server, and writing to the socket is the largest part of this process's cost of a page.
+ */
+function inOneWrite<T>(client: pg.ClientBase, send: () => T): T {
+  const socket = socketOf(client);
+  socket.cork();
+  try {
+    return send();
+  } finally {
+    socket.uncork();
+  }
+}
+
+/**
+ * Runs `work` after the opening statements, which have been sent already, and commits. `committing`
+ * returns the commit if the work has already sent it after its last statement. After any failure,
+ * the caller closes the connection, which rolls the transaction back.
+ */
+export async function inTransaction<T>(
+  client: pg.ClientBase,
+  opening: readonly Promise<unknown>[],
+  work: () => Promise<T>,
+  committing: () => Promise<unknown> | undefined = () => undefined,
+): Promise<T> {
+  const working = work();
+  await Promise.all([...opening, working]);
+  await (committing() ?? client.query('commit'));
+  return working;
+}
