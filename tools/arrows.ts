@@ -191,7 +191,7 @@ export const folders: readonly Folder[] = [
   {
     path: 'src/metrics',
     contents: 'the metrics of the service, and their sum over worker processes',
-    imports: ['src/storage/store.ts', 'src/storage/bounded-map.ts', 'prom-client', 'node'],
+    imports: ['src/contract', 'src/storage/store.ts', 'src/storage/bounded-map.ts', 'prom-client', 'node'],
   },
   {
     path: 'src/client',

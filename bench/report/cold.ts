@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { treeCpuSeconds } from '../capacity/process-tree.ts';
 import { startFloor } from '../peers/start-floor.ts';
 import { startPeer } from '../peers/start-peer.ts';
@@ -11,22 +12,25 @@ import { machineFacts, resultTable, writeSection } from '../support/results.ts';
 import type { ServerProcess } from '../support/server-process.ts';
 import { asRequests, fetchPage, type PageRequest, randomPages } from './page-requests.ts';
 
-// Cold: page 1 of any of 200 tenants in any twelve months, so that no two requests are equal and no
-// response is cached, and the page after it by cursor. Compares our service with node:http that
-// sends the same bytes and, on one PostgreSQL, with the hand-written peer. Prints the ratios that
-// have a limit.
+// Cold: page 1 of any of 200 tenants in any twelve months, without cached responses: queries that
+// recur, as those of dashboards do, and bounds that were never sent before; and the page after it by
+// cursor. Compares our service with node:http that sends the same bytes and, on one PostgreSQL, with
+// the hand-written peer. Prints the ratios that have a limit.
 //   node bench/report/cold.ts                                       a million records
 //   node bench/report/cold.ts --records 100000 --engine sqlite --dry-run
+//   node bench/report/cold.ts --base ../before --dry-run            another checkout beside it
 
 const tenantCount = 200;
-const pageCount = 5_000;
-/** Until V8 has optimized all sides, and the counts of all tenants are cached. */
+const recurringPages = 1_500;
+/** So many that their ranges are no longer remembered when they are sent again. */
+const newPages = 12_000;
+/** Until V8 has optimized all sides. */
 const warmUpSeconds = 10;
 /** Pages whose statements the floor runs in turn. */
 const floorPages = 1_000;
 const options = readOptions({ records: 1_000_000 });
 const description = `${options.records} records of ${tenantCount} tenants (Zipf), 40 products; a full page 1 of 50 records, random tenant, random twelve months of createdDate, newest
-first, valid token, exact total, PAGE_CACHE_MIB=0. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
+first, valid token, exact total, PAGE_CACHE_MIB=0. Recurring: ${recurringPages} different queries that come again; new bounds: ${newPages}, each forgotten when it comes again. ${options.rounds} rounds of ${options.seconds} s a side, ${options.connections} connections. "With access log": ours at its default
 LOG_LEVEL, written to /dev/null; the other sides write none. "With the database": CPU time of the service and of PostgreSQL. Raw sends one of the pages. Floor
 runs the statements of our pages in node:http and sends their bytes with the headers of one page; it reads no query, checks no token and computes no header.`;
 
@@ -50,22 +54,29 @@ interface Walk {
 /** The walks that begin with these pages, where there is a following page. */
 async function findWalks(ours: OurService, pages: readonly PageRequest[]): Promise<readonly Walk[]> {
   const walks: Walk[] = [];
-  for (const first of pages) {
-    const response = await fetchPage(ours.port, first, ours.tokens);
-    await response.arrayBuffer();
-    const link = response.headers.get('x-next-page');
-    if (link === null) continue;
-    const { pathname, search } = new URL(link);
-    walks.push({ first, next: { tenant: first.tenant, path: pathname + search } });
-  }
+  for (let at = 0; at < pages.length; at += 32)
+    walks.push(...(await Promise.all(pages.slice(at, at + 32).map((first) => findWalk(ours, first)))).flat());
   return walks;
 }
 
+async function findWalk(ours: OurService, first: PageRequest): Promise<readonly Walk[]> {
+  const response = await fetchPage(ours.port, first, ours.tokens);
+  await response.arrayBuffer();
+  const link = response.headers.get('x-next-page');
+  if (link === null) return [];
+  const { pathname, search } = new URL(link);
+  return [{ first, next: { tenant: first.tenant, path: pathname + search } }];
+}
+
 const names = {
-  ours: 'ours',
-  logging: 'ours with access log',
+  ours: 'ours, recurring',
+  fresh: 'ours, new bounds',
+  base: 'before, recurring',
+  baseFresh: 'before, new bounds',
+  logging: 'ours, recurring, with access log',
   next: 'ours, next page by cursor',
   peer: 'peer',
+  peerFresh: 'peer, new bounds',
   floor: 'floor',
   raw: 'raw',
 } as const;
@@ -80,10 +91,13 @@ function goalTable(measured: readonly Measured[], isSqlite: boolean): string {
     const range = `${median.toPrecision(3)} (${least.toPrecision(2)}–${greatest.toPrecision(2)})`;
     rows.push(`| ${goal} | ${range} | ${limit === undefined ? '' : `≤ ${limit.toPrecision(2)}`} |`);
   };
-  add('cold page 1, CPU of the service ÷ raw', names.ours, names.raw, 'cpuUs', isSqlite ? 9 : 8);
+  add('recurring page 1, CPU of the service ÷ raw', names.ours, names.raw, 'cpuUs', isSqlite ? 9 : 8);
   add('floor, the same statements and bytes, CPU of the process ÷ raw', names.floor, names.raw, 'cpuUs');
-  add('cold page 1, service and database ÷ peer and its database', names.ours, names.peer, 'totalUs', 1 / 3.5);
-  add('next page by cursor ÷ cold page 1, service and database', names.next, names.ours, 'totalUs', 0.7);
+  add('recurring page 1, service and database ÷ peer and its database', names.ours, names.peer, 'totalUs', 1 / 4);
+  add('new bounds, the same', names.fresh, names.peerFresh, 'totalUs', 1 / 2.5);
+  add('before, recurring', names.base, names.peer, 'totalUs');
+  add('before, new bounds', names.baseFresh, names.peerFresh, 'totalUs');
+  add('next page by cursor ÷ recurring page 1, service and database', names.next, names.ours, 'totalUs');
   return ['| CPU time | ratio | goal |', '|---|---|---|', ...rows].join('\n');
 }
 
@@ -101,10 +115,17 @@ async function measure(
     const peer = await peerOf(opened, tenants);
     if (peer !== undefined) running.push(peer);
     const ours = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' });
+    const { base: folder } = options;
+    const base =
+      folder && (await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' }, `${resolve(folder)}/src/cli/main.ts`));
+    if (base) running.push(base);
     const logging = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0', LOG_LEVEL: 'info' });
     running.push(ours, logging);
-    const walks = await findWalks(ours, randomPages(tenants, pageCount));
+    // tenants as often as random pages of theirs are full
+    const full = (await findWalks(logging, randomPages(tenants, recurringPages))).map((walk) => walk.first.tenant);
+    const walks = await findWalks(logging, randomPages(full, recurringPages));
     const pages = walks.map((walk) => walk.first);
+    const fresh = randomPages(full, newPages);
     const [first] = pages;
     if (first === undefined) throw new RangeError('Cannot measure: a page must have a following one');
     const raw = await startRaw(await fetchPage(ours.port, first, ours.tokens), opened.folder);
@@ -112,7 +133,7 @@ async function measure(
     running.push(raw, floor);
     if (peer !== undefined) await requireSameAnswers(ours, peer, pages.slice(0, 40));
     const databaseSeconds = serverPid === undefined ? undefined : () => treeCpuSeconds(serverPid);
-    const side = (of: string, server: OurService, sent = pages): Side => ({
+    const side = (of: string, server: OurService, sent: readonly PageRequest[] = pages): Side => ({
       name: of,
       server,
       requests: asRequests(sent, server.tokens),
@@ -122,13 +143,15 @@ async function measure(
     const measured = await compareSides(
       [
         side(names.ours, ours),
+        side(names.fresh, ours, fresh),
+        ...(base ? [side(names.base, base), side(names.baseFresh, base, fresh)] : []),
         side(names.logging, logging),
         side(
           names.next,
           ours,
           walks.map(({ next }) => next),
         ),
-        ...(peer === undefined ? [] : [side(names.peer, peer)]),
+        ...(peer === undefined ? [] : [side(names.peer, peer), side(names.peerFresh, peer, fresh)]),
         side(names.floor, { ...floor, tokens: ours.tokens }),
         side(names.raw, { ...raw, tokens: ours.tokens }),
       ],

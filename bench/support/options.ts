@@ -11,13 +11,15 @@ export interface BenchOptions {
   readonly connections: number;
   /** The stores to measure; for benchmarks of both. */
   readonly engines: readonly string[];
+  /** Another checkout of this repository, whose service is measured too. */
+  readonly base: string | undefined;
   /** Only print, without changing the committed results. */
   readonly dryRun: boolean;
 }
 
 /** Parses the options of the command line; the defaults are those of the committed results. */
 export function readOptions(
-  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'dryRun' | 'engines'>>,
+  defaults: Pick<BenchOptions, 'records'> & Partial<Omit<BenchOptions, 'dryRun' | 'engines' | 'base'>>,
 ): BenchOptions {
   const { records, rounds, seconds, connections } = { rounds: 5, seconds: 3, connections: 32, ...defaults };
   const { values } = parseArgs({
@@ -27,6 +29,7 @@ export function readOptions(
       seconds: { type: 'string', default: String(seconds) },
       connections: { type: 'string', default: String(connections) },
       engine: { type: 'string', multiple: true, default: ['postgres', 'sqlite'] },
+      base: { type: 'string' },
       'dry-run': { type: 'boolean', default: false },
     },
   });
@@ -42,6 +45,7 @@ export function readOptions(
     seconds: number('seconds'),
     connections: number('connections'),
     engines: values.engine,
+    base: values.base,
     dryRun: values['dry-run'],
   };
 }

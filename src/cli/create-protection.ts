@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { FairQueue, type FairQueueLimits } from '../http/listener/fair-queue.ts';
 import { createRateLimiter, type RateLimiter, type RequestCounter } from '../http/listener/rate-limit.ts';
 import { type MemoryBudget, shareMemory } from '../http/listener/slots.ts';
-import type { MeasureRefusals } from '../metrics/overload-metrics.ts';
+import type { RequestMetrics } from '../metrics/request-metrics.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 
@@ -20,7 +20,7 @@ export function createProtection(
   config: Config,
   store: Store,
   requests: RequestCounter,
-  refused: MeasureRefusals['refused'],
+  refused: RequestMetrics['refused'],
 ): Protection {
   return {
     ...shareMemory(getHeapStatistics().heap_size_limit, config.PAGE_CACHE_MIB * 1_048_576),

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { type KeyRotation, listRotations } from '../auth/rotate-due-keys.ts';
+import { formatInstant } from '../contract/instant.ts';
 import { keepDoctorResult } from '../operator/doctor.ts';
 import { openStore } from '../storage/open-store.ts';
-import { checkCertificates } from './check-certificates.ts';
-import { checkKeys } from './check-keys.ts';
-import { readConfig } from './config.ts';
+import type { Store, StoreCheck } from '../storage/store.ts';
+import { readCertificate } from './certificates.ts';
+import { type Config, readConfig } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
 import { UsageError } from './error.ts';
 import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';
@@ -13,6 +15,15 @@ import { packageVersion } from './package-version.ts';
 import { recordStoreAction, recordStoreStart } from './record-store-action.ts';
 import { type ServerChoice, serverOf } from './remote/server.ts';
 import { nowSeconds } from './store-session.ts';
+import { type TlsFiles, tlsFiles } from './tls-settings.ts';
+
+/** Time limit for counting the records of one tenant, in milliseconds: every key is read. */
+const countingMs = 3_600_000;
+/** Seconds after which a rotation that is due is overdue; services check every hour. */
+const overdueSeconds = 86_400;
+/** Days before the expiry at which a renewal is late: most authorities renew 30 days before. */
+const daysMin = 14;
+const daySeconds = 86_400;
 
 interface DoctorOptions extends ServerChoice {
   readonly repair?: boolean;
@@ -79,5 +90,38 @@ async function checkHere(repair: boolean, output: Output): Promise<readonly Repo
   }
 }
 
-/** Time limit for counting the records of one tenant, in milliseconds: every key is read. */
-const countingMs = 3_600_000;
+/** Checks that no key is used for longer than `rotationDays`. */
+export async function checkKeys(store: Store, rotationDays: number): Promise<StoreCheck> {
+  const check = 'keys';
+  const rotations = await listRotations({ store, rotationDays, now: nowSeconds });
+  if (rotations.length === 0) return { check, ok: true, message: 'There are none; the first start generates them' };
+  const overdue = rotations.filter(({ dueAt }) => dueAt !== null && nowSeconds() > dueAt + overdueSeconds);
+  if (overdue.length === 0) return { check, ok: true, message: rotations.map(describeRotation).join('; ') };
+  const dates = overdue.map(({ purpose, dueAt }) => `${purpose} due since ${formatInstant(dueAt ?? 0)}`).join(', ');
+  const message = `Cannot rely on the rotation of keys: a running service must rotate each key after ${rotationDays} days (KEY_ROTATION_DAYS): current value is ${dates}; start the service, or run: subreport keys rotate`;
+  return { check, ok: false, message };
+}
+
+const describeRotation = ({ purpose, activeSince, dueAt }: KeyRotation): string =>
+  `${purpose} key in use since ${formatInstant(activeSince)}, ${dueAt === null ? 'not rotated automatically' : `next rotation ${formatInstant(dueAt)}`}`;
+
+/** Checks the certificate of each listener that uses TLS. */
+export function checkCertificates(config: Config): readonly StoreCheck[] {
+  const files = [tlsFiles(config, ''), tlsFiles(config, 'MANAGEMENT_')].filter((each) => each !== undefined);
+  return files.map((each) => ({ check: 'certificate', ...checkCertificate(each) }));
+}
+
+function checkCertificate(files: TlsFiles): Pick<StoreCheck, 'ok' | 'message'> {
+  try {
+    const { expiresAt } = readCertificate(files);
+    const days = Math.floor((expiresAt - nowSeconds()) / daySeconds);
+    const expiry = `${formatInstant(expiresAt)}, in ${days} days`;
+    if (days >= daysMin) return { ok: true, message: `${files.certificate} expires at ${expiry}` };
+    return {
+      ok: false,
+      message: `Cannot rely on the certificate ${files.certificate}: it must be valid for ${daysMin} more days: it expires at ${expiry}; renew it`,
+    };
+  } catch (error) {
+    return { ok: false, message: (error as Error).message };
+  }
+}

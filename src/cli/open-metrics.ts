@@ -2,7 +2,7 @@ import { listRotations } from '../auth/rotate-due-keys.ts';
 import { consoleOperations } from '../contract/console-session.ts';
 import { operations } from '../contract/operations.ts';
 import { operatorOperations } from '../contract/operator-operations.ts';
-import { operationNames } from '../http/listener/operation-names.ts';
+import { operationNames } from '../http/listener/operation-routes.ts';
 import { firstImportIdAt } from '../import/import-id.ts';
 import type { MeasureResponse } from '../metrics/request-metrics.ts';
 import { createServiceMetrics, type ServiceMetrics } from '../metrics/service-metrics.ts';
@@ -36,7 +36,7 @@ interface MeasuredService {
   readonly isDraining: () => boolean;
   /** Requests that wait for their turn. */
   readonly waiting: () => number;
-  readonly certificates: Certificates;
+  readonly certificates: Pick<Certificates, 'public' | 'management'>;
 }
 
 /** Creates the metrics of a process that serves a store. */

@@ -18,7 +18,7 @@ import { keyRingOptions } from './key-ring-options.ts';
 import { createLogger } from './logger.ts';
 import type { Output } from './output.ts';
 import { rotateRegularly } from './rotate-regularly.ts';
-import { onStopSignal, stopService } from './stop-service.ts';
+import { onSignals, stopService } from './stop-service.ts';
 import { logStoreEvents, nowSeconds, openReadyStore } from './store-session.ts';
 
 const sweepEveryMs = 600_000;
@@ -94,13 +94,14 @@ async function runAlone({ config, store, logger }: Run, onServing: () => void): 
   // without it
   const { serve } = await import('./serve.ts');
   const service = await serve(config, store, logger);
-  onStopSignal(
-    (signal) => {
+  onSignals(config, {
+    stop: (signal) => {
       logger.info({ signal }, 'stopping');
       void stopService({ service, store, config, logger });
     },
-    () => process.exit(1),
-  );
+    endNow: () => process.exit(1),
+    reread: service.rereadCertificates,
+  });
   onServing();
 }
 
@@ -111,16 +112,17 @@ async function runWorkers({ config, store, logger, workers: count }: Run, onServ
   const { Workers } = await import('./workers.ts');
   const workers = new Workers(config, logger);
   const { ended } = await workers.start(count);
-  onStopSignal(
-    (signal) => {
+  onSignals(config, {
+    stop: (signal) => {
       logger.info({ signal }, 'stopping');
       workers.stop();
     },
-    () => {
+    endNow: () => {
       workers.kill();
       process.exit(1);
     },
-  );
+    reread: () => workers.rereadCertificates(),
+  });
   onServing();
   const inOrder = await ended;
   if (!inOrder) process.exitCode = 1;

@@ -22,7 +22,7 @@ import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';
 import { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
-import { closeCertificates, openCertificates } from './certificates.ts';
+import { openCertificates } from './certificates.ts';
 import { runDoctorProcess } from './check-store.ts';
 import type { Config } from './config.ts';
 import { type Counters, createCounters } from './counters.ts';
@@ -46,6 +46,8 @@ export interface RunningService {
   readonly management: FastifyInstance | undefined;
   /** Makes `/readyz` return 503 and closes connections after their response, before a shutdown. */
   readonly drain: () => void;
+  /** Reads renewed certificates; one that cannot be used does not replace the current one. */
+  readonly rereadCertificates: () => void;
   /** The metrics of this process; `undefined` without the operator's API. */
   readonly metrics: ServiceMetrics | undefined;
 }
@@ -98,7 +100,7 @@ export async function serve(
   };
   // without the operator's API, the service loads a quarter fewer modules
   const operator = config.MANAGEMENT_PORT === 0 ? undefined : await loadOperator();
-  const certificates = await openCertificates(config, logger);
+  const certificates = openCertificates(config, logger);
   const protection = createProtection(config, store, requests, (reason) => opened?.metrics.refused(reason));
   const waiting = (): number => protection.queue.waiting;
   const opened = operator?.openMetrics({ store, config, isDraining: () => draining, waiting, certificates });
@@ -136,7 +138,7 @@ export async function serve(
     openApi: buildOperatorOpenApi({ publicUrl, version: packageVersion }),
   });
   management?.addHook('onClose', async () => opened?.metrics.close());
-  app.addHook('onClose', async () => closeCertificates(certificates));
+  app.addHook('onClose', async () => certificates.close());
   app.addHook('onClose', stopTracing);
   await listenOnBoth(app, management, config, reusePort);
   return {
@@ -145,6 +147,7 @@ export async function serve(
     drain: () => {
       draining = true;
     },
+    rereadCertificates: certificates.reread,
     metrics: opened?.metrics,
   };
 }

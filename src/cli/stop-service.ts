@@ -1,5 +1,6 @@
 import type { Server } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
@@ -75,15 +76,28 @@ async function acceptWaiting(server: Server): Promise<void> {
   server.off('connection', count);
 }
 
-/**
- * Calls `stop` on the first SIGTERM, SIGINT or SIGHUP (terminal closed), and `endNow` on the second
- * one.
- */
-export function onStopSignal(stop: (signal: NodeJS.Signals) => void, endNow: () => never): void {
-  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+/** What the signals of a service do. */
+interface SignalActions {
+  /** On the first SIGTERM or SIGINT, and on SIGHUP where it says that the terminal was closed. */
+  readonly stop: (signal: NodeJS.Signals) => void;
+  /** On the second one. */
+  readonly endNow: () => never;
+  /** On SIGHUP otherwise. */
+  readonly reread: () => void;
+}
+
+/** Calls the actions of a service on its signals. */
+export function onSignals(config: Config, { stop, endNow, reread }: SignalActions): void {
+  const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+  if (stopsOnHangup(config)) signals.push('SIGHUP');
+  else process.on('SIGHUP', reread);
   for (const signal of signals)
     process.once(signal, () => {
       for (const each of signals) process.removeAllListeners(each).once(each, endNow);
       stop(signal);
     });
 }
+
+/** Whether SIGHUP says that the terminal was closed: there is one, and nothing to read again. */
+const stopsOnHangup = (config: Config): boolean =>
+  isatty(0) && config.TLS_CERT_FILE === '' && config.MANAGEMENT_TLS_CERT_FILE === '';

@@ -4,7 +4,7 @@ import { readConfig } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
-import { onStopSignal, stopService } from './stop-service.ts';
+import { onSignals, stopService } from './stop-service.ts';
 import { logStoreEvents, openReadyStore } from './store-session.ts';
 import { callPrimary, type PrimaryChannel, type PrimaryMessage, type WorkerMessage } from './worker-messages.ts';
 
@@ -60,5 +60,5 @@ async function serveAsWorker(): Promise<void> {
   };
   // Workers receive signals too: from a terminal or a service manager that sends them to all
   // processes, or to replace this worker.
-  onStopSignal(stop, () => process.exit(1));
+  onSignals(config, { stop, endNow: () => process.exit(1), reread: service.rereadCertificates });
 }

@@ -78,6 +78,11 @@ export class Workers {
     setTimeout(() => this.kill(), stopDelayMs(this.#config) + stopMsMax + overtimeMs).unref();
   }
 
+  /** Lets each worker read the certificates again. */
+  rereadCertificates(): void {
+    for (const worker of this.#serving) worker.process.kill('SIGHUP');
+  }
+
   /** Kills all workers. */
   kill(): void {
     this.#stopping.abort();

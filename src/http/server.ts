@@ -11,7 +11,7 @@ import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
 import { addHomeRoute } from './listener/home.ts';
 import { publicLinks } from './listener/home-links.ts';
-import { handleUnrouted } from './listener/method-not-allowed.ts';
+import { handleUnrouted } from './listener/operation-routes.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { addTurns } from './listener/take-turn.ts';
 import { traceRequests } from './listener/tracing.ts';

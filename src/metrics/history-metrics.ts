@@ -1,7 +1,18 @@
 import { Gauge, type Registry } from 'prom-client';
+import { createSampler } from './store-metrics.ts';
 
-/** What the store remembers. Rejects while it cannot be read. */
+/** The history of imports and checks, by any process. All reject while the store cannot be read. */
 export interface MeasuredHistory {
+  /** Counts the imports that began in the last 24 hours. */
+  readonly countImports: () => Promise<
+    readonly {
+      readonly via: string;
+      readonly result: string;
+      readonly imports: number;
+      readonly accepted: number;
+      readonly rejected: number;
+    }[]
+  >;
   readonly lastCheck: () => Promise<CheckResult | undefined>;
   readonly goodImports: () => Promise<GoodImports>;
 }
@@ -21,11 +32,50 @@ interface GoodImports {
   readonly tenantsByAge: Readonly<Record<string, number>>;
 }
 
-/**
- * Adds the metrics of imports and checks to a registry. While they cannot be read, the metrics are
- * absent.
- */
-export function addHistoryMetrics(registry: Registry, { lastCheck, goodImports }: MeasuredHistory): void {
+/** The statement reads a row of each import of the last day. */
+const maxAgeMs = 60_000;
+
+/** Adds the metrics of imports and checks to a registry; all processes read the same. */
+export function addHistoryMetrics(registry: Registry, history: MeasuredHistory): void {
+  addDayMetrics(registry, history);
+  addLastMetrics(registry, history);
+}
+
+function addDayMetrics(registry: Registry, { countImports }: MeasuredHistory): void {
+  const registers = [registry];
+  const aggregator = 'max';
+  const read = createSampler(countImports, maxAgeMs);
+  new Gauge({
+    name: 'subreport_imports_last_day',
+    help: 'Imports without dry runs that began in the last 24 hours, by how they were started and how they ended',
+    labelNames: ['via', 'result'],
+    aggregator,
+    registers,
+    async collect() {
+      const totals = (await read()) ?? [];
+      this.reset();
+      for (const { via, result, imports } of totals) this.set({ via, result }, imports);
+    },
+  });
+  new Gauge({
+    name: 'subreport_import_rows_last_day',
+    help: 'Rows of imports that began in the last 24 hours',
+    labelNames: ['via', 'result'],
+    aggregator,
+    registers,
+    async collect() {
+      const totals = (await read()) ?? [];
+      this.reset();
+      for (const { via, accepted, rejected } of totals) {
+        this.inc({ via, result: 'accepted' }, accepted);
+        this.inc({ via, result: 'rejected' }, rejected);
+      }
+    },
+  });
+}
+
+/** While the last imports and checks cannot be read, their metrics are absent. */
+function addLastMetrics(registry: Registry, { lastCheck, goodImports }: MeasuredHistory): void {
   const addTime = (name: string, help: string, read: () => Promise<number | undefined>) =>
     addGauge(registry, name, help, async (gauge) => gauge.set((await read()) ?? 0));
   addGauge(

@@ -1,12 +1,22 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { MemoryUse } from '../storage/bounded-map.ts';
+
+/** What each process knows, whether it serves requests or supervises workers. */
+export interface HostState {
+  /** Log lines that this process has dropped. */
+  readonly droppedLogLines: () => number;
+  readonly memoryUse: () => readonly MemoryUse[];
+}
 
 /** Milliseconds between two samples of the event loop. */
 const resolutionMs = 20;
 const percentiles = [50, 99, 100];
 
 /** Adds the metrics of this process to a registry; returns the function that stops measuring. */
-export function addProcessMetrics(registry: Registry): () => void {
+export function addProcessMetrics(registry: Registry, { droppedLogLines, memoryUse }: HostState): () => void {
+  addLogMetrics(registry, droppedLogLines);
+  addMemoryMetrics(registry, memoryUse);
   const registers = [registry];
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
@@ -53,3 +63,72 @@ export function addProcessMetrics(registry: Registry): () => void {
 
 /** A sample includes the interval between two samples. */
 const secondsOf = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - resolutionMs / 1000) || 0;
+
+/** Adds the metrics of the log to a registry. */
+function addLogMetrics(registry: Registry, droppedLogLines: HostState['droppedLogLines']): void {
+  new Counter({
+    name: 'subreport_log_lines_dropped_total',
+    help: 'Log lines that were dropped since the start because standard output did not accept them',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(droppedLogLines());
+    },
+  });
+}
+
+/** Adds the metrics of the bounded memories of a process to a registry. */
+function addMemoryMetrics(registry: Registry, memoryUse: () => readonly MemoryUse[]): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'subreport_memory_bytes',
+    help: 'Estimated bytes of the caches and counters in memory',
+    labelNames: ['memory'],
+    registers,
+    collect() {
+      for (const { name, bytes } of memoryUse()) this.set({ memory: name }, bytes);
+    },
+  });
+  new Counter({
+    name: 'subreport_memory_lookups_total',
+    help: 'Lookups in the caches and counters in memory, by whether they found an entry',
+    labelNames: ['memory', 'result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, hits, misses } of memoryUse()) {
+        this.inc({ memory: name, result: 'hit' }, hits);
+        this.inc({ memory: name, result: 'miss' }, misses);
+      }
+    },
+  });
+}
+
+/** What does not change while a process serves requests, except that certificates are renewed. */
+export interface ServiceFacts {
+  /** Version of subreport. */
+  readonly version: string;
+  /** When the certificate of each listener that uses TLS expires, in UTC epoch seconds. */
+  readonly certificateExpiries: () => readonly (readonly [listener: string, expiresAt: number])[];
+}
+
+/** Adds the version, as a label of a metric that is always 1, and the expiry of certificates. */
+export function addServiceFacts(registry: Registry, { version, certificateExpiries }: ServiceFacts): void {
+  new Gauge({
+    name: 'subreport_build_info',
+    help: 'Always 1; the label is the version of subreport',
+    labelNames: ['version'],
+    aggregator: 'max',
+    registers: [registry],
+  }).set({ version }, 1);
+  new Gauge({
+    name: 'subreport_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate that a listener uses expires, as a Unix time; absent without TLS',
+    labelNames: ['listener'],
+    aggregator: 'min',
+    registers: [registry],
+    collect() {
+      for (const [listener, expiresAt] of certificateExpiries()) this.set({ listener }, expiresAt);
+    },
+  });
+}

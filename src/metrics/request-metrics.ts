@@ -1,4 +1,5 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { tokenErrorTable } from '../contract/token-error.ts';
 
 /** A response, as the access log describes it. */
 interface MeasuredResponse {
@@ -18,17 +19,39 @@ interface MeasuredOutcome {
 /** Measures one response; `outcome` is that of a request with client credentials. */
 export type MeasureResponse = (response: MeasuredResponse, outcome?: MeasuredOutcome | null) => void;
 
-/** Names the operation of a method and a route: a fixed set of names, never a URL. */
-type NameOperation = (method: string, route: string | null) => string;
+/** The operations of a listener by method and route: a fixed set of names, never a URL. */
+interface MeasuredOperations {
+  readonly names: readonly string[];
+  readonly nameOf: (method: string, route: string | null) => string;
+}
 
-/** From a repeated page to a long export. */
+/** From a cached page to a long export. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Makes the function that measures the responses of a listener. */
-export type MeasureListener = (listener: 'public' | 'management', nameOperation: NameOperation) => MeasureResponse;
+type MeasureListener = (listener: 'public' | 'management', operations: MeasuredOperations) => MeasureResponse;
 
-/** Adds the metrics of requests to a registry. */
-export function addRequestMetrics(registry: Registry): MeasureListener {
+/** Receives what the listeners, the queue, exports, loads and the audit log of this process do. */
+export interface RequestMetrics extends MeasureWork, MeasureRefusals {
+  readonly measureListener: MeasureListener;
+  readonly audit: MeasureAudit;
+}
+
+/** Adds the metrics of requests and of the work that they begin to a registry. */
+export function addRequestMetrics(registry: Registry, queue: MeasuredQueue): RequestMetrics {
+  return {
+    measureListener: addResponseMetrics(registry),
+    ...addOverloadMetrics(registry, queue),
+    ...addWorkMetrics(registry),
+    audit: addAuditMetrics(registry),
+  };
+}
+
+/**
+ * A rate needs a value before the first failure, or an alert misses it: the series of failures that
+ * the alert rules read (`deploy/prometheus-rules.yaml`) begin at 0.
+ */
+function addResponseMetrics(registry: Registry): MeasureListener {
   const registers = [registry];
   const duration = new Histogram({
     name: 'subreport_request_duration_seconds',
@@ -43,12 +66,123 @@ export function addRequestMetrics(registry: Registry): MeasureListener {
     labelNames: ['operation', 'outcome'],
     registers,
   });
-  return (listener, nameOperation) =>
-    ({ method, route, status, durationMs }, outcome) => {
-      const operation = nameOperation(method, route);
+  for (const outcome of ['accepted', ...Object.keys(tokenErrorTable)])
+    outcomes.inc({ operation: 'issueToken', outcome }, 0);
+  return (listener, { names, nameOf }) => {
+    for (const operation of names) duration.zero({ listener, operation, status_class: '5xx' });
+    return ({ method, route, status, durationMs }, outcome) => {
+      const operation = nameOf(method, route);
       duration.observe({ listener, operation, status_class: statusClass(status) }, durationMs / 1000);
       if (outcome != null) outcomes.inc({ operation, outcome: outcome.error ?? outcome.outcome });
     };
+  };
 }
 
 const statusClass = (status: number): string => `${Math.floor(status / 100)}xx`;
+
+/** Why a request was rejected: too many wait, or its client has used up its quota. */
+const refusals = ['overload', 'rate_limit'] as const;
+type Refusal = (typeof refusals)[number];
+
+/** What is read at each scrape. */
+export interface MeasuredQueue {
+  /** Requests that wait for their turn. */
+  readonly waiting: () => number;
+}
+
+/** Receives each request that is rejected to protect the service. */
+interface MeasureRefusals {
+  readonly refused: (reason: Refusal) => void;
+}
+
+function addOverloadMetrics(registry: Registry, { waiting }: MeasuredQueue): MeasureRefusals {
+  const registers = [registry];
+  new Gauge({
+    name: 'subreport_requests_waiting',
+    help: 'Requests that wait for their turn (REQUESTS_WAITING_MAX)',
+    registers,
+    collect() {
+      this.set(waiting());
+    },
+  });
+  const refused = new Counter({
+    name: 'subreport_requests_refused_total',
+    help: 'Requests that were rejected because too many waited (overload) or by the rate limit',
+    labelNames: ['reason'],
+    registers,
+  });
+  // a rate needs a value before the first refusals
+  for (const reason of refusals) refused.inc({ reason }, 0);
+  return { refused: (reason) => refused.inc({ reason }) };
+}
+
+/** Counts of the rows of a load. */
+interface LoadedRows {
+  readonly accepted: number;
+  readonly rejected: number;
+}
+
+/** Receives how many exports and loads are in progress, and what each load did. */
+interface MeasureWork {
+  readonly exports: (inProgress: number) => void;
+  readonly loads: (inProgress: number) => void;
+  readonly loaded: (rows: LoadedRows) => void;
+}
+
+function addWorkMetrics(registry: Registry): MeasureWork {
+  const registers = [registry];
+  const exports = new Gauge({ name: 'subreport_exports_in_progress', help: 'Exports in progress', registers });
+  const loads = new Gauge({
+    name: 'subreport_loads_in_progress',
+    help: 'Loads over HTTP in progress',
+    registers,
+  });
+  const rows = new Counter({
+    name: 'subreport_load_rows_total',
+    help: 'Rows of finished loads over HTTP, without dry runs',
+    labelNames: ['result'],
+    registers,
+  });
+  const loaded = ({ accepted, rejected }: LoadedRows): void => {
+    rows.inc({ result: 'accepted' }, accepted);
+    rows.inc({ result: 'rejected' }, rejected);
+  };
+  loaded({ accepted: 0, rejected: 0 }); // a rate needs a value before the first load
+  return {
+    exports: (inProgress) => exports.set(inProgress),
+    loads: (inProgress) => loads.set(inProgress),
+    loaded,
+  };
+}
+
+/** An entry of the audit log, without who and what it names. */
+interface MeasuredEntry {
+  readonly action: string;
+  readonly outcome: string;
+}
+
+/** Receives what the audit log of this process recorded. */
+interface MeasureAudit {
+  readonly recorded: (entry: MeasuredEntry) => void;
+  /** The store did not accept this many entries. */
+  readonly writeFailed: (entries: number) => void;
+}
+
+function addAuditMetrics(registry: Registry): MeasureAudit {
+  const registers = [registry];
+  const recorded = new Counter({
+    name: 'subreport_audit_entries_total',
+    help: 'Entries that the service added to the audit log',
+    labelNames: ['action', 'outcome'],
+    registers,
+  });
+  const lost = new Counter({
+    name: 'subreport_audit_lost_entries_total',
+    help: 'Audit entries that the store did not accept; they are only in the log stream',
+    registers,
+  });
+  return {
+    recorded: ({ action, outcome }) => recorded.inc({ action, outcome }),
+    writeFailed: (entries) => lost.inc(entries),
+  };
+}

@@ -1,25 +1,14 @@
 import { AggregatorRegistry, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
-import { addAuditMetrics, type MeasureAudit } from './audit-metrics.ts';
-import { addBuildMetrics, type MeasuredBuild } from './build-metrics.ts';
-import { addCertificateMetrics, type MeasuredCertificates } from './certificate-metrics.ts';
 import { addHistoryMetrics, type MeasuredHistory } from './history-metrics.ts';
-import { addHostMetrics, type HostState } from './host-metrics.ts';
-import { addImportMetrics, type MeasuredImports } from './import-metrics.ts';
-import { addKeyMetrics, type MeasuredKeys } from './key-metrics.ts';
-import { addOverloadMetrics, type MeasuredQueue, type MeasureRefusals } from './overload-metrics.ts';
-import { addPoolMetrics, type MeasuredPool } from './pool-metrics.ts';
-import { addProcessMetrics } from './process-metrics.ts';
-import { addRequestMetrics, type MeasureListener } from './request-metrics.ts';
-import { addStateMetrics, type MeasuredState } from './state-metrics.ts';
-import { addWorkMetrics, type MeasureWork } from './work-metrics.ts';
+import { addProcessMetrics, addServiceFacts, type HostState, type ServiceFacts } from './process-metrics.ts';
+import { addRequestMetrics, type MeasuredQueue, type RequestMetrics } from './request-metrics.ts';
+import { addStoreMetrics, type MeasuredStore } from './store-metrics.ts';
 
 /** The values of all metrics of a process, as one process sends them to another. */
 export type MetricValues = MetricObjectWithValues<MetricValue<string>>[];
 
 /** The metrics of this process. */
-export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
-  readonly measureListener: MeasureListener;
-  readonly audit: MeasureAudit;
+export interface ServiceMetrics extends RequestMetrics {
   /** Writes all metrics in the text format of Prometheus. */
   readonly render: () => Promise<string>;
   readonly values: () => Promise<MetricValues>;
@@ -30,34 +19,16 @@ export interface ServiceMetrics extends MeasureWork, MeasureRefusals {
 
 /** Creates the metrics of this process. */
 export function createServiceMetrics(
-  state: MeasuredState &
-    MeasuredBuild &
-    MeasuredQueue &
-    MeasuredPool &
-    MeasuredKeys &
-    MeasuredCertificates &
-    MeasuredHistory &
-    MeasuredImports &
-    HostState,
+  state: MeasuredStore & MeasuredHistory & MeasuredQueue & ServiceFacts & HostState,
 ): ServiceMetrics {
   const registry = new Registry();
-  const measureListener = addRequestMetrics(registry);
-  const work = addWorkMetrics(registry);
-  const refusals = addOverloadMetrics(registry, state);
-  addBuildMetrics(registry, state);
-  addStateMetrics(registry, state);
-  addPoolMetrics(registry, state);
-  addImportMetrics(registry, state);
-  addKeyMetrics(registry, state);
-  addCertificateMetrics(registry, state);
+  const requests = addRequestMetrics(registry, state);
+  addServiceFacts(registry, state);
+  addStoreMetrics(registry, state);
   addHistoryMetrics(registry, state);
-  addHostMetrics(registry, state);
-  const close = addProcessMetrics(registry);
+  const close = addProcessMetrics(registry, state);
   return {
-    ...work,
-    ...refusals,
-    audit: addAuditMetrics(registry),
-    measureListener,
+    ...requests,
     render: () => registry.metrics(),
     values: () => registry.getMetricsAsJSON(),
     counts: async () => {
@@ -71,8 +42,7 @@ export function createServiceMetrics(
 /** Makes the function that reads the metrics of a process that supervises workers. */
 export function createHostMetrics(state: HostState): () => Promise<MetricValues> {
   const registry = new Registry();
-  addHostMetrics(registry, state);
-  addProcessMetrics(registry);
+  addProcessMetrics(registry, state);
   return () => registry.getMetricsAsJSON();
 }
 

@@ -1,6 +1,5 @@
 import type { SummaryGroup } from '../contract/summary.ts';
-import type { SummaryBucket } from '../storage/read/count-buckets.ts';
-import type { SummaryPlan } from '../storage/read/summary.ts';
+import type { SummaryBucket, SummaryPlan } from '../storage/read/summary.ts';
 import { bucketUnit, nextBucket, startOfBucket } from './bucket.ts';
 import { dateColumns, planFilter } from './plan.ts';
 import type { SummaryQuery } from './summary-query.ts';

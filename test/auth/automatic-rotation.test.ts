@@ -5,7 +5,7 @@ import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
 import { listKeys } from '../../src/auth/rotate-keys.ts';
-import { checkKeys } from '../../src/cli/check-keys.ts';
+import { checkKeys } from '../../src/cli/doctor-command.ts';
 import { rotateRegularly } from '../../src/cli/rotate-regularly.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { listAuthKeys } from '../../src/storage/tables/auth-key.ts';

@@ -327,22 +327,38 @@ describe.each(engines)('stopping, on $engine', ({ openTestStore }) => {
   });
 });
 
-test.each(['SIGTERM', 'SIGHUP'] as const)(
-  'after %s a process announces its stop at /readyz and on each connection, and exits with 0',
-  async (signal) => {
-    const command = start(['serve'], { environment: { SHUTDOWN_DELAY_SECONDS: '3' } });
-    await untilWritten(command, '"serving"');
-    const ask = (path: string) => fetch(`http://127.0.0.1:${environment.PORT}${path}`);
-    expect((await ask('/readyz')).status).toBe(200);
-    command.child.kill(signal);
-    await untilWritten(command, '"stopping"');
-    const [ready, alive] = [await ask('/readyz'), await ask('/healthz')];
-    expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
-    expect([alive.status, alive.headers.get('connection')]).toEqual([200, 'close']);
-    const { code, stdout } = await command.ended;
-    expect([code, stdout]).toEqual([0, expect.stringContaining('"stopped"')]);
-  },
-);
+test('after SIGTERM a process announces its stop at /readyz and on each connection, and exits with 0', async () => {
+  const command = start(['serve'], { environment: { SHUTDOWN_DELAY_SECONDS: '3' } });
+  await untilWritten(command, '"serving"');
+  const ask = (path: string) => fetch(`http://127.0.0.1:${environment.PORT}${path}`);
+  expect((await ask('/readyz')).status).toBe(200);
+  command.child.kill('SIGTERM');
+  await untilWritten(command, '"stopping"');
+  const [ready, alive] = [await ask('/readyz'), await ask('/healthz')];
+  expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
+  expect([alive.status, alive.headers.get('connection')]).toEqual([200, 'close']);
+  const { code, stdout } = await command.ended;
+  expect([code, stdout]).toEqual([0, expect.stringContaining('"stopped"')]);
+});
+
+test('SIGHUP does not stop a service without a terminal', async () => {
+  const command = start(['serve']);
+  await untilWritten(command, '"serving"');
+  command.child.kill('SIGHUP');
+  const alive = await fetch(`http://127.0.0.1:${environment.PORT}/healthz`);
+  expect([alive.status, command.child.exitCode]).toEqual([200, null]);
+  command.child.kill('SIGTERM');
+  expect((await command.ended).code).toBe(0);
+});
+
+test.runIf(process.platform === 'linux')('a closed terminal stops its service', async () => {
+  const program = ['script', '-qec', `exec ${process.execPath} ${mainProgram} serve`, '/dev/null'] as const;
+  const terminal = start([], { program });
+  const ask = () => fetch(`http://127.0.0.1:${environment.PORT}/healthz`);
+  await eventually(async () => expect((await ask()).status).toBe(200));
+  terminal.child.kill('SIGKILL'); // the kernel sends SIGHUP to the service
+  await eventually(() => expect(ask()).rejects.toThrow());
+});
 
 test('a request that outlasts the wait after SIGTERM gets its response, and its kept-alive connection does not delay the exit', async () => {
   const opened = await openPostgres(testRole);

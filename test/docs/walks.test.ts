@@ -1,53 +1,22 @@
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path/posix';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
 import { generateOperatorToken, hashOperatorToken } from '../../src/auth/operator-token.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { insertOperatorToken } from '../../src/storage/tables/operator-token.ts';
 import { freePort } from '../../tools/free-port.ts';
+import { withGeneratedPart } from '../../tools/generated-part.ts';
+import { type WalkTraces, walksPart } from '../../tools/walks.ts';
 import { signIn, signInWith } from '../support/console-session.ts';
 import { engines } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type FileTrace, traceFiles } from '../support/trace-files.ts';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const [, walksText = ''] =
-  /\n## Request paths\n(.*?)\n## /s.exec(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')) ?? [];
-
-/** The files that each walk names, in order. */
-const walks = new Map(
-  walksText.split('\n### ').map((section) => {
-    const [title = ''] = section.split('\n');
-    const files = [
-      ...section.matchAll(/`((?:audit|auth|cli|http|import|metrics|operator|report|storage|tracing)\/[\w/-]+)`/g),
-    ];
-    return [title, [...new Set(files.map(([, file = '']) => file))]] as const;
-  }),
-);
-const shared = ['Every request', 'The access token', 'The store'].flatMap((title) => walks.get(title) ?? []);
-
-/** Files that run in threads, with an external issuer or in commands: a trace does not see them. */
-const unseen = (file: string): boolean =>
-  /-thread$|^storage\/sqlite\/run-count$|^auth\/(external|issuer|fetch-issuer)-\w+|^cli\/(import|local|operator|remote|worker)/.test(
-    file,
-  );
+const pageFile = new URL('../../docs/contributing/walks.md', import.meta.url);
 
 /** Files that every folder uses are not part of a walk. */
 const isVocabulary = (file: string): boolean => /^contract\/|^storage\/[\w-]+$/.test(file);
-
-/** Imports of each source file, by its path without `.ts`. */
-const imports = new Map(
-  globSync('**/*.ts', { cwd: join(root, 'src') }).map((file) => {
-    const paths = readFileSync(join(root, 'src', file), 'utf8').matchAll(/(?:from|import\(|new URL\()\s*'(\.[^']+)'/g);
-    return [
-      file.replace(/\.ts$/, ''),
-      [...paths].map(([, path = '']) => join(dirname(file), path).replace(/\.ts$/, '')),
-    ];
-  }),
-);
 
 /** Sends the requests of each walk to a service and returns the files that ran. */
 async function traceWalks({ openTestStore }: (typeof engines)[number]): Promise<Map<string, string[]>> {
@@ -172,45 +141,28 @@ async function* sourceOf(text: string): AsyncGenerator<Buffer> {
   yield Buffer.from(text);
 }
 
-/** `walk: file` for each file that runs but is not named, `walk: no file` for the reverse. */
-async function findFaults(): Promise<string[]> {
-  const traces = [await traceWalks(engines[0]), await traceWalks(engines[1])];
-  const everything = traces.flatMap((trace) => [...trace.values()].flat());
-  const faults = [...(traces[0]?.keys() ?? [])].flatMap((walk) => {
-    const named = walks.get(walk) ?? [];
-    const ran = [...new Set(traces.flatMap((trace) => trace.get(walk) ?? []))];
-    const also = walk === 'A replacement' ? (walks.get('Loading records') ?? []) : [];
-    const missing = ran.filter((file) => ![...named, ...shared, ...also].includes(file));
-    const idle = named.filter((file) => !ran.includes(file) && !unseen(file));
-    return [...missing.map((file) => `${walk}: ${file}`), ...idle.map((file) => `${walk}: no ${file}`)];
-  });
-  const idle = shared.filter((file) => !everything.includes(file) && !unseen(file));
-  return [...faults, ...idle.map((file) => `shared: no ${file}`)];
+const traceBoth = async (): Promise<WalkTraces> => ({
+  sqlite: await traceWalks(engines[0]),
+  postgres: await traceWalks(engines[1]),
+});
+
+/** The page with what ran in both of two recordings. */
+function pageOf(page: string, first: WalkTraces, second: WalkTraces): string {
+  const inBoth = (engine: keyof WalkTraces) =>
+    new Map([...first[engine]].map(([walk, files]) => [walk, intersect(files, second[engine].get(walk) ?? [])]));
+  return withGeneratedPart(page, walksPart({ sqlite: inBoth('sqlite'), postgres: inBoth('postgres') }));
 }
 
 const intersect = (some: readonly string[], others: readonly string[]): string[] =>
   some.filter((each) => others.includes(each));
 
-describe('the request paths of ARCHITECTURE.md', () => {
-  test('name every file that a request passes on either engine, and no other file', async () => {
-    const first = await findFaults();
-    // what another test of this process left behind may run during one trace, but not during two
-    const faults = first.length === 0 ? [] : intersect(first, await findFaults());
-    expect(faults).toEqual([]);
-  });
-
-  test('name only existing files, each imported by another one of them or by the file that wires the service', () => {
-    const wiring = [
-      'cli/command-line',
-      'cli/open-metrics',
-      'cli/serve-command',
-      'http/server',
-      'metrics/service-metrics',
-      'storage/open-store',
-    ];
-    const named = [...walks.values()].flat();
-    const imported = new Set([...wiring, ...named].flatMap((file) => imports.get(file) ?? []));
-    expect(named.length).toBeGreaterThan(100);
-    expect(named.filter((file) => !imports.has(file) || !imported.has(file))).toEqual([]);
-  });
+test('docs/contributing/walks.md names the files that each kind of request passes (npm run walks)', async () => {
+  const page = readFileSync(pageFile, 'utf8');
+  const isUpdate = process.env.UPDATE_WALKS === '1';
+  const first = await traceBoth();
+  if (!isUpdate && pageOf(page, first, first) === page) return;
+  // what another test of this process left behind may run during one recording, but not during two
+  const now = pageOf(page, first, await traceBoth());
+  if (isUpdate) writeFileSync(pageFile, now);
+  else expect(page).toBe(now);
 });

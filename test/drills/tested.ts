@@ -46,7 +46,7 @@ export const testedDrills: readonly TestedDrill[] = [
   },
   {
     name: 'signals-under-load',
-    fault: 'SIGINT and SIGHUP with running requests',
+    fault: 'SIGINT with running requests',
     file: 'cli/supervision.test.ts',
     test: 'under load: each request gets its response',
   },

@@ -4,12 +4,12 @@ import { Agent, request } from 'node:https';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type ConnectionOptions, connect, type PeerCertificate } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { type LinkedCertificate, linkCertificate } from '../support/certificates.ts';
 import { openSqlite } from '../support/engines.ts';
-import { startService, startWorkers, type TestClient, type TestService } from '../support/service.ts';
+import { startServe, startService, type TestClient, type TestService } from '../support/service.ts';
 
 interface Answer {
   readonly status: number | undefined;
@@ -145,43 +145,46 @@ describe('a listener with TLS_CERT_FILE', () => {
     const days = expiries.map(([, , expiresAt]) => (Number(expiresAt) - Date.now() / 1000) / 86_400);
     for (const left of days) expect(left).toBeCloseTo(30, 0);
   });
-
-  test('a renewed certificate is used for new connections, and open ones continue', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const before = await send('/healthz', { agent, ca: files.pem });
-    const renewed = files.renew();
-    await expect.poll(() => logged('the certificate was read again').length).toBe(2);
-    expect(await send('/healthz', { ca: renewed.pem })).toMatchObject({ status: 200, commonName: 'number 2' });
-    const after = await send('/healthz', { agent, ca: files.pem });
-    expect(after).toMatchObject({ status: 200, isReused: true, commonName: before.commonName });
-    agent.destroy();
-  });
-
-  test('a pair that cannot be used is logged, and the old one stays in use', async () => {
-    writeFileSync(files.key, 'not a key');
-    await expect.poll(() => logged('the certificate was not replaced').length).toBe(2);
-    expect(JSON.stringify(logged('the certificate was not replaced'))).not.toContain('not a key');
-    const socket = open({ rejectUnauthorized: false });
-    await once(socket, 'secureConnect');
-    expect(socket.getPeerCertificate().subject.CN).toBe('number 2');
-  });
 });
 
-describe('serve --workers 2', () => {
+describe.each([1, 2])('serve --workers %i', (workers) => {
+  let renewing: Awaited<ReturnType<typeof startServe>>;
+  beforeEach(async () => {
+    files = linkCertificate();
+    const environment = { ...settings(), MANAGEMENT_PORT: '0' };
+    renewing = await startServe(await openSqlite(), { environment, workers });
+    service = renewing;
+    port = portOf(service);
+  });
   afterEach(async () => {
     await service.close();
     files.remove();
   });
 
-  test('each worker uses the renewed certificate', async () => {
-    files = linkCertificate();
-    service = await startWorkers(await openSqlite(), { ...settings(), MANAGEMENT_PORT: '0' });
-    port = portOf(service);
-    expect(await send('/healthz', { ca: files.pem })).toMatchObject({ status: 200, commonName: 'number 1' });
+  /** Waits until each worker has logged a message. */
+  const untilLogged = (message: string) =>
+    expect.poll(() => new Set(logged(message).map(({ worker }) => worker)).size).toBe(workers);
+
+  test('after SIGHUP, new connections use the renewed certificate, and open ones continue', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const before = await send('/healthz', { agent, ca: files.pem });
+    expect(before).toMatchObject({ status: 200, commonName: 'number 1' });
     const renewed = files.renew();
-    const workers = () => new Set(logged('the certificate was read again').map(({ worker }) => worker));
-    await expect.poll(() => workers().size).toBe(2);
-    for (let count = 0; count < 6; count += 1)
+    renewing.signal('SIGHUP');
+    await untilLogged('the certificate was read again');
+    for (let count = 0; count < 3 * workers; count += 1)
       expect(await send('/healthz', { ca: renewed.pem })).toMatchObject({ status: 200, commonName: 'number 2' });
+    const after = await send('/healthz', { agent, ca: files.pem });
+    expect(after).toMatchObject({ status: 200, isReused: true, commonName: 'number 1' });
+    agent.destroy();
+  });
+
+  test('after SIGHUP, a pair that cannot be used is logged as an error, and the old one stays in use', async () => {
+    writeFileSync(files.key, 'not a key');
+    renewing.signal('SIGHUP');
+    await untilLogged('the certificate was not replaced');
+    const [line] = logged('the certificate was not replaced');
+    expect([line?.level, JSON.stringify(line)]).toEqual(['error', expect.not.stringContaining('not a key')]);
+    expect(await send('/healthz', { ca: files.pem })).toMatchObject({ status: 200, commonName: 'number 1' });
   });
 });

@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { consoleOperations } from '../../src/contract/console-session.ts';
+import { operations } from '../../src/contract/operations.ts';
+import { operatorOperations } from '../../src/contract/operator-operations.ts';
+import { tokenErrorTable } from '../../src/contract/token-error.ts';
 import { createImportId } from '../../src/import/import-id.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';
@@ -77,8 +81,26 @@ describe('GET /metrics', () => {
     expect(importMetrics(await scrape(management))).toEqual(storedImports);
   });
 
-  test('counts from 0, so that a rate has the first refusals and the first load', async () => {
+  test('counts from 0, so that a rate has the first errors, refusals and loads', async () => {
     const text = await scrape(management);
+    const operationsOf = (statusClass: string): string[] =>
+      [
+        ...text.matchAll(
+          /^subreport_request_duration_seconds_count\{listener="(\w+)",operation="(\w+)",status_class="(\w+)"\} 0$/gm,
+        ),
+      ]
+        .filter(([, , , given]) => given === statusClass)
+        .map(([, listener, operation]) => `${listener} ${operation}`);
+    expect(operationsOf('5xx')).toEqual(
+      expect.arrayContaining(['public listSubscriptions', 'public issueToken', 'management createClient']),
+    );
+    expect(operationsOf('5xx')).toHaveLength(
+      Object.keys({ ...operations, ...consoleOperations }).length +
+        Object.keys({ ...operatorOperations, ...consoleOperations }).length +
+        2 * ['page', 'unknown'].length,
+    );
+    for (const outcome of ['accepted', ...Object.keys(tokenErrorTable)])
+      expect(seriesValue(text, `subreport_token_requests_total{operation="issueToken",outcome="${outcome}"}`)).toBe(0);
     for (const [name, values] of [
       ['subreport_requests_refused_total', ['reason="overload"', 'reason="rate_limit"']],
       ['subreport_load_rows_total', ['result="accepted"', 'result="rejected"']],

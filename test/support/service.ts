@@ -72,21 +72,34 @@ export async function startService(opened: TestStore, environment: Record<string
 }
 
 /** Starts `subreport serve --workers 2` on a store; `environment` has further settings. */
-export async function startWorkers(opened: TestStore, environment: Record<string, string> = {}): Promise<TestService> {
+export const startWorkers = (opened: TestStore, environment: Record<string, string> = {}): Promise<CommandService> =>
+  startServe(opened, { environment, workers: 2 });
+
+/** A service in a process of its own. */
+interface CommandService extends TestService {
+  readonly signal: (signal: NodeJS.Signals) => void;
+}
+
+/** Starts `subreport serve` on a store. */
+export async function startServe(
+  opened: TestStore,
+  { environment, workers }: { readonly environment: Record<string, string>; readonly workers: number },
+): Promise<CommandService> {
   const port = await freePort();
-  const command = startCommand(['serve', '--workers', '2'], {
+  const command = startCommand(['serve', '--workers', String(workers)], {
     environment: { ...patient, ...opened.environment, PORT: String(port), LOG_LEVEL: 'trace', ...environment },
   });
   await untilWritten(command, '"serving"');
-  return serviceAt(port, opened.store, {
+  const service = serviceAt(port, opened.store, {
     logText: command.stdout,
     async close() {
       command.child.kill('SIGTERM');
       const { code, stderr } = await command.ended;
       await opened.close();
-      if (code !== 0 || stderr !== '') throw new Error(`the workers ended with ${code}: ${stderr}`);
+      if (code !== 0 || stderr !== '') throw new Error(`the service ended with ${code}: ${stderr}`);
     },
   });
+  return Object.assign(service, { signal: (signal: NodeJS.Signals) => void command.child.kill(signal) });
 }
 
 /** The same service in this process, and with worker processes. */

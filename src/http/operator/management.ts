@@ -11,7 +11,7 @@ import { addDocsRoutes } from '../listener/docs.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
 import { addHomeRoute } from '../listener/home.ts';
 import { operatorLinks } from '../listener/home-links.ts';
-import { createUnroutedHandler } from '../listener/method-not-allowed.ts';
+import { createUnroutedHandler } from '../listener/operation-routes.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
 import { traceRequests } from '../listener/tracing.ts';
 import { addAuditRoutes } from './audit.ts';

@@ -2,8 +2,19 @@ import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../
 import type { LoadCounts, Row } from '../store.ts';
 import { type CountWork, compareSeriesKeys, type SeriesKey, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
-import { type CountedRow, type Span, seriesOfRow, spanColumns, toCountedRow, toSpan } from './span.ts';
-import { beginLeafIfFull, countAt, emptyTree, type SpanTree, treesOf } from './span-tree.ts';
+import {
+  beginLeafIfFull,
+  type CountedRow,
+  countAt,
+  emptyTree,
+  type Span,
+  type SpanTree,
+  seriesOfRow,
+  spanColumns,
+  toCountedRow,
+  toSpan,
+  treesOf,
+} from './span.ts';
 
 /** Above this many changed rows, all rows are recounted: that needs no memory for each change. */
 export const countedChangesMax = 20_000;

@@ -4,6 +4,7 @@ import type { Row } from '../store.ts';
 import { type CountRequest, SpanEdit } from './count-work.ts';
 import { reshapeSpans } from './reshape-spans.ts';
 import {
+  draftOf,
   groupLeavesAimed,
   groupLeavesMax,
   joinSpans,
@@ -12,10 +13,9 @@ import {
   leafRowsMin,
   type Span,
   type SpanLevel,
+  type SpanTree,
   spanLevel,
 } from './span.ts';
-
-import { draftOf, type SpanTree } from './span-tree.ts';
 
 /** The first span of a level begins before every row, the others at a date. */
 const spanOf = (level: SpanLevel, index: number, n: number): Span => ({

@@ -2,6 +2,8 @@ import { compareOrderKeys, endOrderKey, firstOrderKey, type OrderKey } from '../
 import type { Row } from '../store.ts';
 import type { CountRequest, CountWork, SpanEdit } from './count-work.ts';
 import {
+  compareSpans,
+  draftOf,
   groupLeavesAimed,
   groupLeavesMax,
   joinSpans,
@@ -10,13 +12,14 @@ import {
   leafRowsMin,
   productOfSeries,
   type Span,
+  type SpanDraft,
+  type SpanTree,
   spanColumns,
+  spanHolding,
   spanLevel,
+  spansSql,
   toSpan,
 } from './span.ts';
-
-import { compareSpans, draftOf, type SpanDraft, type SpanTree, spanHolding } from './span-tree.ts';
-import { spansSql } from './spans-sql.ts';
 
 /** Splits the leaves and groups that grew too large, merges leaves that shrank; adds to `edit`. */
 export function* reshapeSpans(edit: SpanEdit, trees: ReadonlyMap<string, SpanTree>): CountWork {

@@ -2,8 +2,7 @@ import { endOrderKey, type OrderKey } from '../order-key.ts';
 import type { SqlValue, TenantReader } from '../store.ts';
 import { type Bind, binder, type SubscriptionFilter } from '../subscription-filter.ts';
 import { countsSql } from './range.ts';
-import { type SpanLevel, spanLevel } from './span.ts';
-import { spansSql } from './spans-sql.ts';
+import { type SpanLevel, spanLevel, spansSql } from './span.ts';
 
 /** Where a row lies: a leaf, and a row of it. */
 export interface LeafPosition {

@@ -1,11 +1,16 @@
-import { addTo, countIntervals, type StatusCounts } from '../counts/intervals.ts';
-import { countProducts, countStatuses } from '../counts/products.ts';
+import { addTo, countIntervals, countProducts, countStatuses, type StatusCounts } from '../counts/intervals.ts';
 import { readRange } from '../counts/range.ts';
 import { endOrderKey, firstOrderKey } from '../order-key.ts';
-import type { SqlValue, TenantReader } from '../store.ts';
-import { and, binder, filterConditions, isCounted, type SubscriptionFilter } from '../subscription-filter.ts';
-import { countBuckets, hasBucketIndex, type SummaryBucket } from './count-buckets.ts';
-import { readProductNames } from './product-names.ts';
+import type { Row, SqlValue, TenantReader, TenantSql } from '../store.ts';
+import {
+  and,
+  type Bind,
+  binder,
+  type DateColumn,
+  filterConditions,
+  isCounted,
+  type SubscriptionFilter,
+} from '../subscription-filter.ts';
 import { type Dimension, type DimensionScan, scanDimensions } from './scan-dimensions.ts';
 
 /** The rows that a summary counts, and its dimensions. */
@@ -129,4 +134,137 @@ async function readScan(
     }
   }
   return byColumn;
+}
+
+/** Days or months of a date. */
+export interface SummaryBucket {
+  readonly dateColumn: DateColumn;
+  /** The UTC epoch second at which the day or month of a second begins. */
+  readonly startOf: (seconds: number) => number;
+  /** The start of the next day or month, from the start of one. */
+  readonly next: (start: number) => number;
+}
+
+/** Conditions of a filter whose columns the index of a date has after the date. */
+const indexedWith: Readonly<Record<DateColumn, readonly string[]>> = {
+  created_date: ['planId', 'autoRenew'],
+  activation_date: [],
+  expiration_date: ['autoRenew'],
+};
+
+/** Whether one index has the date and all columns that the filter compares. */
+export function hasBucketIndex(filter: SubscriptionFilter, dateColumn: DateColumn): boolean {
+  const { dateColumn: bounded, afterSeconds, beforeSeconds, ...conditions } = filter;
+  const isBounded = afterSeconds !== undefined || beforeSeconds !== undefined;
+  if (isBounded && bounded !== dateColumn) return false;
+  return Object.keys(conditions).every((name) => indexedWith[dateColumn].includes(name));
+}
+
+/**
+ * Counts the records of a filter by day or month, each as one range of an index (`hasBucketIndex`).
+ * Days and months without a record are skipped. Counting a range takes a tenth of the time of
+ * `group by`, which computes the day of each entry.
+ */
+export async function countBuckets(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  { dateColumn, startOf, next }: SummaryBucket,
+): Promise<ReadonlyMap<number, number>> {
+  const counts = new Map<number, number>();
+  const { beforeSeconds: last = Number.POSITIVE_INFINITY } = filter;
+  let date = await readFirstDate(reader, filter, dateColumn);
+  while (date !== undefined) {
+    const start = startOf(date);
+    const end = next(start);
+    const { n, following } = await countRange(reader, filter, dateColumn, date, Math.min(end, last));
+    if (n > 0) counts.set(start, n);
+    date = following;
+  }
+  return counts;
+}
+
+/** The rows from one date until before another, and the next date within the filter's bounds. */
+async function countRange(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  dateColumn: DateColumn,
+  from: number,
+  until: number,
+): Promise<{ readonly n: number; readonly following: number | undefined }> {
+  const values: SqlValue[] = [];
+  const bind = binder(values);
+  const range = { ...filter, dateColumn, afterSeconds: from - 1, beforeSeconds: until };
+  // both subqueries compare `tenant_id`
+  const [row] = await reader.all(
+    `select (select count(*) from subscription where tenant_id = $1${and(filterConditions(range, bind))}) as n,
+      (${firstDateSql({ ...filter, afterSeconds: until - 1 }, dateColumn, bind)}) as date` as TenantSql,
+    values,
+  );
+  return { n: Number(row?.n ?? 0), following: dateIn(row) };
+}
+
+async function readFirstDate(
+  reader: TenantReader,
+  filter: SubscriptionFilter,
+  dateColumn: DateColumn,
+): Promise<number | undefined> {
+  const values: SqlValue[] = [];
+  const [row] = await reader.all(`${firstDateSql(filter, dateColumn, binder(values))}` as TenantSql, values);
+  return dateIn(row);
+}
+
+/** Without the conditions after the date, one step in the index finds the first date. */
+function firstDateSql(filter: SubscriptionFilter, dateColumn: DateColumn, bind: Bind): string {
+  const { autoRenew: _autoRenew, planId: _planId, ...others } = filter;
+  const conditions = filterConditions({ ...others, dateColumn }, bind);
+  return `select ${dateColumn} as date from subscription where tenant_id = $1${and(conditions)} order by ${dateColumn}, id limit 1`;
+}
+
+const dateIn = (row: Row | undefined): number | undefined =>
+  row === undefined || row.date === null || row.date === undefined ? undefined : Number(row.date);
+
+/**
+ * Products that one statement reads. Each number of products is a prepared statement of its own.
+ */
+const productsPerStatement = 20;
+
+/**
+ * Returns the name of each product in the last of its records in the default order. Costs one step
+ * in an index and one record per product. Products without a record are absent.
+ */
+export async function readProductNames(
+  reader: TenantReader,
+  products: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (let from = 0; from < products.length; from += productsPerStatement) {
+    const some = products.slice(from, from + productsPerStatement);
+    const records = await readLastRecords(reader, some);
+    for (const [index, product] of some.entries()) {
+      const name = nameIn(records[index] ?? null);
+      if (name !== undefined) names.set(product, name);
+    }
+  }
+  return names;
+}
+
+/** Subqueries, because Citus joins no distributed table laterally to a list of values. */
+async function readLastRecords(reader: TenantReader, products: readonly string[]): Promise<readonly SqlValue[]> {
+  const values: SqlValue[] = [];
+  const bind = binder(values);
+  const columns = products.map(
+    (product, index) =>
+      `(select record from subscription where tenant_id = $1 and product_id = ${bind(product)}
+        order by created_date desc, id desc limit 1) as record_${index}`,
+  );
+  // every subquery compares `tenant_id`
+  const [row] = await reader.all(`select ${columns.join(', ')}` as TenantSql, values);
+  return products.map((_, index) => row?.[`record_${index}`] ?? null);
+}
+
+/** The product's name in the JSON text of a record. */
+function nameIn(record: SqlValue): string | undefined {
+  if (typeof record !== 'string') return undefined;
+  const { product } = JSON.parse(record) as { readonly product?: { readonly name?: string } };
+  return product?.name;
 }

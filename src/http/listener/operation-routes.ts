@@ -1,7 +1,35 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { consolePrefix } from '../../contract/console-session.ts';
 import { type Operation, operations } from '../../contract/operations.ts';
 import { RequestError } from './error.ts';
 import { unknownPath } from './send-error.ts';
+
+/** Converts a path of the contract (`/a/{id}`) to the router's syntax (`/a/:id`). */
+export function routePath(path: string): string {
+  return path.replaceAll(/\{([^}]+)\}/g, ':$1');
+}
+
+type OperationTable = Readonly<Record<string, Pick<Operation, 'method' | 'path'>>>;
+
+/** The names of operations, and the name of the one that a method and a route have. */
+export interface OperationNames {
+  readonly names: readonly string[];
+  readonly nameOf: (method: string, route: string | null) => string;
+}
+
+/** Names operations: the same for requests of the console and of other clients. */
+export function operationNames(table: OperationTable): OperationNames {
+  const names = new Map(
+    Object.entries(table).map(([name, { method, path }]) => [`${method} ${routePath(path)}`, name]),
+  );
+  const nameOf = (method: string, route: string | null): string => {
+    if (route === null) return 'unknown';
+    const verb = method === 'HEAD' ? 'GET' : method;
+    const ofApi = route.startsWith(consolePrefix) ? route.slice(consolePrefix.length) : route;
+    return names.get(`${verb} ${route}`) ?? names.get(`${verb} ${ofApi}`) ?? 'page';
+  };
+  return { names: [...Object.keys(table), 'page', 'unknown'], nameOf };
+}
 
 /** Responds to a request that no route handles. */
 type UnroutedHandler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -11,7 +39,7 @@ type UnroutedHandler = (request: FastifyRequest, reply: FastifyReply) => Promise
  * that it allows, another method gets 405 with `Allow` (RFC 9110 §15.5.6), an unknown path gets 404
  * with the message `notFound`.
  */
-export function createUnroutedHandler(table: Readonly<Record<string, Operation>>, notFound: string): UnroutedHandler {
+export function createUnroutedHandler(table: OperationTable, notFound: string): UnroutedHandler {
   const allowed = allowedMethods(table);
   return async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
@@ -28,7 +56,7 @@ export function createUnroutedHandler(table: Readonly<Record<string, Operation>>
 export const handleUnrouted = createUnroutedHandler(operations, unknownPath);
 
 /** The methods that each path allows, by the pattern of the path. */
-function allowedMethods(table: Readonly<Record<string, Operation>>) {
+function allowedMethods(table: OperationTable) {
   const byPath = new Map<string, Set<string>>();
   for (const { method, path } of Object.values(table)) {
     const methods = byPath.get(path) ?? new Set<string>(['OPTIONS']);

@@ -1,7 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { firstOrderKey } from '../order-key.ts';
-import { type Span, type SpanLevel, spanLevel } from './span.ts';
-import { countAt, emptyTree, spanHolding, treesOf } from './span-tree.ts';
+import { countAt, emptyTree, lowerBound, type Span, type SpanLevel, spanHolding, spanLevel, treesOf } from './span.ts';
 
 const spanOf = (level: SpanLevel, date: number, n = 0, id = '', series = 'all'): Span => ({
   series,
@@ -74,4 +74,15 @@ describe('counting a row', () => {
     expect(tree.leaves[0]).toMatchObject({ n: 0, statuses: {} });
     expect(tree.leaves[0]?.statuses).not.toHaveProperty('ACTIVE');
   });
+});
+
+test('lowerBound finds the boundary of every sorted list (property)', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 20 })), fc.integer({ min: -1, max: 21 }), (numbers, wanted) => {
+      const sorted = numbers.toSorted((a, b) => a - b);
+      expect(lowerBound(sorted.length, (index) => (sorted[index] as number) < wanted)).toBe(
+        sorted.filter((n) => n < wanted).length,
+      );
+    }),
+  );
 });

@@ -1,0 +1,153 @@
+import { Gauge, Histogram, type Registry } from 'prom-client';
+import type { PoolUse, StorePart } from '../storage/store.ts';
+
+/** The store of a service. */
+export interface MeasuredStore extends MeasuredPool {
+  /** Rejects if a report cannot be served now. */
+  readonly checkReady: () => Promise<void>;
+  /** Milliseconds since all changes of other processes were last known. */
+  readonly changeMarkAgeMs: () => number;
+  readonly readSize: () => Promise<readonly StorePart[]>;
+  /** Rejects if the keys cannot be read now. */
+  readonly keyRotations: () => Promise<readonly MeasuredKey[]>;
+}
+
+/** The connection pool of a store. */
+interface MeasuredPool {
+  /** `undefined` if the store has no connection pool. */
+  readonly poolUse: () => PoolUse | undefined;
+  /** Calls `observe` with the seconds that each use of the pool waited for its connection. */
+  readonly observePoolWaits: (observe: (seconds: number) => void) => void;
+}
+
+/** The current key of one purpose. Times are UTC epoch seconds. */
+interface MeasuredKey {
+  readonly purpose: string;
+  readonly activeSince: number;
+  /** `null` if it is never rotated automatically. */
+  readonly dueAt: number | null;
+}
+
+/** PostgreSQL looks at each file of the database, some thousand of them in a large one. */
+const sizeMaxAgeMs = 300_000;
+
+/** Adds the metrics of the store, its connection pool and its keys to a registry. */
+export function addStoreMetrics(registry: Registry, store: MeasuredStore): void {
+  addStateMetrics(registry, store);
+  addPoolMetrics(registry, store);
+  addKeyMetrics(registry, store.keyRotations);
+}
+
+function addStateMetrics(registry: Registry, { checkReady, changeMarkAgeMs, readSize }: MeasuredStore): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'subreport_ready',
+    help: '1 if reports can be served, as /readyz says; 0 if any process cannot serve them',
+    aggregator: 'min',
+    registers,
+    async collect() {
+      const isReady = await checkReady().then(
+        () => true,
+        () => false,
+      );
+      this.set(Number(isReady));
+    },
+  });
+  new Gauge({
+    name: 'subreport_change_mark_age_seconds',
+    help: 'Time since a process last knew all changes and revocations of other processes; 0 with SQLite or a pooler',
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.set(changeMarkAgeMs() / 1000);
+    },
+  });
+  const readRarely = createSampler(readSize, sizeMaxAgeMs);
+  new Gauge({
+    name: 'subreport_store_bytes',
+    help: 'Size of the store on disk by part, at most five minutes old; the write-ahead log only with SQLite',
+    labelNames: ['part'],
+    aggregator: 'max',
+    registers,
+    async collect() {
+      for (const { part, bytes } of (await readRarely()) ?? []) this.set({ part }, bytes);
+    },
+  });
+}
+
+/** From an idle connection to the longest wait, 5 seconds. */
+const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+function addPoolMetrics(registry: Registry, { poolUse, observePoolWaits }: MeasuredPool): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'subreport_pool_connections',
+    help: 'Connections to PostgreSQL by state; absent with SQLite',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const use = poolUse();
+      if (use === undefined) return;
+      this.set({ state: 'busy' }, use.busy);
+      this.set({ state: 'idle' }, use.idle);
+    },
+  });
+  new Gauge({
+    name: 'subreport_pool_waiting',
+    help: 'Requests that wait for a connection to PostgreSQL; 0 with SQLite',
+    registers,
+    collect() {
+      this.set(poolUse()?.waiting ?? 0);
+    },
+  });
+  const wait = new Histogram({
+    name: 'subreport_pool_wait_seconds',
+    help: 'Time that each use of a connection to PostgreSQL waited for it; without observations with SQLite',
+    buckets,
+    registers,
+  });
+  observePoolWaits((seconds) => wait.observe(seconds));
+}
+
+/** Adds the age of the keys. While they cannot be read, the metrics are absent. */
+function addKeyMetrics(registry: Registry, keyRotations: MeasuredStore['keyRotations']): void {
+  const add = (name: string, help: string, measure: (key: MeasuredKey) => number | null) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['purpose'],
+      aggregator: 'max',
+      registers: [registry],
+      async collect() {
+        this.reset();
+        for (const key of await keyRotations().catch(() => [])) {
+          const value = measure(key);
+          if (value !== null) this.set({ purpose: key.purpose }, value);
+        }
+      },
+    });
+  add('subreport_key_age_seconds', 'Time for which the current key of each purpose has been in use', (key) =>
+    Math.max(0, Date.now() / 1000 - key.activeSince),
+  );
+  add(
+    'subreport_key_rotation_due_timestamp_seconds',
+    'When the current key of each purpose is rotated, as a Unix time; absent if KEY_ROTATION_DAYS is 0',
+    ({ dueAt }) => dueAt,
+  );
+}
+
+/**
+ * Makes the function that returns a value as last read, and reads it again once it is older than
+ * `maxAgeMs`. If that fails, it returns the older value; `subreport_ready` reports the store.
+ */
+export function createSampler<T>(read: () => Promise<T>, maxAgeMs: number): () => Promise<T | undefined> {
+  let value: Promise<T | undefined> = Promise.resolve(undefined);
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() - readAt < maxAgeMs) return value;
+    readAt = performance.now();
+    const older = value;
+    value = read().catch(() => older);
+    return value;
+  };
+}

@@ -1,0 +1,93 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { readWalks } from './walks.ts';
+
+// `npm run size`: files, lines and medians of src/ without tests, lengths of functions, and the
+// files and lines of the walks in docs/contributing/walks.md. With --check, exceeded limits fail.
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** The largest files and lines of each part, and the largest 9th decile of the lengths of functions. */
+const limits = {
+  src: { files: 440, lines: 38_500 },
+  'A page on PostgreSQL': { files: 60, lines: 5_000 },
+  'A token': { files: 20 },
+  'Loading records': { files: 35 },
+  'An action of the operator': { files: 22 },
+  linesOfFile: 400,
+  linesOfFunction: 25,
+};
+
+const sources = new Map(
+  globSync('src/**/*.{ts,mjs}', { cwd: root })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !file.includes('.test.'))
+    .toSorted()
+    .map((file) => [file, readFileSync(`${root}/${file}`, 'utf8')]),
+);
+const linesOf = (file: string): number => (sources.get(file)?.split('\n').length ?? 1) - 1;
+const linesOfAll = (files: readonly string[]): number => files.reduce((sum, file) => sum + linesOf(file), 0);
+
+/** The value below or at which this share of the values is. */
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0;
+}
+
+/** Lines of the functions and methods of a formatted source, from their first line to their brace. */
+function functionLines(source: string): number[] {
+  const lines = source.split('\n');
+  const starts =
+    /^(?:export )?(?:async )?function\b|^ {2}(?:(?:static|async|get|set) )*[*#]?\w+(?:<.*>)?\(|^(?:export )?const \w+ = (?:async )?(?:<.*>)?\(/;
+  return lines.flatMap((line, at) => {
+    if (!starts.test(line) || /^ {2}(?:if|for|while|switch|return|await)\b/.test(line)) return [];
+    const indent = /^ */.exec(line)?.[0] ?? '';
+    if (!/\{$/.test(line) && !/\($/.test(line)) return [];
+    const end = lines.findIndex(
+      (other, index) => index > at && new RegExp(`^${indent}\\}`).test(other) && !other.endsWith('{'),
+    );
+    return end < 0 ? [] : [end - at + 1];
+  });
+}
+
+let exceeded = 0;
+
+function print(name: string, files: readonly string[], limit: { files?: number; lines?: number } = {}): void {
+  const lines = linesOfAll(files);
+  const over =
+    files.length > (limit.files ?? Number.POSITIVE_INFINITY) || lines > (limit.lines ?? Number.POSITIVE_INFINITY);
+  if (over) exceeded += 1;
+  const cells = [files.length, lines, quantile(files.map(linesOf), 0.5), Math.max(...files.map(linesOf), 0)];
+  const bounds = Object.entries(limit).map(([unit, most]) => `${most.toLocaleString('en')} ${unit}`);
+  const note = bounds.length === 0 ? '' : `  ${over ? 'MORE THAN' : 'within'} ${bounds.join(', ')}`;
+  console.log(`${cells.map((cell) => String(cell).padStart(8)).join('')}  ${name}${note}`);
+}
+
+console.log('   files   lines  median largest');
+const folders = Map.groupBy(sources.keys(), (file) => file.split('/').slice(0, -1).join('/'));
+for (const [folder, files] of folders) print(folder, files);
+print('src', [...sources.keys()], limits.src);
+
+const walks = readWalks(readFileSync(`${root}/docs/contributing/walks.md`, 'utf8'));
+const filesOf = (walk: string): readonly string[] => {
+  const { both = [], postgres = [] } = walks.get(walk) ?? {};
+  return [...both, ...postgres].map((file) => `src/${file}.ts`);
+};
+const ofPage = ['Every request', 'The store', 'The access token', 'A page'].flatMap(filesOf);
+console.log('\nwalks on PostgreSQL');
+for (const walk of walks.keys()) {
+  const limit = walk in limits ? limits[walk as 'A token'] : {};
+  print(walk, filesOf(walk), limit);
+}
+print('A page on PostgreSQL', [...new Set(ofPage)], limits['A page on PostgreSQL']);
+
+const functions = [...sources.values()].flatMap(functionLines);
+const longFiles = [...sources.keys()].filter((file) => linesOf(file) > limits.linesOfFile);
+const ninth = quantile(functions, 0.9);
+if (ninth > limits.linesOfFunction) exceeded += 1;
+exceeded += longFiles.length;
+console.log(
+  `\nfunctions: ${functions.length}, median ${quantile(functions, 0.5)} lines, 9 of 10 within ${ninth} (${limits.linesOfFunction})`,
+);
+console.log(`files of more than ${limits.linesOfFile} lines: ${longFiles.join(', ') || 'none'}`);
+console.log(exceeded === 0 ? 'size: every limit is met' : `size: ${exceeded} limits are exceeded`);
+if (process.argv.includes('--check') && exceeded > 0) process.exitCode = 1;
