@@ -222,11 +222,6 @@ export const folders: readonly Folder[] = [
     contents: "the commands with `--server`: clients of the operator's API",
   },
   {
-    path: 'src/cli/completion',
-    contents: 'completion scripts of bash, zsh and fish, made from the definitions of the commands',
-    imports: ['src/cli/output.ts', 'commander'],
-  },
-  {
     path: 'console/ui',
     contents: 'components, styles, address, session and keys of both consoles',
     imports: pages,

@@ -5,7 +5,7 @@ import { auditOutcomes } from '../audit/audit-event.ts';
 import { parseDuration } from '../contract/duration.ts';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
 import type { AuditEntry } from '../contract/operator-audit.ts';
-import type { CallOperation } from './call-operation.ts';
+import type { CallOperation } from '../contract/operator-operations.ts';
 import { UsageError } from './error.ts';
 import { addServerOption, listAll, pageItems, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';

@@ -4,11 +4,11 @@ import type { Command } from 'commander';
 import { copyStore } from '../storage/backup/copy-store.ts';
 import { sealStore } from '../storage/backup/sqlite-backup.ts';
 import { syncFile } from '../storage/backup/sync-file.ts';
+import { recordStoreAction, recordStoreStart } from './command-context.ts';
 import { type Config, readConfig } from './config.ts';
 import { CommandError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { recordStoreAction, recordStoreStart } from './record-store-action.ts';
 import { requireHealthy, withStagedStore } from './staged-store.ts';
 
 interface BackupOptions {

@@ -3,7 +3,6 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type GrantType, grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
 import type { OperatorResponse } from '../contract/operator-operations.ts';
 import { defaultScopes, scopes as knownScopes, type Scope } from '../contract/scope.ts';
-import { addClientDeleteCommands } from './client-delete-command.ts';
 import {
   addOneClientCommand,
   type ClientChoice,
@@ -12,9 +11,7 @@ import {
   parseList,
   withOwnClient,
 } from './client-options.ts';
-import { addClientShowCommand } from './client-show-command.ts';
-import { addClientTokenCommands } from './client-tokens-command.ts';
-import { addClientUpdateCommand } from './client-update-command.ts';
+import { addClientShowCommand, addClientTokenCommands, addClientUpdateCommand } from './client-update-command.ts';
 import { readConfig } from './config.ts';
 import { UsageError } from './error.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
@@ -219,4 +216,27 @@ function parseHours(text: string): number {
   if (Number.isNaN(hours))
     throw new InvalidArgumentError(`it must be a number of hours, such as 24: current value is '${text}'`);
   return hours;
+}
+
+/** `subreport client enable|delete`. */
+function addClientDeleteCommands(client: Command, output: Output): void {
+  addOneClientCommand(client, 'enable')
+    .description('enable a disabled client; its earlier tokens stay revoked')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client enable --client-id acme-reporting')
+    .action(async (options: ClientChoice) => {
+      const { clientId } = options;
+      await withOwnClient(options, (call, params) => call('enableClient', { params }));
+      const said = `The client ${clientId} is enabled.`;
+      writeResult(output, options.json ?? false, { client_id: clientId, enabled: true }, said);
+    });
+  addOneClientCommand(client, 'delete')
+    .description('permanently delete a client with its secrets; its tokens are rejected immediately')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client delete --client-id acme-reporting')
+    .action(async (options: ClientChoice) => {
+      const { clientId } = options;
+      const deleted = await withOwnClient(options, (call, params) => call('deleteClient', { params }));
+      writeResult(output, options.json ?? false, deleted, `The client ${clientId} was deleted.`);
+    });
 }

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ClientEdit } from '../auth/edit-client.ts';
 import { grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
+import type { ClientDetails } from '../contract/operator-client.ts';
 import { scopes as knownScopes } from '../contract/scope.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
-import { writeClient } from './client-show-command.ts';
 import { UsageError } from './error.ts';
-import type { Output } from './output.ts';
+import { formatTable, type Output, writeResult } from './output.ts';
 
 type UpdateOptions = ClientChoice &
   Omit<ClientEdit, 'refreshTokenUse' | 'rateLimit'> & {
@@ -78,4 +78,81 @@ function readRateLimit(text: string): number | 'default' {
   throw new InvalidArgumentError(
     `it must be an integer from 0 to ${rateLimitMax}, or default, such as 600: current value is '${text}'`,
   );
+}
+
+/** `subreport client sessions|revoke-tokens`. */
+export function addClientTokenCommands(client: Command, output: Output): void {
+  addSessions(client, output);
+  addRevokeTokens(client, output);
+}
+
+function addSessions(client: Command, output: Output): void {
+  addOneClientCommand(client, 'sessions')
+    .description('list the sessions of a client; a session is a refresh token with all tokens that descend from it')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client sessions --client-id acme-reporting')
+    .action(async (options: ClientChoice) => {
+      const { data: rows } = await withOwnClient(options, (call, params) => call('listClientSessions', { params }));
+      const cells = rows.map((row) => [
+        row.session,
+        row.scopes.join(','),
+        row.started_at ?? '-',
+        row.last_used_at,
+        String(row.refreshes),
+        row.expires_at,
+        row.ends_at,
+      ]);
+      const header = ['SESSION', 'SCOPES', 'STARTED', 'LAST USED', 'REFRESHES', 'EXPIRES', 'ENDS'];
+      writeResult(output, options.json ?? false, rows, formatTable(header, cells));
+    });
+}
+
+function addRevokeTokens(client: Command, output: Output): void {
+  addOneClientCommand(client, 'revoke-tokens')
+    .description('revoke all current tokens of a client; its secret stays valid, so it can request new ones')
+    .option('--session <id>', "revoke only the tokens of one session of 'client sessions'")
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport client revoke-tokens --client-id acme-reporting\n  subreport client revoke-tokens --client-id acme-reporting --session 1b0cQwCqv0nN3x7b1cPq9A',
+    )
+    .action(async (options: ClientChoice & { session?: string }) => {
+      const { clientId, session } = options;
+      const revoked = await withOwnClient(options, (call, params) =>
+        call('revokeClientTokens', { params, body: { session } }),
+      );
+      writeResult(
+        output,
+        options.json ?? false,
+        revoked,
+        session === undefined
+          ? `All tokens of the client ${clientId} were revoked. If its secret was leaked, replace it: subreport client rotate`
+          : `The tokens of the session ${session} were revoked.`,
+      );
+    });
+}
+
+/** `subreport client show`. */
+export function addClientShowCommand(client: Command, output: Output): void {
+  addOneClientCommand(client, 'show')
+    .description('show a client; secrets are never shown')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client show --client-id acme-reporting')
+    .action(async (options: ClientChoice) => {
+      const shown = await withOwnClient(options, (call, params) => call('getClient', { params }));
+      writeClient(output, options.json ?? false, shown);
+    });
+}
+
+/** Writes a client as a JSON object, or as one line per property. */
+function writeClient(output: Output, json: boolean, shown: ClientDetails): void {
+  const lines = Object.entries({
+    ...shown,
+    grants: shown.grants.join(','),
+    scopes: shown.scopes.join(','),
+    secrets: shown.secrets
+      .map(({ created_at, expires_at }) => `made ${created_at}${expires_at === null ? '' : `, ends ${expires_at}`}`)
+      .join('; '),
+  }).map(([name, value]) => `${name.padEnd(18)} ${value === null || value === '' ? '-' : value}`);
+  writeResult(output, json, shown, lines.join('\n'));
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { readConfig, type ShownSetting, showConfig } from './config.ts';
+import type { Setting } from '../contract/operator-setting.ts';
+import { type Config, readConfig, type ShownSetting, settings, showConfig } from './config.ts';
 import { type Output, writeResult } from './output.ts';
 
 /** `subreport config`. */
@@ -35,3 +36,12 @@ function wrap(text: string): string[] {
   }
   return lines;
 }
+
+/** The settings in force, for the operator's API; of a secret only whether it is set. */
+export const listSettings = (config: Config): readonly Setting[] =>
+  showConfig(config).map(({ name, value, ...rest }) => ({
+    name,
+    value: 'secret' in settings[name as keyof typeof settings] ? null : value,
+    is_set: value !== '',
+    ...rest,
+  }));

@@ -12,12 +12,10 @@ import {
   externalSettings,
   providerSettings,
 } from './external-issuer-settings.ts';
-import { localUrl } from './local-url.ts';
-import { hidePassword, maskSecret } from './mask-secret.ts';
 import { commandVariables } from './reader/environment.ts';
-import { isFromFile, readSecretFiles } from './secret-files.ts';
+import { hidePassword, isFromFile, maskSecret, readSecretFiles } from './secret-files.ts';
 import { hostNames, networks, oneOf, randomKey, type Setting, secret, text, url, wholeNumber } from './setting.ts';
-import { schemeOf, tlsFaults, tlsSettings } from './tls-settings.ts';
+import { localUrl, schemeOf, tlsFaults, tlsSettings } from './tls-settings.ts';
 import { tracingSettings } from './tracing-settings.ts';
 
 /**

@@ -5,6 +5,7 @@ import { keepDoctorResult } from '../operator/doctor.ts';
 import { openStore } from '../storage/open-store.ts';
 import type { Store, StoreCheck } from '../storage/store.ts';
 import { readCertificate } from './certificates.ts';
+import { recordStoreAction, recordStoreStart } from './command-context.ts';
 import { type Config, readConfig } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
 import { UsageError } from './error.ts';
@@ -12,7 +13,6 @@ import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts'
 import { addServerOption, withOperations } from './operator-api.ts';
 import { type Output, writeResult } from './output.ts';
 import { packageVersion } from './package-version.ts';
-import { recordStoreAction, recordStoreStart } from './record-store-action.ts';
 import { type ServerChoice, serverOf } from './remote/server.ts';
 import { nowSeconds } from './store-session.ts';
 import { type TlsFiles, tlsFiles } from './tls-settings.ts';

@@ -7,7 +7,7 @@ import {
 } from '../auth/external-claims.ts';
 import type { ProviderSettings } from '../auth/provider-sign-in.ts';
 import { apiPath } from '../contract/report-paths.ts';
-import { hidePassword } from './mask-secret.ts';
+import { hidePassword } from './secret-files.ts';
 import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } from './setting.ts';
 
 /** The settings of the external identity provider. */

@@ -9,9 +9,9 @@ import { loadRecords } from '../operator/load.ts';
 import { requireTenant } from '../operator/tenant.ts';
 import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
+import { reportUnrecorded } from './describe-failure.ts';
 import { UsageError, writeFailure } from './error.ts';
 import { type Output, writeResult } from './output.ts';
-import { reportUnrecorded } from './report-unrecorded.ts';
 import { nowSeconds } from './store-session.ts';
 
 interface GenerateOptions {

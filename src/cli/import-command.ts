@@ -13,17 +13,16 @@ import { requireTenant } from '../operator/tenant.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
+import { reportUnrecorded } from './describe-failure.ts';
 import { UsageError } from './error.ts';
 import { openErrorsFile } from './errors-file.ts';
-import type { ImportCommandOptions } from './import-options.ts';
-import { type ImportSource, openImportSource } from './import-source.ts';
+import { type ImportCommandOptions, type ImportSource, openImportSource } from './import-source.ts';
 import { rejectedText, shownMax, summaryText } from './import-text.ts';
-import { openSpool } from './open-spool.ts';
 import { addServerOption } from './operator-api.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { serverOf } from './remote/server.ts';
-import { reportUnrecorded } from './report-unrecorded.ts';
+import { openSpool } from './store-session.ts';
 
 /** `subreport import`. */
 export function addImportCommand(program: Command, output: Output): void {

@@ -4,6 +4,7 @@ import type { ImportFormat } from '../import/read-valid-rows.ts';
 import type { Spool } from '../import/spool.ts';
 import { CommandError, UsageError } from './error.ts';
 import type { FileIdentity } from './errors-file.ts';
+import type { ServerChoice } from './remote/server.ts';
 
 /** The source of an import: a file, or standard input. */
 export interface ImportSource {
@@ -83,4 +84,18 @@ async function* counted(
     onBytes(chunk.length);
     yield chunk;
   }
+}
+
+/** The options of `import`. */
+export interface ImportCommandOptions extends ServerChoice {
+  readonly tenant: string;
+  readonly format?: ImportFormat;
+  readonly dryRun?: boolean;
+  readonly strict?: boolean;
+  readonly resume?: boolean;
+  readonly replace?: boolean;
+  readonly allowEmpty?: boolean;
+  readonly errors?: string;
+  readonly unpackedMaxGib?: number;
+  readonly json?: boolean;
 }

@@ -1,5 +1,5 @@
 import { openKeyRing } from '../auth/key-ring.ts';
-import type { OperatorApiId } from '../contract/operator-operations.ts';
+import type { CallOperation, OperatorApiId } from '../contract/operator-operations.ts';
 import { addAuditRoutes } from '../http/operator/audit.ts';
 import { addClientRoutes } from '../http/operator/clients.ts';
 import { addImportRoutes } from '../http/operator/imports.ts';
@@ -7,10 +7,9 @@ import { keyRoutes } from '../http/operator/keys.ts';
 import type { AddRoute } from '../http/operator/operator-routes.ts';
 import { operatorTokenRoutes } from '../http/operator/operators.ts';
 import { addTenantRoutes } from '../http/operator/tenants.ts';
-import type { CallOperation } from './call-operation.ts';
 import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
-import { keyRingOptions } from './key-ring-options.ts';
+import { keyRingOptions } from './store-session.ts';
 
 type Handle = (call: never) => Promise<object | string>;
 

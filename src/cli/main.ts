@@ -1,5 +1,5 @@
 import { commandName, runCommandLine } from './command-line.ts';
-import { standardOutput, watchStandardOutput } from './watch-standard-output.ts';
+import { standardOutput, watchStandardOutput } from './output.ts';
 
 watchStandardOutput(commandName(process.argv.slice(2)));
 stopWithLauncher();

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { openStore } from '../storage/open-store.ts';
+import { recordStoreAction } from './command-context.ts';
 import { readConfig } from './config.ts';
 import { type Output, writeResult } from './output.ts';
-import { recordStoreAction } from './record-store-action.ts';
 
 /** `subreport migrate`. */
 export function addMigrateCommand(program: Command, output: Output): void {

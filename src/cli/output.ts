@@ -1,3 +1,5 @@
+import { fstatSync, writeSync } from 'node:fs';
+
 /** The output of a command; tests pass their own. */
 export interface Output {
   /** `write` returns false while the reader is slower; `columns` is the width of the terminal. */
@@ -22,4 +24,62 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
         .trimEnd(),
     )
     .join('\n');
+}
+
+/** Commands that change nothing in the store, and stop when nobody reads their output. */
+const streaming = ['generate', 'list', 'show', 'export', 'summary', 'changes', 'whoami', 'token'];
+
+/**
+ * Prevents an error of standard output from stopping the process before the command has finished.
+ * If the reader closes the pipe (`EPIPE`, as with `| head`), the command keeps its exit code. For
+ * any other error, the result is lost: prints a message and exits with 1 instead of 0. `serve`
+ * writes its log separately.
+ */
+export function watchStandardOutput(command: string | undefined): void {
+  if (command === 'serve') {
+    process.stdout.on('error', () => undefined);
+    return;
+  }
+  let failure: NodeJS.ErrnoException | undefined;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') failure ??= error;
+    if (command !== undefined && streaming.includes(command)) process.exit();
+  });
+  process.on('exit', (code) => {
+    if (failure === undefined) return;
+    if (code === 0) process.exitCode = 1;
+    printError(`Cannot write the result: standard output must take all of it: current value is ${failure.code}\n`);
+  });
+}
+
+/**
+ * Standard output for commands: writes all of the string or throws. Node's own stream treats a
+ * partial write to a full disk as complete.
+ */
+export const standardOutput = {
+  get isTTY(): boolean {
+    return process.stdout.isTTY === true;
+  },
+  get columns(): number {
+    return process.stdout.columns;
+  },
+  write(text: string | Uint8Array): boolean {
+    if (!fstatSync(1).isFile()) return process.stdout.write(text);
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
+    } catch (error) {
+      process.stdout.emit('error', error);
+    }
+    return true;
+  },
+};
+
+/** Writes to standard error while the process exits. */
+function printError(errorMessage: string): void {
+  try {
+    writeSync(2, errorMessage);
+  } catch {
+    // standard error is closed as well
+  }
 }

@@ -9,11 +9,11 @@ import { prepareFolder } from '../storage/sqlite/folder.ts';
 import { lockExclusive } from '../storage/sqlite/use-lock.ts';
 import type { Store } from '../storage/store.ts';
 import { beginHistory } from '../storage/tables/history.ts';
+import { recordStoreAction } from './command-context.ts';
 import { type Config, readConfig } from './config.ts';
 import { CommandError, UsageError } from './error.ts';
 import { type Output, writeResult } from './output.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { recordStoreAction } from './record-store-action.ts';
 import { requireHealthy, type StagedStore, withStagedStore } from './staged-store.ts';
 import { nowSeconds, openReadyStore } from './store-session.ts';
 

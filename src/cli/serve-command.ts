@@ -8,18 +8,15 @@ import { sweepAuditEntries } from '../storage/tables/audit-entry.ts';
 import { deleteEndedOperatorSessions } from '../storage/tables/operator-session.ts';
 import { deleteDeadFamilies } from '../storage/tables/refresh-family.ts';
 import { sweepTombstones } from '../storage/tables/tombstone.ts';
-import { announce } from './announce.ts';
+import { announce, requireSecureTransport } from './announce.ts';
 import { checkRegularly } from './check-store.ts';
-import { requireSecureTransport } from './check-transport.ts';
 import { type Config, readConfig } from './config.ts';
-import { writeDemoClient } from './demo-client.ts';
-import { demoConfig } from './demo-config.ts';
-import { keyRingOptions } from './key-ring-options.ts';
+import { demoConfig, prepareDemo, writeDemoClient } from './demo.ts';
 import { createLogger } from './logger.ts';
 import type { Output } from './output.ts';
 import { rotateRegularly } from './rotate-regularly.ts';
 import { onSignals, stopService } from './stop-service.ts';
-import { logStoreEvents, nowSeconds, openReadyStore } from './store-session.ts';
+import { keyRingOptions, logStoreEvents, nowSeconds, openReadyStore } from './store-session.ts';
 
 const sweepEveryMs = 600_000;
 const daySeconds = 86_400;
@@ -54,8 +51,7 @@ export function addServeCommand(program: Command, output: Output): void {
       const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
       const store = await openReadyStore(own, logStoreEvents(logger));
       try {
-        // an import loads half as many modules as the whole service
-        const demoClient = demo ? await (await import('./demo.ts')).prepareDemo(config, store) : undefined;
+        const demoClient = demo ? await prepareDemo(config, store) : undefined;
         const run = workers === 1 ? runAlone : runWorkers;
         await run({ config, store, logger, workers }, () => {
           if (demoClient !== undefined) writeDemoClient(config, demoClient);

@@ -25,16 +25,14 @@ import type { Store } from '../storage/store.ts';
 import { openCertificates } from './certificates.ts';
 import { runDoctorProcess } from './check-store.ts';
 import type { Config } from './config.ts';
+import { listSettings } from './config-command.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { createProtection, type Protection } from './create-protection.ts';
-import { keyRingOptions } from './key-ring-options.ts';
-import { listSettings } from './list-settings.ts';
-import { listenFailure } from './listen-failure.ts';
-import { openSpool } from './open-spool.ts';
+import { listenFailure } from './describe-failure.ts';
 import { openTracing } from './open-tracing.ts';
 import { packageVersion } from './package-version.ts';
 import { openServiceAudit } from './service-audit.ts';
-import { nowSeconds } from './store-session.ts';
+import { keyRingOptions, nowSeconds, openSpool } from './store-session.ts';
 
 /** A client may read the records that it loads from a slow source. */
 const bodyPace = { stallMs: 60_000, rateMin: 4_096 };

@@ -1,6 +1,5 @@
 import { readConfig } from './config.ts';
-import { prepareDemo } from './demo.ts';
-import { demoConfig } from './demo-config.ts';
+import { demoConfig, prepareDemo } from './demo.ts';
 import { createLogger } from './logger.ts';
 import { serve } from './serve.ts';
 import { logStoreEvents, openReadyStore } from './store-session.ts';

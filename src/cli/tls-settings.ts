@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { text } from './setting.ts';
 
 /** The settings of TLS of both listeners. */
@@ -63,4 +64,11 @@ function listenerFaults(values: TlsValues, prefix: ListenerPrefix): string[] {
   if (values[`${prefix}HOST`] === 'localhost')
     return [`Cannot use ${given}: ${prefix}HOST must be an address, such as 127.0.0.1: current value is 'localhost'`];
   return [];
+}
+
+/** The URL at which processes of this machine reach a listener. */
+export function localUrl(host: string, port: number, scheme: 'http' | 'https' = 'http'): string {
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const name = everywhere ? '127.0.0.1' : isIP(host) === 6 ? `[${host}]` : host;
+  return `${scheme}://${name}:${port}`;
 }

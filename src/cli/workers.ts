@@ -6,10 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { createCounters } from './counters.ts';
-import { describeFailure } from './describe-failure.ts';
+import { describeFailure, listenFailure } from './describe-failure.ts';
 import { CommandError } from './error.ts';
-import { silenceMsMax, watchHeartbeat } from './heartbeat.ts';
-import { listenFailure } from './listen-failure.ts';
 import { stopDelayMs, stopMsMax } from './stop-service.ts';
 import { type PrimaryMessage, runForWorker, type WorkerMessage } from './worker-messages.ts';
 
@@ -205,4 +203,40 @@ const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter((work
 function send(worker: Worker, message: PrimaryMessage): void {
   // it may have exited already
   if (worker.isConnected()) worker.process.send(message, () => undefined);
+}
+
+/**
+ * Longest time that a worker's event loop may be blocked, in milliseconds: no request may take that
+ * long.
+ */
+const silenceMsMax = 10_000;
+
+/** Pings sent in that time; each response proves that the worker's event loop runs. */
+const pingsMax = 10;
+
+/**
+ * Pings a worker regularly and calls `onSilent` once if too many pings stay without a response.
+ * Pings are counted rather than time, so that a pause of this process, which also delays the
+ * responses, does not count against the worker.
+ */
+function watchHeartbeat(
+  worker: Worker,
+  silenceMs: number,
+  send: (message: PrimaryMessage) => void,
+  onSilent: () => void,
+): void {
+  let unanswered = 0;
+  worker.on('message', ({ kind }: WorkerMessage) => {
+    if (kind === 'alive') unanswered = 0;
+  });
+  const timer = setInterval(() => {
+    if (unanswered === pingsMax) {
+      clearInterval(timer);
+      onSilent();
+      return;
+    }
+    unanswered += 1;
+    send({ kind: 'alive?' });
+  }, silenceMs / pingsMax);
+  worker.once('exit', () => clearInterval(timer));
 }

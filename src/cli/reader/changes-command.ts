@@ -5,12 +5,10 @@ import { defaultPageLimits } from '../../contract/page-limits.ts';
 import { CommandError, UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { addParameterOptions, readParameters } from './filter-options.ts';
-import { addOutputOptions, type OutputOptions, openScreen } from './output-options.ts';
-import { readFileIfAny, replaceFile } from './private-file.ts';
-import { readSeconds } from './read-seconds.ts';
+import { addParameterOptions, readParameters, readSeconds } from './filter-options.ts';
+import { readFileIfAny, replaceFile } from './profile.ts';
 import { runReader } from './reader-action.ts';
-import { writeRecords } from './record-writer.ts';
+import { addOutputOptions, type OutputOptions, openScreen, writeRecords } from './record-writer.ts';
 import { changeLayout } from './subscription-layout.ts';
 
 const { since, size } = changeParameters(defaultPageLimits);

@@ -4,8 +4,7 @@ import { apiPath, serviceUrlOf } from '../../contract/report-paths.ts';
 import { UsageError } from '../error.ts';
 import { packageVersion } from '../package-version.ts';
 import { readVariable } from './environment.ts';
-import { readFileIfAny, writePrivateFile } from './private-file.ts';
-import { defaultProfile, type Profile, profileFile, readProfile } from './profile.ts';
+import { defaultProfile, type Profile, profileFile, readFileIfAny, readProfile, writePrivateFile } from './profile.ts';
 
 /** The option of `addProfileOption`. */
 export interface ProfileOption {

@@ -1,20 +1,21 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { extname } from 'node:path';
+import { createWriteStream, statSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { CompressionStream, ReadableStream, type ReadableWritablePair } from 'node:stream/web';
 import { type Command, Option } from 'commander';
 import type { ExportQuery, SubscriptionExport } from '../../client/index.ts';
 import { defaultPageLimits } from '../../contract/page-limits.ts';
 import { reportParameters } from '../../contract/query.ts';
-import { UsageError } from '../error.ts';
+import { UsageError, writeFailure } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
-import { openScreen, type Screen } from './output-options.ts';
 import { runReader } from './reader-action.ts';
-import { isOtherThanFile, writeCompletely } from './write-completely.ts';
+import { openScreen, type Screen } from './record-writer.ts';
 
 const {
   format: _format,
@@ -133,4 +134,35 @@ async function copy(chunks: AsyncIterable<Uint8Array>, target: Writable): Promis
   for await (const chunk of chunks) if (!target.write(chunk)) await once(target, 'drain');
   target.end();
   await once(target, 'finish');
+}
+
+/**
+ * Replaces a file after all of its content was written and flushed. If anything fails before, the
+ * previous file remains unchanged, and the temporary one is removed.
+ */
+async function writeCompletely(file: string, chunks: AsyncIterable<Uint8Array | string>): Promise<void> {
+  const temporary = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString('hex')}`);
+  try {
+    const handle = await open(temporary, 'wx');
+    try {
+      for await (const chunk of chunks) await handle.appendFile(chunk);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    // the first error is the one to report
+    await rm(temporary, { force: true }).catch(() => undefined);
+    // its own message would have the name of the temporary file
+    throw (error as NodeJS.ErrnoException).syscall === undefined
+      ? error
+      : writeFailure(file, error as NodeJS.ErrnoException);
+  }
+}
+
+/** Whether a path is a pipe or a device, which must not be replaced by a file. */
+function isOtherThanFile(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && !found.isFile() && !found.isDirectory();
 }

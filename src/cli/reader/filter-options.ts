@@ -1,9 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TSchema } from 'typebox';
+import { parseDuration } from '../../contract/duration.ts';
+import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import { descriptionOf } from '../../contract/schema.ts';
 import { didYouMean } from '../../contract/suggest.ts';
 import { UsageError } from '../error.ts';
-import { dateRule, readDate } from './relative-date.ts';
 
 /** Parameters of an operation, by name (`src/contract/`). */
 type Parameters = Readonly<Record<string, TSchema>>;
@@ -64,4 +65,47 @@ export function readParameters(
   }
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   return { values, dates };
+}
+
+const daySeconds = 86_400;
+const dayNames: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
+
+/** What a date of the command line must be. */
+const dateRule =
+  'a date such as 2024-05-01 or 2024-05-01T08:00:00Z, today, yesterday, tomorrow or now, a duration before now such as 7d, or after now such as +7d';
+
+/**
+ * Converts a date of the command line to an ISO 8601 date-time; `undefined` if it is not a date. A
+ * date-time is returned unchanged. Days begin at midnight UTC.
+ *
+ * @example
+ * // at 2026-05-10T12:30:00Z
+ * readDate('7d', now)         // '2026-05-03T12:30:00Z', as '-7d'
+ * readDate('+12h', now)       // '2026-05-11T00:30:00Z'
+ * readDate('today', now)      // '2026-05-10T00:00:00Z'
+ * readDate('2024-05-01', now) // '2024-05-01T00:00:00Z'
+ */
+export function readDate(text: string, nowSeconds: number): string | undefined {
+  const seconds = secondsOf(text, nowSeconds);
+  if (seconds !== undefined) return formatInstant(seconds);
+  const instant = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text;
+  return parseInstant(instant) === undefined ? undefined : instant;
+}
+
+function secondsOf(text: string, nowSeconds: number): number | undefined {
+  if (text === 'now') return nowSeconds;
+  const days = Object.hasOwn(dayNames, text) ? dayNames[text] : undefined;
+  if (days !== undefined) return nowSeconds - (nowSeconds % daySeconds) + days * daySeconds;
+  const duration = parseDuration(text.replace(/^[+-]/, ''));
+  if (duration === undefined) return undefined;
+  return nowSeconds + (text.startsWith('+') ? duration : -duration);
+}
+
+/** Parses an option of seconds. */
+export function readSeconds(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (seconds > 0) return seconds;
+  throw new InvalidArgumentError(
+    `it must be a number of seconds from 1 to 99999, such as 10: current value is '${text}'`,
+  );
 }

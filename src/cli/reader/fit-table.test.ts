@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { displayWidth } from './display-width.ts';
-import { type Column, fitTable } from './fit-table.ts';
+import { type Column, displayWidth, fitTable } from './fit-table.ts';
 
 interface Row {
   readonly id: string;

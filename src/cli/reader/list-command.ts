@@ -7,13 +7,9 @@ import { UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { addParameterOptions, type GivenQuery, readParameters } from './filter-options.ts';
-import { addOutputOptions, type OutputOptions, openScreen, type Screen } from './output-options.ts';
-import { describePage } from './page-range.ts';
-import { readSeconds } from './read-seconds.ts';
+import { addParameterOptions, type GivenQuery, readParameters, readSeconds } from './filter-options.ts';
 import { runReader } from './reader-action.ts';
-import { writeRecords } from './record-writer.ts';
-import { shellQuote } from './shell-quote.ts';
+import { addOutputOptions, type OutputOptions, openScreen, type Screen, writeRecords } from './record-writer.ts';
 import { subscriptionLayout } from './subscription-layout.ts';
 
 const { format: _format, all: _all, ...parameters } = reportParameters(defaultPageLimits);
@@ -143,3 +139,27 @@ const noBar = (): ReturnType<typeof createProgressBar> => ({
   updateBytes: () => undefined,
   end: () => undefined,
 });
+
+/** `1-20 of 2,000. Next page: subreport list --page 2` */
+export function describePage(
+  {
+    records,
+    totalCount,
+    currentPage,
+    headers,
+  }: Pick<SubscriptionPage, 'records' | 'totalCount' | 'currentPage' | 'headers'>,
+  next: string | undefined,
+): string {
+  const firstPage = Number(/[?&]page=(\d+)[^>]*>; rel="first"/.exec(headers.get('link') ?? '')?.[1] ?? 1);
+  const before = (currentPage - firstPage) * Number(headers.get('x-count-per-page'));
+  const total = totalCount.toLocaleString('en');
+  const range =
+    records.length === 0
+      ? `No subscriptions on this page, ${total} in total`
+      : `${(before + 1).toLocaleString('en')}-${(before + records.length).toLocaleString('en')} of ${total}`;
+  return next === undefined ? range : `${range}. Next page: ${next}`;
+}
+
+/** Quotes a word for a POSIX shell if it needs it. */
+const shellQuote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { CommandError, UsageError } from '../error.ts';
+import { SubreportError } from '../../client/index.ts';
+import { CommandError, InterruptedError, UsageError } from '../error.ts';
 import { type Output, writeResult } from '../output.ts';
-import { addProfileOption, baseUrlOf, openClient, type ProfileOption, profileName } from './connection.ts';
+import {
+  addProfileOption,
+  baseUrlOf,
+  cachedTokens,
+  openClient,
+  type ProfileOption,
+  profileName,
+} from './connection.ts';
 import { readVariable } from './environment.ts';
-import { defaultProfile, type Profile, parseObject, removeProfile, writeProfile } from './profile.ts';
-import { ask, askHidden, canAsk, readAllInput } from './prompt.ts';
+import { defaultProfile, type Profile, parseObject, readProfile, removeProfile, writeProfile } from './profile.ts';
 import { runReader } from './reader-action.ts';
 
 interface LoginOptions extends ProfileOption {
@@ -104,4 +111,81 @@ async function readSecret(
   throw new UsageError(
     'Cannot log in: the secret must come from a terminal, from standard input (--secret-stdin), from --credentials, or from SUBREPORT_CLIENT_SECRET',
   );
+}
+
+/** Whether a person can answer questions. */
+const canAsk = (): boolean => process.stdin.isTTY === true;
+
+/** Asks for a line on the terminal. */
+async function ask(question: string, { stderr }: Output): Promise<string> {
+  stderr.write(`${question}: `);
+  return (await readLine()).trim();
+}
+
+/** Asks for a line on the terminal without showing it. */
+async function askHidden(question: string, { stderr }: Output): Promise<string> {
+  process.stdin.setRawMode(true); // before the question: the answer may come immediately
+  stderr.write(`${question} (not shown): `);
+  try {
+    return await readLine();
+  } finally {
+    process.stdin.setRawMode(false);
+    stderr.write('\n');
+  }
+}
+
+/** Reads a line; in raw mode, also handles the editing keys, as a terminal does. */
+function readLine(): Promise<string> {
+  const { stdin } = process;
+  let line = '';
+  return new Promise((resolve, reject) => {
+    const finish = (end: () => void) => {
+      stdin.off('data', take).off('end', finishLine);
+      stdin.pause();
+      end();
+    };
+    const finishLine = () => finish(() => resolve(line));
+    const take = (chunk: Buffer) => {
+      for (const key of chunk.toString()) {
+        if (key === '\r' || key === '\n' || key === '\u0004') return finishLine();
+        if (key === '\u0003') return finish(() => reject(new InterruptedError()));
+        if (key === '\u0015') line = '';
+        else if (key === '\u007f' || key === '\b') line = line.slice(0, -1);
+        else line += key;
+      }
+    };
+    stdin.on('data', take).on('end', finishLine).resume();
+  });
+}
+
+/** Reads all of standard input. */
+async function readAllInput(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk;
+  return text;
+}
+
+/** `subreport logout`. */
+export function addLogoutCommand(program: Command, output: Output): void {
+  addProfileOption(program.command('logout'))
+    .description('revoke the tokens of a profile and remove the profile')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  subreport logout\n  subreport logout --profile staging')
+    .action(({ profile: given, json }: ProfileOption & { readonly json?: boolean }) =>
+      runReader(async (signal) => {
+        const name = profileName(given);
+        const client = openClient(readProfile(name), cachedTokens(name));
+        const failure = await client.revoke({ signal }).catch(onlyOfService);
+        removeProfile(name);
+        const rest = failure === undefined ? '' : `; its tokens remain valid until they expire: ${failure.message}`;
+        const result = { profile: name, tokens_revoked: failure === undefined };
+        writeResult(output, json === true, result, `Removed profile '${name}'${rest}`);
+      }),
+    );
+}
+
+/** Tokens cannot be revoked while the service is down; the profile is removed anyway. */
+function onlyOfService(error: unknown): SubreportError {
+  if (error instanceof SubreportError) return error;
+  throw error;
 }

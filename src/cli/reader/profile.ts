@@ -1,8 +1,8 @@
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { CommandError, UsageError } from '../error.ts';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CommandError, UsageError, writeFailure } from '../error.ts';
 import { configFolder } from './environment.ts';
-import { readFileIfAny, writePrivateFile } from './private-file.ts';
 
 /** A service and a client of it, as in the file `demo-client.json`. */
 export interface Profile {
@@ -84,5 +84,37 @@ export function parseObject(text: string): Partial<Record<string, string>> {
     return Object.fromEntries(members.map(([name, value]) => [name, String(value)]));
   } catch {
     return {};
+  }
+}
+
+/** Writes a file that only this user can read, in a folder that only this user can open. */
+export function writePrivateFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(path), 0o700); // the mode above only applies to a new folder
+  replaceFile(path, text);
+}
+
+/**
+ * Replaces a file that only this user can read. Other processes see the old content or the new one,
+ * never a part.
+ */
+export function replaceFile(path: string, text: string): void {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw writeFailure(path, error as NodeJS.ErrnoException);
+  }
+}
+
+/** Returns the content of a file, or `undefined` if there is none. */
+export function readFileIfAny(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }

@@ -1,6 +1,5 @@
 import { ApiError, SubreportError, TokenRequestError } from '../../client/index.ts';
-import { CommandError, UsageError } from '../error.ts';
-import { runInterruptibly } from './interrupt.ts';
+import { CommandError, InterruptedError, UsageError } from '../error.ts';
 
 /**
  * Runs a command that reads from a service. Errors of the service and of files become errors with a
@@ -39,4 +38,22 @@ function adviceOn(error: SubreportError): string[] {
   if (error.code === 'RESYNC_REQUIRED')
     return ['Read all changes again, without --since or with a new --state file, into an empty copy.'];
   return [];
+}
+
+/**
+ * Runs a command with a signal that Ctrl-C and SIGTERM abort, so that it can remove incomplete
+ * files. Then throws `InterruptedError`.
+ */
+async function runInterruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const stop = (signal: 'SIGINT' | 'SIGTERM') => controller.abort(new InterruptedError(signal));
+  // SIGINT arrives twice, from the terminal and from the launcher: the second one has no effect
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    return await run(controller.signal);
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
 }

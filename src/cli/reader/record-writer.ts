@@ -1,6 +1,8 @@
+import { type Command, Option } from 'commander';
 import { guardText, writeCsvLine } from '../../contract/csv.ts';
+import type { Output } from '../output.ts';
+import { wantsColor } from './environment.ts';
 import { type Column, type FittedTable, fitTable } from './fit-table.ts';
-import type { Screen } from './output-options.ts';
 
 /** Writes rows in the format of the screen, page by page. */
 interface RecordWriter<Row> {
@@ -79,3 +81,57 @@ export const jsonOf = (value: unknown, indent?: number): string =>
     /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+
+/** The formats of the output. */
+const outputFormats = ['table', 'json', 'ndjson', 'csv'] as const;
+type OutputFormat = (typeof outputFormats)[number];
+
+/** The options of `addOutputOptions`. */
+export interface OutputOptions {
+  readonly output?: OutputFormat;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Adds `-o`, `--json` and `--quiet`. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '-o, --output <format>',
+        'format of the output; by default a table on a terminal, NDJSON otherwise',
+      ).choices(outputFormats),
+    )
+    .addOption(new Option('--json', 'the same as -o json').conflicts('output'))
+    .option('-q, --quiet', 'suppress messages other than errors');
+}
+
+/** How a command writes its result. */
+export interface Screen {
+  readonly format: OutputFormat;
+  /** Columns of the terminal; infinite if the output is not a terminal. */
+  readonly width: number;
+  readonly color: boolean;
+  readonly isQuiet: boolean;
+  /** Writes a part of the result; resolves when the stream accepts more. */
+  write(part: string | Uint8Array): Promise<void>;
+  /** Writes a remark to standard error, unless `--quiet` was given. */
+  remark(text: string): void;
+}
+
+/** Decides how a command writes its result, from its options and the terminal. */
+export function openScreen({ output: format, json, quiet }: OutputOptions, { stdout, stderr }: Output): Screen {
+  const isTerminal = stdout.isTTY === true;
+  return {
+    format: format ?? (json === true ? 'json' : isTerminal ? 'table' : 'ndjson'),
+    width: isTerminal ? stdout.columns || 80 : Number.POSITIVE_INFINITY,
+    color: wantsColor(isTerminal),
+    isQuiet: quiet === true,
+    async write(part) {
+      if (stdout.write(part) === false) await new Promise((resolve) => process.stdout.once('drain', resolve));
+    },
+    remark(text) {
+      if (quiet !== true) stderr.write(`${text}\n`);
+    },
+  };
+}

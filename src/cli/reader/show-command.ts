@@ -2,12 +2,17 @@ import type { Command } from 'commander';
 import type { Subscription } from '../../client/index.ts';
 import type { Output } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
-import { printable } from './display-width.ts';
-import { addOutputOptions, type OutputOptions, openScreen, type Screen } from './output-options.ts';
+import { printable } from './fit-table.ts';
 import { runReader } from './reader-action.ts';
-import { jsonOf, writeRecords } from './record-writer.ts';
-import { paintStatus } from './subscription-columns.ts';
-import { fieldsOf, subscriptionLayout } from './subscription-layout.ts';
+import {
+  addOutputOptions,
+  jsonOf,
+  type OutputOptions,
+  openScreen,
+  type Screen,
+  writeRecords,
+} from './record-writer.ts';
+import { fieldsOf, paintStatus, subscriptionLayout } from './subscription-layout.ts';
 
 /** `subreport show`. */
 export function addShowCommand(program: Command, output: Output): void {

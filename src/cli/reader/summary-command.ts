@@ -4,10 +4,17 @@ import { summaryParameters } from '../../contract/summary.ts';
 import type { Output } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';
 import { addParameterOptions, readParameters } from './filter-options.ts';
-import { addOutputOptions, type OutputOptions, openScreen, type Screen } from './output-options.ts';
 import { runReader } from './reader-action.ts';
-import { jsonOf, type RowLayout, writeRecords } from './record-writer.ts';
-import { paintStatus } from './subscription-columns.ts';
+import {
+  addOutputOptions,
+  jsonOf,
+  type OutputOptions,
+  openScreen,
+  type RowLayout,
+  type Screen,
+  writeRecords,
+} from './record-writer.ts';
+import { paintStatus } from './subscription-layout.ts';
 
 /** The client library sends no email address in a URL, and a summary has no request body. */
 const { email: _email, ...parameters } = summaryParameters;

@@ -20,3 +20,32 @@ export function addTokenCommand(program: Command, output: Output): void {
       }),
     );
 }
+
+/** `subreport whoami`. */
+export function addWhoamiCommand(program: Command, output: Output): void {
+  addProfileOption(program.command('whoami'))
+    .description('show the service and the client of a profile, and check that they work')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExamples:\n  subreport whoami\n  subreport whoami --profile staging --json')
+    .action((options: ProfileOption & { readonly json?: boolean }) =>
+      runReader(async (signal) => {
+        const { name, profile, client } = connect(options);
+        const subscriptions = await client.subscriptions({}, { signal }).total();
+        const { expiresAt, scope } = await client.token({ signal });
+        const result = {
+          profile: name ?? null,
+          base_url: profile.base_url,
+          client_id: profile.client_id,
+          scope: scope ?? null,
+          token_expires_at: expiresAt.toISOString(),
+          subscriptions,
+        };
+        writeResult(output, options.json === true, result, describe(result));
+      }),
+    );
+}
+
+const describe = (result: Readonly<Record<string, string | number | null>>): string =>
+  Object.entries({ ...result, profile: result.profile ?? '(environment variables)' })
+    .map(([name, value]) => `${name.padEnd(16)}  ${value ?? '-'}`)
+    .join('\n');

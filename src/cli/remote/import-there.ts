@@ -1,14 +1,12 @@
 import { type LoadSummary, loadMediaTypes } from '../../contract/load.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { UsageError } from '../error.ts';
-import type { ImportCommandOptions } from '../import-options.ts';
-import { type ImportSource, openImportSource } from '../import-source.ts';
+import { type ImportCommandOptions, type ImportSource, openImportSource } from '../import-source.ts';
 import { rejectedText, shownMax, summaryText } from '../import-text.ts';
 import { type Output, writeResult } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';
-import { send } from './send.ts';
 import type { Server } from './server.ts';
-import { parseJson, pathOf, queryOf } from './server-operations.ts';
+import { parseJson, pathOf, queryOf, send } from './server-operations.ts';
 
 /** Longest silence, in milliseconds: a replacement is committed after its last byte. */
 const loadMs = 3_900_000;

@@ -1,9 +1,8 @@
 import { isWellFormedOperatorToken } from '../../auth/operator-token.ts';
 import { isSecureUrl } from '../../auth/secure-url.ts';
 import { UsageError } from '../error.ts';
-import { hidePassword } from '../mask-secret.ts';
 import { readVariable } from '../reader/environment.ts';
-import { readSecretFiles } from '../secret-files.ts';
+import { hidePassword, readSecretFiles } from '../secret-files.ts';
 
 /** The option `--server` of a command. */
 export interface ServerChoice {

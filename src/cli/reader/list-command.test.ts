@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Subscription } from '../../client/index.ts';
-import { describePage } from './page-range.ts';
+import { describePage } from './list-command.ts';
 
 const pageOf = (currentPage: number, firstPage: number, count = 20) => ({
   records: Array.from({ length: count }, () => ({}) as Subscription),

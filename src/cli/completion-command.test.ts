@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { runCommandLine } from '../command-line.ts';
+import { runCommandLine } from './command-line.ts';
 
 const scriptOf = async (shell: string): Promise<string> => {
   let text = '';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { databaseWarning } from './database-warning.ts';
+import { databaseWarning } from './announce.ts';
 
 test.each([
   undefined,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readDate } from './relative-date.ts';
+import { readDate } from './filter-options.ts';
 
 const now = Date.parse('2026-05-10T12:30:00Z') / 1000;
 
