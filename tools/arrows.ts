@@ -162,8 +162,6 @@ export const folders: readonly Folder[] = [
       'src/auth',
       'src/storage/error.ts',
       'src/storage/store.ts',
-      'src/storage/fresh-map.ts',
-      'src/storage/bounded-map.ts',
       'typebox',
       ...server,
     ],

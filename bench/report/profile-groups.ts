@@ -38,7 +38,7 @@ const stages: readonly (readonly [stage: string, files: RegExp])[] = [
   ],
   ['other hooks', /src\/http\/listener\/|src\/http\/server|src\/cli\/|src\/audit\//],
   ['parse', /report\/(parse|read-query|read-filters|contradictions|applied-filters|refuse)|src\/contract\//],
-  ['cache, entity tag, send', /src\/http\/report\/|storage\/(bounded-map|fresh-map)|lru-cache/],
+  ['cache, entity tag, send', /src\/http\/report\/|storage\/bounded-map|lru-cache/],
   ['plan', /report\/plan/],
   ['format', /report\/(format|cursor|write-records)/],
   ['other stages of the report', /src\/report\/|src\/tracing\//],

@@ -31,6 +31,9 @@ export const externalAlgorithms = [
  */
 export const anyScope = '*';
 
+/** Allowed clock difference in seconds (RFC 7519 §4.1.4). */
+export const externalToleranceSeconds = 30;
+
 /** Settings of the external issuer. */
 export interface ExternalSettings {
   /** Compared exactly, including a trailing slash (RFC 8414 §3.3). */
@@ -89,12 +92,13 @@ export function readExternalClaims(
     throw refusedToken('it must have been issued to the client itself by client credentials, not to a user');
   }
   const { requiredScope = rules.requiredScope } = settings;
+  const { iat: issuedAt = 0 } = payload;
   const allowed = requiredScope === anyScope || readScopes(payload[settings.scopeClaim]).includes(requiredScope);
   return {
     clientId,
     scopes: allowed ? defaultScopes : [],
-    issuedAt: payload.iat ?? 0,
-    expiresAt: Math.min(payload.exp ?? 0, (payload.iat ?? 0) + settings.tokenSecondsMax),
+    issuedAt,
+    validUntil: Math.min(payload.exp ?? 0, issuedAt + settings.tokenSecondsMax) + externalToleranceSeconds,
     isOwn: false,
     ...(requiredScope !== anyScope && { scopeName: requiredScope }),
   };

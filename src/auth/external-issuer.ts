@@ -1,11 +1,14 @@
-import { decodeJwt, errors, jwtVerify } from 'jose';
+import { errors, jwtVerify } from 'jose';
 import type { Clock } from './auth-context.ts';
-import { isCanonical } from './canonical-token.ts';
 import type { IssuerError } from './error.ts';
-import { type ExternalSettings, readExternalClaims, refusedToken } from './external-claims.ts';
+import {
+  type ExternalSettings,
+  externalToleranceSeconds,
+  readExternalClaims,
+  refusedToken,
+} from './external-claims.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
-import { cacheVerified } from './verified-tokens.ts';
-import type { TokenClaims } from './verify-token.ts';
+import { isCanonical, type TokenClaims } from './verify-token.ts';
 
 /** An identity provider whose access tokens are accepted in addition to our own. */
 export interface ExternalIssuer {
@@ -15,6 +18,11 @@ export interface ExternalIssuer {
    * keys are not available.
    */
   readonly verify: (token: string) => Promise<TokenClaims>;
+  /**
+   * A number that changes when other keys replace the known ones. Starts their refresh when it is
+   * due.
+   */
+  readonly keyMark: () => number;
   /** Fetches the keys before the first token arrives. Never rejects: faults go to `onFault`. */
   readonly prepare: () => Promise<void>;
 }
@@ -31,25 +39,23 @@ interface ExternalIssuerOptions {
   readonly onFault: (error: IssuerError) => void;
 }
 
-/** Allowed clock difference in seconds (RFC 7519 §4.1.4). */
-const clockToleranceSeconds = 30;
-
 /** Makes the check of access tokens of an external issuer (RFC 9068 §4). */
 export function createExternalIssuer(
   settings: ExternalSettings,
   { now, elapsedSeconds = () => performance.now() / 1000, onFault }: ExternalIssuerOptions,
 ): ExternalIssuer {
   const { issuer, audience, algorithms, tokenSecondsMax } = settings;
-  const keys = createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange: () => verified.clear() });
+  const keys = createIssuerKeys({ issuer, elapsedSeconds, onFault });
   const options = {
     issuer,
     audience,
     algorithms: [...algorithms],
-    clockTolerance: clockToleranceSeconds,
+    clockTolerance: externalToleranceSeconds,
     maxTokenAge: tokenSecondsMax,
     requiredClaims: ['exp', 'iat'],
   };
   const verify = async (token: string): Promise<TokenClaims> => {
+    keys.renewWhenDue();
     if (!isCanonical(token)) throw refusedToken('it must be canonical base64url');
     try {
       const currentDate = new Date(now() * 1000);
@@ -61,37 +67,15 @@ export function createExternalIssuer(
       throw error;
     }
   };
-  const verified = cacheVerified(verify, { toleranceSeconds: clockToleranceSeconds, now });
   return {
     issuer,
-    verify(token) {
-      // for cached tokens too, so that a withdrawn key invalidates them
+    verify,
+    keyMark() {
       keys.renewWhenDue();
-      return verified.verify(token);
+      return keys.mark();
     },
     prepare: () => keys.load().catch(() => undefined),
   };
-}
-
-/**
- * Sends each token to the check of its issuer: to the external one if its `iss` equals that issuer
- * exactly, otherwise to ours. This trusts nothing in the token: each check reads `iss` again after
- * it has verified the signature.
- */
-export function verifyByIssuer(
-  verifyOwn: (token: string) => Promise<TokenClaims>,
-  external: ExternalIssuer | undefined,
-): (token: string) => Promise<TokenClaims> {
-  if (external === undefined) return verifyOwn;
-  return (token) => (issuerOf(token) === external.issuer ? external.verify(token) : verifyOwn(token));
-}
-
-function issuerOf(token: string): unknown {
-  try {
-    return decodeJwt(token).iss;
-  } catch {
-    return undefined; // no JWT
-  }
 }
 
 /**

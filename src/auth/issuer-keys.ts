@@ -1,6 +1,7 @@
-import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { IssuerError } from './error.ts';
-import { fetchIssuerKeys } from './fetch-issuer-keys.ts';
+import { fetchIssuerMetadata, fetchJson, issuerTimeoutMs } from './fetch-issuer-metadata.ts';
+import { isKeysUrlOf } from './secure-url.ts';
 
 /**
  * Cache lifetime of a key set in seconds: minimum, maximum, and the default if the issuer sends no
@@ -22,6 +23,8 @@ interface IssuerKeys {
   readonly find: JWTVerifyGetKey;
   /** Fetches the keys again, once for all concurrent callers. Rejects with `IssuerError`. */
   readonly load: () => Promise<void>;
+  /** A number that changes when other keys replace the known ones. */
+  readonly mark: () => number;
   /** Starts a background refresh of the keys once their cache time is over. */
   readonly renewWhenDue: () => void;
 }
@@ -33,8 +36,6 @@ interface IssuerKeysOptions {
   readonly elapsedSeconds: () => number;
   /** Called for each failed fetch. */
   readonly onFault: (error: IssuerError) => void;
-  /** Called when other keys have replaced the known ones. */
-  readonly onChange: () => void;
 }
 
 interface KeySet {
@@ -46,13 +47,14 @@ interface KeySet {
  * Creates the cache of an issuer's keys. The last fetched keys stay in use while the issuer cannot
  * be reached.
  */
-export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: IssuerKeysOptions): IssuerKeys {
+export function createIssuerKeys({ issuer, elapsedSeconds, onFault }: IssuerKeysOptions): IssuerKeys {
   let known: KeySet | undefined;
   let reading: Promise<KeySet> | undefined;
   /** Why the last fetch failed; `undefined` if it did not. */
   let fault: IssuerError | undefined;
   let failedAt = 0;
   let renewAt = 0;
+  let mark = 0;
   let searchAt = 0;
 
   const read = async (): Promise<KeySet> => {
@@ -63,7 +65,7 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
       if (known === undefined || changed) known = { find: createLocalJWKSet(keys), json };
       fault = undefined;
       renewAt = elapsedSeconds() + Math.min(Math.max(maxAgeSeconds, freshSeconds.min), freshSeconds.max);
-      if (changed) onChange();
+      if (changed) mark += 1;
       return known;
     } catch (error) {
       fault = toIssuerError(error);
@@ -117,6 +119,7 @@ export function createIssuerKeys({ issuer, elapsedSeconds, onFault, onChange }: 
     load: async () => {
       await readOnce();
     },
+    mark: () => mark,
     renewWhenDue() {
       if (known !== undefined && reading === undefined && elapsedSeconds() >= renewAt)
         void readOnce().catch(() => undefined); // onFault has it
@@ -129,3 +132,45 @@ const toIssuerError = (error: unknown): IssuerError =>
   error instanceof IssuerError
     ? error
     : new IssuerError(`Cannot use the key set of the external issuer: ${String(error)}`, { cause: error });
+
+/** The fetched key set of an issuer. */
+interface FetchedKeys {
+  readonly keys: JSONWebKeySet;
+  /** Cache time that the issuer allows, in seconds; `undefined` if it sends no `max-age`. */
+  readonly maxAgeSeconds: number | undefined;
+}
+
+/**
+ * Fetches the discovery document of an issuer, whose `issuer` must be equal (RFC 8414 §3.3), and
+ * its key set (RFC 7517 §5). Throws `IssuerError` on any failure.
+ */
+export async function fetchIssuerKeys(issuer: string): Promise<FetchedKeys> {
+  const signal = AbortSignal.timeout(issuerTimeoutMs);
+  const { jwks_uri: keysUrl } = await fetchIssuerMetadata(issuer, signal);
+  if (typeof keysUrl !== 'string' || !isKeysUrlOf(issuer, keysUrl)) {
+    throw new IssuerError(
+      `Cannot use the discovery document of the external issuer: its jwks_uri must be an https URL: current value is '${keysUrl}'`,
+    );
+  }
+  const { body, headers } = await fetchJson(keysUrl, signal);
+  if (!isKeySet(body)) {
+    throw new IssuerError(`Cannot use the key set of the external issuer: ${keysUrl} must return at least one key`);
+  }
+  return { keys: body, maxAgeSeconds: readMaxAge(headers.get('cache-control')) };
+}
+
+function isKeySet(body: Record<string, unknown>): body is Record<string, unknown> & JSONWebKeySet {
+  const { keys } = body;
+  return Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'object' && key !== null);
+}
+
+/**
+ * Returns `max-age` of a `Cache-Control` header (RFC 9111 §5.2.2.1) in seconds; 0 if caching is
+ * forbidden.
+ */
+function readMaxAge(cacheControl: string | null): number | undefined {
+  if (cacheControl === null) return undefined;
+  if (/\bno-(store|cache)\b/i.test(cacheControl)) return 0;
+  const seconds = /\bmax-age="?(\d{1,9})/i.exec(cacheControl)?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
+}

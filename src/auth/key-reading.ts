@@ -2,7 +2,7 @@ import type { JWK } from 'jose';
 import type { Store } from '../storage/store.ts';
 import { type AuthKeyRow, listAuthKeys } from '../storage/tables/auth-key.ts';
 import type { KeyCipher } from './key-cipher.ts';
-import type { SigningAlgorithm } from './signing-algorithm.ts';
+import type { SigningAlgorithm } from './signing-key.ts';
 import { type SigningKey, toSigningKey } from './signing-key.ts';
 
 /** A snapshot of the stored keys, newest first. */

@@ -1,7 +1,7 @@
 import type { Store } from '../storage/store.ts';
 import type { KeyCipher } from './key-cipher.ts';
 import type { KeyLifetimes } from './key-schedule.ts';
-import type { SigningAlgorithm } from './signing-algorithm.ts';
+import type { SigningAlgorithm } from './signing-key.ts';
 
 /** What a key ring needs. */
 export interface KeyRingOptions {

@@ -1,7 +1,6 @@
 import { sign } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
-import type { SigningAlgorithm } from './signing-algorithm.ts';
-import type { SigningKey } from './signing-key.ts';
+import type { SigningAlgorithm, SigningKey } from './signing-key.ts';
 
 /** Digests of the algorithms that sign in some 30 µs; RS256 and PS256 take over 1 ms. */
 const fastDigests: Readonly<Partial<Record<SigningAlgorithm, string | null>>> = { ES256: 'sha256', EdDSA: null };

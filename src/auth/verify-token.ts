@@ -1,9 +1,7 @@
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { AuthContext } from './auth-context.ts';
-import { isCanonical } from './canonical-token.ts';
 import { AccessError } from './error.ts';
-import { signingAlgorithms } from './signing-algorithm.ts';
-import { cacheVerified } from './verified-tokens.ts';
+import { signingAlgorithms } from './signing-key.ts';
 
 /** Claims of a valid access token. */
 export interface TokenClaims {
@@ -11,9 +9,12 @@ export interface TokenClaims {
   readonly scopes: readonly string[];
   /** UTC epoch seconds. */
   readonly issuedAt: number;
-  readonly expiresAt: number;
+  /** When it is no longer accepted, later than its `exp` by the allowed clock difference. */
+  readonly validUntil: number;
   /** Whether this service issued it. */
   readonly isOwn: boolean;
+  /** Id of our own key that signed it; absent if another issuer did. */
+  readonly kid?: string;
   /** The refresh family that it belongs to, if any. */
   readonly family?: string;
   /** The external issuer's name for the scope of the report, if it differs. */
@@ -31,10 +32,7 @@ export interface OwnTokenClaims extends TokenClaims {
 /** Allowed clock difference between two processes of this service. */
 export const clockToleranceSeconds = 5;
 
-/**
- * Creates the check of access tokens that this service issued (RFC 9068 §4). A result is cached
- * while the token is valid and its key is trusted.
- */
+/** Creates the check of access tokens that this service issued (RFC 9068 §4). */
 export function createTokenVerifier({ keys, settings, now }: AuthContext): (token: string) => Promise<OwnTokenClaims> {
   const options: JWTVerifyOptions = {
     issuer: settings.issuer,
@@ -44,11 +42,16 @@ export function createTokenVerifier({ keys, settings, now }: AuthContext): (toke
     clockTolerance: clockToleranceSeconds,
     requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti', 'scope'],
   };
-  return cacheVerified((token) => verify(token, keys, { ...options, currentDate: new Date(now() * 1000) }), {
-    toleranceSeconds: clockToleranceSeconds,
-    now,
-    stillTrusted: async ({ kid }) => (await keys.verifyingKey(kid)) !== undefined,
-  }).verify;
+  return (token) => verify(token, keys, { ...options, currentDate: new Date(now() * 1000) });
+}
+
+/**
+ * Whether all parts of a JWT are canonical base64url (RFC 4648 §3.5). Decoders ignore the bits
+ * after the last byte, so one token would have several spellings, each with its own cache entries
+ * and log lines.
+ */
+export function isCanonical(token: string): boolean {
+  return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
 async function verify(token: string, keys: AuthContext['keys'], options: JWTVerifyOptions): Promise<OwnTokenClaims> {
@@ -78,7 +81,7 @@ function toClaims(payload: JWTPayload, kid: string): OwnTokenClaims {
     clientId: String(clientId),
     scopes: String(scope).split(' '),
     issuedAt: iat,
-    expiresAt: exp,
+    validUntil: exp + clockToleranceSeconds,
     isOwn: true,
     ...(typeof sid === 'string' && { family: sid }),
     kid,

@@ -1,6 +1,6 @@
 import type { ExternalSettings } from '../auth/external-claims.ts';
 import type { ProviderSettings } from '../auth/provider-sign-in.ts';
-import { signingAlgorithms } from '../auth/signing-algorithm.ts';
+import { signingAlgorithms } from '../auth/signing-key.ts';
 import { refreshTokenUses } from '../contract/grant.ts';
 import { defaultPageLimits, type PageLimits } from '../contract/page-limits.ts';
 import { didYouMean } from '../contract/suggest.ts';

@@ -68,6 +68,15 @@ describe('a bounded map', () => {
     expect([map.get('a'), map.bytes]).toEqual([undefined, 0]);
   });
 
+  test('removes what expired in a long silence, as soon as another entry with an expiry is stored', () => {
+    let now = 0;
+    const map = mapOf({ nowMs: () => now });
+    for (let n = 1; n <= 100; n += 1) map.set(`${n}`, '', n * 1_000);
+    now = 1e12;
+    map.set('new', '', 1_000);
+    expect(map.size).toBe(1);
+  });
+
   test('keeps what a plain list of entries keeps, through any history', () => {
     const step = fc.oneof(
       fc.record({
@@ -86,6 +95,7 @@ describe('a bounded map', () => {
         const bounds = { entriesMax: 5, bytesMax: 2_500, entryBytesMax: 1_000 };
         const map = mapOf({ ...bounds, nowMs: () => now });
         let model: { key: string; value: string; endsAt: number }[] = []; // in the order of use
+        let purgedAt = 0;
         const bytes = () => model.reduce((sum, { value }) => sum + 1 + value.length + entryBytes, 0);
         for (const each of steps) {
           if (each.do === 'wait') {
@@ -106,7 +116,11 @@ describe('a bounded map', () => {
             const value = 'x'.repeat(each.length);
             const fits = 1 + each.length + entryBytes <= bounds.entryBytesMax;
             map.set(key, value, each.lifetimeMs);
-            model = others;
+            if (each.lifetimeMs !== undefined && now - purgedAt >= 1_000) {
+              purgedAt = now;
+              model = model.filter(({ endsAt }) => endsAt > now);
+            }
+            model = model.filter((entry) => entry.key !== key);
             if (!fits) continue;
             model.push({ key, value, endsAt: now + (each.lifetimeMs ?? Number.POSITIVE_INFINITY) });
             while (model.length > bounds.entriesMax || bytes() > bounds.bytesMax) model.shift();

@@ -7,7 +7,7 @@ import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
 import { listKeys } from '../../src/auth/rotate-keys.ts';
-import { signingAlgorithms } from '../../src/auth/signing-algorithm.ts';
+import { signingAlgorithms } from '../../src/auth/signing-key.ts';
 import type { TokenResponse } from '../../src/contract/token.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';

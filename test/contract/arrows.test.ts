@@ -117,7 +117,7 @@ const rightImports: readonly (readonly [folder: string, specifier: string])[] = 
   ['src/http/operator', '../../operator/perform.ts'],
   ['src/http', '@fastify/static'],
   ['src/http', './report/subscription.ts'],
-  ['src/http/listener', '../../storage/fresh-map.ts'],
+  ['src/http/report', '../../storage/bounded-map.ts'],
   ['src/http/listener', '../../storage/error.ts'],
   ['src/http/oauth', '../../storage/error.ts'],
   ['src/http/operator', '../../storage/store.ts'],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { signingAlgorithms } from '../../src/auth/signing-algorithm.ts';
+import { signingAlgorithms } from '../../src/auth/signing-key.ts';
 import { clockToleranceSeconds } from '../../src/auth/verify-token.ts';
 import { buildProgram } from '../../src/cli/command-line.ts';
 import { readConfig } from '../../src/cli/config.ts';

@@ -14,9 +14,7 @@ const sources = globSync('src/**/*.ts', { cwd: root }).filter((file) => !file.en
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
 test('the table of caches in ARCHITECTURE.md lists every file that creates one, and no others', () => {
-  const makers = sources.filter((file) =>
-    /new (?:Bounded|Fresh)Map[<(]|createFreshCache\(|createWindowCounter\(/.test(read(file)),
-  );
+  const makers = sources.filter((file) => /new BoundedMap[<(]|createWindowCounter\(/.test(read(file)));
   // the windows of the rate limit, which the table lists under the file that uses them
   const wired = ['src/cli/counters.ts'];
   for (const file of makers.filter((each) => !wired.includes(each))) expect(paths).toContain(file.replace('src/', ''));
@@ -24,9 +22,9 @@ test('the table of caches in ARCHITECTURE.md lists every file that creates one, 
   for (const path of paths) expect(sources).toContain(`src/${path}`);
 });
 
-test('every BoundedMap and FreshMap has a name in the metrics', () => {
+test('every BoundedMap has a name in the metrics', () => {
   const unnamed = sources.filter((file) =>
-    [...read(file).matchAll(/new (?:Bounded|Fresh)Map(?:<.*>)?\([^;]*?\{([^;]*?)\}/g)].some(
+    [...read(file).matchAll(/new BoundedMap(?:<.*>)?\([^;]*?\{([^;]*?)\}/g)].some(
       ([text]) => !text.includes("name: '"),
     ),
   );
