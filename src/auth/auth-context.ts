@@ -1,7 +1,6 @@
 import type { Store } from '../storage/store.ts';
 import type { RefreshTokenUse } from '../storage/tables/client.ts';
 import type { FailureBudget } from './failure-budget.ts';
-import type { FamilyLimit } from './family-limit.ts';
 import type { KeyRing } from './key-ring.ts';
 import type { SessionLimits } from './session-lifetime.ts';
 
@@ -18,6 +17,8 @@ interface AuthSettings extends SessionLimits {
   readonly refreshTokenSeconds: number;
   /** Maximum age of a refresh family, however often it is refreshed. */
   readonly refreshFamilySeconds: number;
+  /** Active refresh families of a client; the least recently used ones end. */
+  readonly refreshFamiliesMax: number;
   /** How long the previous refresh token still returns the same successor; 0 disables this. */
   readonly refreshGraceSeconds: number;
   /**
@@ -37,8 +38,6 @@ export interface AuthContext {
   readonly keys: KeyRing;
   /** Limits failed attempts to authenticate at the token endpoint, per client id and address. */
   readonly failures: FailureBudget;
-  /** Limits the active refresh families of a client. */
-  readonly families: FamilyLimit;
   readonly settings: AuthSettings;
   readonly now: Clock;
 }

@@ -37,6 +37,14 @@ async function startFamily(context: AuthContext, client: ClientRow, scopes: read
     revokedAt: null,
     accessEndsAt: now + settings.accessTokenSeconds,
   };
-  await insertRefreshFamily(store, family, context.families.dueNow(clientId));
+  const { refreshFamiliesMax: most } = settings;
+  await insertRefreshFamily(store, family, Math.random() < newPerReduction / most ? most : undefined);
   return family;
 }
+
+/**
+ * A reduction to the limit reads all families of the client. It follows one new family in
+ * `familiesMax / newPerReduction` on average, so a client has a fourth more for a while; one in 50
+ * reductions finds twice as many.
+ */
+const newPerReduction = 4;

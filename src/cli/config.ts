@@ -159,7 +159,7 @@ export const settings = {
     1,
     1_000,
     100,
-    'Maximum number of valid refresh tokens per client, one for each of its processes; the least recently used are revoked first (temporarily, there may be up to half as many more)',
+    'Maximum number of valid refresh tokens per client, one for each of its processes; the least recently used are revoked first (temporarily, there are about a fourth more)',
   ),
   KEYCLOAK_MEMBERS: oneOf(
     ['true', 'false'],

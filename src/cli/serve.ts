@@ -5,7 +5,6 @@ import type { AuthContext } from '../auth/auth-context.ts';
 import { createOperatorGate } from '../auth/authorize-operator.ts';
 import { createExternalIssuer, type ExternalIssuer } from '../auth/external-issuer.ts';
 import type { FailureBudget } from '../auth/failure-budget.ts';
-import { createFamilyLimit } from '../auth/family-limit.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import type { KeyRingOptions } from '../auth/key-ring-options.ts';
 import { createOperatorSessions } from '../auth/operator-session.ts';
@@ -181,7 +180,6 @@ const serviceState = (config: Config): ServiceState => ({
 const openAuth = async (config: Config, ring: KeyRingOptions, failures: FailureBudget): Promise<AuthContext> => ({
   store: ring.store,
   keys: await openKeyRing(ring),
-  families: createFamilyLimit(config.REFRESH_FAMILIES_MAX),
   failures,
   now: nowSeconds,
   settings: authSettings(config),
@@ -193,6 +191,7 @@ const authSettings = (config: Config): AuthContext['settings'] => ({
   accessTokenSeconds: config.ACCESS_TOKEN_SECONDS,
   refreshTokenSeconds: config.REFRESH_TOKEN_SECONDS,
   refreshFamilySeconds: config.REFRESH_FAMILY_SECONDS,
+  refreshFamiliesMax: config.REFRESH_FAMILIES_MAX,
   refreshGraceSeconds: config.REFRESH_GRACE_SECONDS,
   sessionIdleSeconds: config.CONSOLE_IDLE_SECONDS,
   sessionSeconds: config.CONSOLE_SESSION_SECONDS,

@@ -4,7 +4,6 @@ import type { AuthContext } from '../../src/auth/auth-context.ts';
 import { clientCredentialsGrant } from '../../src/auth/client-credentials.ts';
 import { AccessError, TokenError } from '../../src/auth/error.ts';
 import { createFailureBudget } from '../../src/auth/failure-budget.ts';
-import { createFamilyLimit } from '../../src/auth/family-limit.ts';
 import { introspectToken } from '../../src/auth/introspect-token.ts';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
@@ -52,13 +51,13 @@ describe.each(engines)('tokens in the course of time on $engine', ({ openTestSto
       keys: await openKeyRing(ringOptions(opened.store, now)),
       now,
       failures: createFailureBudget(5),
-      families: createFamilyLimit(100),
       settings: {
         issuer: 'https://issuer.example',
         audience: 'https://issuer.example/connect-api',
         accessTokenSeconds: 300,
         refreshTokenSeconds: 1_800,
         refreshFamilySeconds: 36_000,
+        refreshFamiliesMax: 100,
         refreshGraceSeconds: 10,
         sessionIdleSeconds: 1_800,
         sessionSeconds: 43_200,
