@@ -5,10 +5,9 @@ import { deferredIndexes, recordIndexes } from '../record-indexes.ts';
 import type { DeferredIndexes } from '../store.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { begin } from './change-sql.ts';
-import { hasCitus } from './citus.ts';
 import { close, connect, createDedicatedClient } from './connect.ts';
+import { appliedMigrations, hasCitus, missingIndexes } from './database-facts.ts';
 import { isBusy } from './error.ts';
-import { appliedMigrations, missingIndexes } from './schema.ts';
 import { noTimeLimit } from './session.ts';
 import { inTransaction } from './statements.ts';
 
