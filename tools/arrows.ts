@@ -7,8 +7,8 @@ interface Folder {
   readonly path: string;
   readonly contents: string;
   /**
-   * Folders from the root, with all below them, or without if they end in `/*`; files; packages; `node`.
-   * Without it, the folder may import everything.
+   * Folders from the root, with all below them, or without if they end in `/*`; files; packages;
+   * `node`. Without it, the folder may import everything.
    */
   readonly imports?: readonly string[];
   /** Patterns of imports that are forbidden, for folders that may import all others. */

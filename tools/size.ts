@@ -7,7 +7,7 @@ import { readWalks } from './walks.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** The largest files and lines of each part, and the largest 9th decile of the lengths of functions. */
+/** The most files and lines of each part, and the 9th decile of the lengths of functions. */
 const limits = {
   src: { files: 440, lines: 38_500 },
   'A page on PostgreSQL': { files: 60, lines: 5_000 },
@@ -33,7 +33,7 @@ function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0;
 }
 
-/** Lines of the functions and methods of a formatted source, from their first line to their brace. */
+/** Lines of the functions and methods of a formatted source, from the first to the last brace. */
 function functionLines(source: string): number[] {
   const lines = source.split('\n');
   const starts =

@@ -9,7 +9,7 @@ import { chooseScopes } from './scope.ts';
 /**
  * The client credentials grant (RFC 6749 §4.4, `spec.md` "Authentication" items 2 to 4). The
  * response includes a refresh token, as the specification of this service requires, if the client
- * may use it (`docs/decisions/refresh.md`).
+ * may use it (`docs/decisions/tokens.md#refresh`).
  */
 export const clientCredentialsGrant: Grant = {
   grantType: 'client_credentials',

@@ -6,7 +6,7 @@ const authMethods = ['client_secret_basic', 'client_secret_post'];
 
 /**
  * Returns the authorization server metadata (RFC 8414 §2) that both discovery documents contain
- * (docs/decisions/discovery.md). `issuer` is the configured one, unchanged.
+ * (docs/decisions/tokens.md#discovery). `issuer` is the configured one, unchanged.
  */
 export function describeServer(issuer: string) {
   return {

@@ -24,7 +24,7 @@ const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 /**
  * Checks the SQLite database periodically, because SQLite itself does not detect flipped bits
- * (docs/decisions/flipped-bytes.md).
+ * (docs/decisions/storage.md#flipped-bytes).
  */
 export function checkRegularly(config: Config, logger: Logger): void {
   const { DATABASE_URL, CHECK_HOURS } = config;

@@ -2,7 +2,8 @@ import type { Operation } from './operations.ts';
 
 /**
  * Requests about the session of a console, the same on both listeners. They are for the pages of
- * this service only, so they are not part of the API contract (docs/decisions/console-sessions.md).
+ * this service only, so they are not part of the API contract
+ * (docs/decisions/console.md#console-sessions).
  */
 export const consoleOperations = {
   signIn: { method: 'POST', path: '/console/session' },

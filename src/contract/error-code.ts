@@ -1,7 +1,8 @@
 /**
  * Every value of `type` in a problem response, with its HTTP status (RFC 9110). The codes are those
  * of the published Connect API v1, with additions where it is silent
- * (`docs/decisions/error-codes.md`). The client library includes this table, without the titles.
+ * (`docs/decisions/responses.md#error-codes`). The client library includes this table, without the
+ * titles.
  */
 export const errorStatuses = {
   INVALID_HTTP_MESSAGE: 400,

@@ -1,6 +1,6 @@
 /**
  * Paging limits that an operator may set; `spec.md` "Query parameters" leaves them open
- * (`docs/decisions/page-size.md`).
+ * (`docs/decisions/responses.md#page-size`).
  */
 export interface PageLimits {
   /** Records per page if `size` is absent. */

@@ -110,7 +110,7 @@ function withUpperCaseUnit(product: unknown): unknown {
   return unit === period_unit ? product : { ...(product as object), period_unit: unit };
 }
 
-/** Fields with several accepted spellings (`docs/decisions/lenient-import.md`). */
+/** Fields with several accepted spellings (`docs/decisions/imports.md#lenient-import`). */
 const rewritten = [
   ['auto_renew', booleanWord],
   ['status', upperCaseWord],

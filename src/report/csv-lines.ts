@@ -3,7 +3,7 @@ import { Subscription } from '../contract/subscription.ts';
 
 // CSV from the stored JSON of records. The values of a record are copied, in words of four bytes,
 // if its JSON is as an import writes it and they need at most quotes. Other records are parsed,
-// which takes ten times as long (docs/decisions/report-formats.md).
+// which takes ten times as long (docs/decisions/responses.md#report-formats).
 
 /** The first line: the names of the columns. */
 export const csvHeader = writeCsvLine(recordColumns);

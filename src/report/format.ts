@@ -28,7 +28,7 @@ interface PagePointers {
 
 /**
  * Formats a page: the stored JSON of the records, and the paging headers
- * (`docs/decisions/paging-headers.md`).
+ * (`docs/decisions/responses.md#paging-headers`).
  */
 export function formatReport(
   query: ReportQuery,

@@ -17,7 +17,8 @@ import { currentSchema, makeNewerVersion, type NewerVersion } from '../support/n
 import { subscriptionRow } from '../support/rows.ts';
 import { type RunningCommand, runCommand, startCommand, untilWritten } from '../support/run-command.ts';
 
-// Two versions on one store (docs/decisions/upgrades.md): this one, and one with another migration.
+// Two versions on one store (docs/decisions/storage.md#upgrades): this one, and one with
+// another migration.
 
 const programOf = (version: NewerVersion) => [process.execPath, version.main] as const;
 let compatible: NewerVersion;

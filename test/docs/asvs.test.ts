@@ -31,7 +31,8 @@ describe('docs/security/asvs.md', () => {
   });
 
   test('names at least one existing file or test title for each requirement that is met', () => {
-    // a row may leave out what a title begins with: its number in the checklist, or a value of `each`
+    // a row may leave out what a title begins with: its number in the checklist, or a value of
+    // `each`
     const withoutStart = (text: string) => text.replaceAll(/(?<=['"`])(?:\d+(?: \([^)]+\))?: |%s )/g, '');
     const tests = globSync('{src,test}/**/*.test.ts', { cwd: root })
       .map((file) => withoutStart(readFileSync(join(root, file), 'utf8')))

@@ -10,7 +10,7 @@ const pages = globSync(['*.md', '{docs,bench,examples,.github}/**/*.md'], { cwd:
 /** The text of a page without its code blocks. */
 const proseOf = (page: string): string => read(page).replaceAll(/^```.*?^```/gms, '');
 
-/** Anchors of a page's headings, as GitHub generates them. */
+/** Anchors of a page: those of its headings, as GitHub generates them, and explicit ones. */
 function anchorsOf(page: string): string[] {
   const slugs = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
@@ -19,10 +19,12 @@ function anchorsOf(page: string): string[] {
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
-  return slugs.map((slug, index) => {
+  const headings = slugs.map((slug, index) => {
     const before = slugs.slice(0, index).filter((other) => other === slug).length;
     return before === 0 ? slug : `${slug}-${before}`;
   });
+  const named = [...proseOf(page).matchAll(/^<a id="([\w-]+)"><\/a>$/gm)].map(([, id = '']) => id);
+  return [...named, ...headings];
 }
 
 /** Links and images of a page to files of the repository and to anchors. */
@@ -41,12 +43,18 @@ test('every relative link in a page leads to a file, and its anchor to a heading
   expect(broken).toEqual([]);
 });
 
-test('every page that sources and pages name exists', () => {
-  const files = [...pages, ...globSync('{src,test,tools,bench,console}/**/*.ts', { cwd: root })];
+test('every page that sources and pages name exists, with the anchor that they name', () => {
+  const files = [...pages, ...globSync('{src,test,tools,bench,console}/**/*.{ts,tsx}', { cwd: root })];
   const named = files.flatMap((file) =>
-    [...read(file).matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([path]) => ({ file, path })),
+    [...read(file).matchAll(/\b(docs\/[\w/-]+\.md)\b(?:#([\w-]+))?/g)].map(([, path = '', anchor]) => ({
+      file,
+      path,
+      anchor,
+    })),
   );
-  expect(named.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
+  const isThere = (path: string, anchor?: string): boolean =>
+    existsSync(join(root, path)) && (anchor === undefined || anchorsOf(path).includes(anchor));
+  expect(named.filter(({ path, anchor }) => !isThere(path, anchor))).toEqual([]);
 });
 
 test('docs/README.md lists every page of docs; decisions have their own index', () => {

@@ -56,7 +56,7 @@ export const engines = (inject('isPostgresOnly') ? bothEngines.slice(1) : bothEn
 
 /**
  * The engines with the schema of a later version, which this version must support
- * (docs/decisions/upgrades.md).
+ * (docs/decisions/storage.md#upgrades).
  */
 export const enginesOfNewerSchema = engines.map(({ engine, openTestStore }) => ({
   engine: `${engine} with the schema of a later version`,

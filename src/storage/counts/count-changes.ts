@@ -40,7 +40,7 @@ export function toRowChange(row: Row | Readonly<Record<string, unknown>>): RowCh
 
 /**
  * Applies changes of a tenant's rows to its counts, in the transaction that makes them and with the
- * tenant locked. Large spans are split and small ones merged (`docs/decisions/counts.md`).
+ * tenant locked. Large spans are split and small ones merged (`docs/decisions/counts.md#counts`).
  *
  * @param storedLast the key of the tenant's last row before the change: rows after it are counted
  * without reading any row

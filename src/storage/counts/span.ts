@@ -44,7 +44,7 @@ export function toCountedRow({ id, created_date, product_id, status }: Row): Cou
   };
 }
 
-/** A leaf with more rows is split. The sizes were measured: docs/decisions/counts.md. */
+/** A leaf with more rows is split. The sizes were measured: docs/decisions/counts.md#counts. */
 export const leafRowsMax = 500;
 /** A leaf that shrinks below this is merged with a neighbour, if both fit into one. */
 export const leafRowsMin = 60;

@@ -22,7 +22,7 @@ const threadUrl = new URL('./reader-thread.ts', import.meta.url);
 
 /**
  * Reads of the embedded store that may take long for a large tenant. They run on threads while the
- * main thread keeps serving requests (`docs/decisions/reader-threads.md`).
+ * main thread keeps serving requests (`docs/decisions/speed.md#reader-threads`).
  */
 export class SqliteReaders {
   readonly #threads: readonly ReaderThread[];
