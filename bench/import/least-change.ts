@@ -5,10 +5,14 @@ import pg from 'pg';
 import { checkRow } from '../../src/import/check-row.ts';
 import { readNdjson } from '../../src/import/read-ndjson.ts';
 import type { SourceRow } from '../../src/import/source-row.ts';
-import { idOf, isStoredText } from '../../src/import/stored-row.ts';
 import { columnArrays, upsertRows } from '../../src/storage/postgres/change-sql.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
-import type { StoredRecord } from '../../src/storage/tables/stored-record.ts';
+
+/** What is compared with a row. */
+interface StoredRecord {
+  readonly record: string;
+  readonly email: string | null;
+}
 
 /** The statements that an import of known records cannot do without. */
 interface Statements {
@@ -40,10 +44,10 @@ export async function changeLeast(file: string, { DATABASE_URL, DATA_DIR = '' }:
 }
 
 async function changeBatch(rows: readonly SourceRow[], { readStored, update }: Statements): Promise<void> {
-  const ids = rows.map((row) => idOf(row) ?? '').sort();
+  const ids = rows.map((row) => idOf(row)).sort();
   const stored = new Map((await readStored(ids.join(','))).map((record) => [record.id, record]));
   const changed = rows.flatMap((row) => {
-    const known = stored.get(idOf(row) ?? '');
+    const known = stored.get(idOf(row));
     if (known !== undefined && isStoredText(row.raw, known)) return [];
     const checked = 'value' in row.content ? checkRow(row.content.value) : row.content;
     if (!('row' in checked)) throw new Error('Cannot measure: every record must be right');
@@ -63,6 +67,13 @@ async function openPostgres(url: string): Promise<Statements> {
     close: () => client.end(),
   };
 }
+
+/** The id of a line as our exports write it, where it comes first. */
+const idOf = ({ raw }: SourceRow): string => /^\{"id":"([A-Za-z0-9_=-]{1,257})"/.exec(raw)?.[1] ?? '';
+
+/** Whether a line is exactly a stored record, with its email address at the end if it has one. */
+const isStoredText = (raw: string, { record, email }: StoredRecord): boolean =>
+  raw === (email === null ? record : `${record.slice(0, -1)},"email":${JSON.stringify(email)}}`);
 
 function openSqlite(folder: string): Statements {
   const database = new DatabaseSync(join(folder, 'subreport.db'));

@@ -75,7 +75,7 @@ async function openEmpty(engine: string): Promise<BenchStore> {
   const opened = engine === 'sqlite' ? await openBenchSqlite() : await openBenchPostgres();
   await insertTenant(opened.store, 'bench', 1);
   if (engine !== 'sqlite') return opened;
-  await opened.store.close(); // a first load needs the embedded store to itself
+  await opened.store.close();
   return { ...opened, close: async () => rmSync(opened.folder, { recursive: true }) };
 }
 

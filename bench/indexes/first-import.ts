@@ -11,7 +11,7 @@ export async function measureFirstImport(engine: string, records: number): Promi
   const isSqlite = engine === 'SQLite';
   const opened = isSqlite ? await openBenchSqlite() : await openBenchPostgres();
   await insertTenant(opened.store, 'bench', 1);
-  if (isSqlite) await opened.store.close(); // a first import needs the embedded store to itself
+  if (isSqlite) await opened.store.close();
   const file = join(opened.folder, 'rows.ndjson');
   await writeSource(file, records, 'in order');
   const program = new URL('../import/run-import.ts', import.meta.url).pathname;

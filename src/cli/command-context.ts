@@ -9,7 +9,7 @@ import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { Output } from './output.ts';
-import { nowSeconds, type StoreOpening, withStore } from './store-session.ts';
+import { nowSeconds, withStore } from './store-session.ts';
 
 /** The context of an action that a command performs: the actor is the user of the machine. */
 const commandContext = (store: Store, config: Config): OperatorContext => ({
@@ -24,11 +24,8 @@ const commandContext = (store: Store, config: Config): OperatorContext => ({
 });
 
 /** Runs an operator's command with an open store, and always closes it. */
-export const withOperator = <T>(
-  config: Config,
-  work: (context: OperatorContext) => Promise<T>,
-  options?: StoreOpening,
-): Promise<T> => withStore(config, (store) => work(commandContext(store, config)), options);
+export const withOperator = <T>(config: Config, work: (context: OperatorContext) => Promise<T>): Promise<T> =>
+  withStore(config, (store) => work(commandContext(store, config)));
 
 /**
  * The audit log of a command. With `AUDIT_FILE`, each entry is also a line of that file, in the

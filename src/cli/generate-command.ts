@@ -56,7 +56,7 @@ export function addGenerateCommand(program: Command, output: Output): void {
             store,
             tenant,
             ndjsonOf(rows),
-            follow({ format: 'ndjson', dryRun: false, defersIndexes: true, onRejected: refuseRejected }),
+            follow({ format: 'ndjson', dryRun: false, onRejected: refuseRejected }),
           ),
         );
       });

@@ -59,9 +59,7 @@ export function addImportCommand(program: Command, output: Output): void {
       const isReadTwice = options.strict === true && options.replace !== true && options.dryRun !== true;
       const source = await openImportSource(file, options.format, isReadTwice ? openSpool(config) : undefined);
       try {
-        const failed = await withOperator(config, (context) => runImport(context, source, options, output), {
-          keepsDeferred: options.resume === true,
-        });
+        const failed = await withOperator(config, (context) => runImport(context, source, options, output));
         if (failed) process.exitCode = 1;
       } finally {
         await source.dispose();
@@ -176,7 +174,7 @@ async function loadSource(load: Load): Promise<ReplaceSummary> {
   }
   const importOnce = (pass: Pick<ImportOptions, 'dryRun' | 'onRejected'>) =>
     readSource(source, output, async (bytes, onProgress) => {
-      const how = follow({ ...common, ...pass, resume, defersIndexes: true, onResume, onProgress });
+      const how = follow({ ...common, ...pass, resume, onResume, onProgress });
       return { ...(await importRecords(store, tenant, bytes, how)), removed: 0 };
     });
   if (options.strict !== true) return importOnce({ dryRun, onRejected });

@@ -24,7 +24,6 @@ export function addMigrateCommand(program: Command, output: Output): void {
       });
       try {
         const result = await store.migrate();
-        await store.buildIndexes();
         const applied = result.applied.length === 0 ? 'Nothing to do' : `Applied ${result.applied.join(', ')}`;
         if (result.applied.length > 0)
           await recordStoreAction(config, output, 'store.migrate', { applied: result.applied });

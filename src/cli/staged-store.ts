@@ -51,10 +51,7 @@ const checkingMs = 3_600_000;
 
 async function withOpenStore<T>(folder: string, file: string, work: (store: Store) => Promise<T>): Promise<T> {
   const store = openSqliteStore(folder, checkingMs);
-  const result = await store
-    .buildIndexes() // an interrupted import may have left some out
-    .then(() => work(store))
-    .finally(() => store.close());
+  const result = await work(store).finally(() => store.close());
   if (existsSync(`${file}-wal`)) throw new TypeError(`Cannot close '${file}': no connection may be left open`);
   return result;
 }

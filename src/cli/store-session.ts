@@ -7,21 +7,8 @@ import { openStore } from '../storage/open-store.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';
 
-/** How a command opens the store. */
-export interface StoreOpening {
-  /** Whether to go on without the indexes that an interrupted import left out, to resume it. */
-  readonly keepsDeferred: boolean;
-}
-
-/**
- * Opens the store of the settings, migrates its schema unless `MIGRATE_ON_START=false`, and builds
- * the indexes that an interrupted import has left out.
- */
-export async function openReadyStore(
-  config: Config,
-  { onConnectionError, onPooler, onIndexes }: StoreEvents,
-  { keepsDeferred }: StoreOpening = { keepsDeferred: false },
-): Promise<Store> {
+/** Opens the store of the settings, and migrates its schema unless `MIGRATE_ON_START=false`. */
+export async function openReadyStore(config: Config, { onConnectionError, onPooler }: StoreEvents): Promise<Store> {
   const store = openStore({
     databaseUrl: config.DATABASE_URL,
     dataDir: config.DATA_DIR,
@@ -33,7 +20,6 @@ export async function openReadyStore(
   try {
     if (config.MIGRATE_ON_START === 'true') await store.migrate();
     await store.checkReady();
-    if (!keepsDeferred) await buildIndexes(store, onIndexes);
     return store;
   } catch (error) {
     await store.close();
@@ -41,26 +27,11 @@ export async function openReadyStore(
   }
 }
 
-async function buildIndexes(store: Store, onIndexes: StoreEvents['onIndexes']): Promise<void> {
-  const started = performance.now();
-  let building: readonly string[] = [];
-  await store.buildIndexes((names) => {
-    building = names;
-    onIndexes?.({ names });
-  });
-  if (building.length > 0) onIndexes?.({ names: building, seconds: (performance.now() - started) / 1000 });
-}
-
 interface StoreEvents {
   /** A pooled connection broke. */
   readonly onConnectionError: (error: Error) => void;
   /** `DATABASE_URL` turned out to refer to a pooler. */
   readonly onPooler?: () => void;
-  /**
-   * The indexes that an interrupted import has left out are being built, or were built in some
-   * seconds.
-   */
-  readonly onIndexes?: (built: { readonly names: readonly string[]; readonly seconds?: number }) => void;
 }
 
 /** Logs events of the store. */
@@ -70,23 +41,12 @@ export const logStoreEvents = (logger: Logger): StoreEvents => ({
     logger.warn(
       'DATABASE_URL refers to a pooler, which does not forward notifications: each request polls the database for changes (docs/operating.md, Poolers)',
     ),
-  onIndexes: ({ names, seconds }) =>
-    logger.warn(
-      { indexes: names, seconds },
-      seconds === undefined
-        ? 'building the indexes that an interrupted import has left out'
-        : 'the indexes that an interrupted import had left out are built',
-    ),
 });
 
 /** Runs a command with an open store and always closes it. */
-export async function withStore<T>(
-  config: Config,
-  work: (store: Store) => Promise<T>,
-  opening?: StoreOpening,
-): Promise<T> {
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   // the current statement fails by itself
-  const store = await openReadyStore(config, { onConnectionError: () => undefined }, opening);
+  const store = await openReadyStore(config, { onConnectionError: () => undefined });
   try {
     return await work(store);
   } finally {

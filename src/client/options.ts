@@ -1,4 +1,5 @@
-import type { StoredTokens, ValueStore } from './value-store.ts';
+import type { StoredTokens } from './stored-tokens.ts';
+import type { ValueStore } from './value-store.ts';
 
 /** An attempt of a request, without its tokens, secrets and body. */
 export interface RequestEvent {

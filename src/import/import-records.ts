@@ -1,17 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageError } from '../storage/error.ts';
-import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
+import type { ImportLock, LoadCounts, ResumePoint, Store, TenantId } from '../storage/store.ts';
+import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { readResumePoint } from '../storage/tables/resume-point.ts';
-import { readStoredRecords, type StoredRecords } from '../storage/tables/stored-record.ts';
-import { Batch } from './batch.ts';
-import { createIndexDeferral, noDeferral } from './defer-indexes.ts';
-import { withImportLock } from './import-lock.ts';
-import { type BatchLoader, createBatchLoader, type LoadTarget } from './load-batches.ts';
+import { inSpan } from '../tracing/span.ts';
+import { requireHeld, withImportLock } from './import-lock.ts';
+import { batchRows, readBatches } from './read-batches.ts';
 import { decompressed, type RejectedRow, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
-import { batchRows, readWindows } from './read-windows.ts';
-import { createResumption } from './resume-import.ts';
-import { SourceDigest } from './source-digest.ts';
-import type { SourceRow } from './source-row.ts';
-import { idOf } from './stored-row.ts';
+import { createResumption, SourceDigest } from './resume-import.ts';
 
 /**
  * The result of an import. `read` counts rows; in a dry run nothing is inserted, updated or
@@ -28,11 +24,6 @@ export interface ImportOptions extends SourceOptions {
   readonly dryRun: boolean;
   /** Continue an unfinished import of the same source; its counts continue too. */
   readonly resume?: boolean;
-  /**
-   * Whether a first load may go without most indexes until it ends. With SQLite, no other process
-   * can open the store then.
-   */
-  readonly defersIndexes?: boolean;
   /** Maximum rows per transaction, for a process that also serves requests. */
   readonly batchRowsMax?: number | undefined;
   /**
@@ -91,63 +82,32 @@ async function loadRecords(
     await reportResume();
     await options.onRejected(row);
   };
-  const reading = { ...options, onRejected, tally };
   const loader = createBatchLoader(target, resumePoint ?? nothingLoaded);
-  const windows = readWindows(digest.follow(decompressed(source, options)), {
-    ...{ format, tally, resumption, rowsMax: options.batchRowsMax },
-    onRow: (bytes) => digest.markRowEnd(bytes),
-    isCompared: () => !loader.expectsNew,
-  });
-  const deferral =
-    options.defersIndexes === true ? createIndexDeferral(target.store, options.resume === true) : noDeferral;
+  const batches = readBatches(
+    digest.follow(decompressed(source, options)),
+    { ...options, onRejected, tally },
+    { resumption, rowsMax: options.batchRowsMax, onRow: (bytes) => digest.markRowEnd(bytes) },
+  );
   const settle = (): Promise<void> => loader.settle().finally(() => options.onCounts?.({ ...tally, ...loader.counts }));
-  let begun: Promise<void> | undefined;
-  let batch = new Batch();
   try {
-    for await (const { rows, batchEnd } of windows) {
-      await batch.add(rows, await readStored(target, loader, rows), reading);
-      if (batchEnd === undefined) continue;
-      begun ??= deferral.begin(batchEnd !== 'finished');
-      await begun;
-      if (batchEnd === 'finished') {
+    for await (const { rows, end } of batches) {
+      if (end === 'finished') {
         resumption.requireReached(tally.read);
         await reportResume();
       }
-      const point = batchEnd !== 'finished' && {
-        ...{ ...batchEnd, rejected: tally.rejected, format },
-        sha256: digest.at(batchEnd.bytes) ?? '',
+      const point = end !== 'finished' && {
+        ...{ ...end, rejected: tally.rejected, format },
+        sha256: digest.at(end.bytes) ?? '',
       };
-      await loader.load(batch, (counts) => (point ? { ...point, ...counts } : 'finished'));
-      batch = new Batch();
+      await loader.load(rows, (counts) => (point ? { ...point, ...counts } : 'finished'));
       onProgress?.(tally.read);
     }
     await settle();
   } catch (error) {
-    const ending = settle().finally(() => deferral.end(false));
-    await ending.catch(() => undefined); // the first error is the one to report
+    await settle().catch(() => undefined); // the first error is the one to report
     throw error;
   }
-  await deferral.end(true);
   return summaryOf(tally, loader.counts);
-}
-
-/**
- * The stored records of rows, as the previous batch left them, to compare the rows with;
- * `undefined` if most rows are expected to be new, or if the store cannot read them in time: the
- * load itself may take longer.
- */
-async function readStored(
-  { store, tenant }: LoadTarget,
-  loader: BatchLoader,
-  rows: readonly SourceRow[],
-): Promise<StoredRecords | undefined> {
-  if (!loader.expectsNew) await loader.settle();
-  if (loader.expectsNew || rows.length === 0) return undefined;
-  const ids = rows.map(idOf).filter((id) => id !== undefined);
-  return readStoredRecords(store, tenant, ids).catch((error: unknown) => {
-    if (error instanceof StorageError && (error.code === 'UNAVAILABLE' || error.code === 'BUSY')) return undefined;
-    throw error;
-  });
 }
 
 export const nothingLoaded: LoadCounts = { inserted: 0, updated: 0, unchanged: 0 };
@@ -168,3 +128,73 @@ export const summaryOf = ({ read, rejected }: Tally, counts: LoadCounts): Import
   rejected,
   ...counts,
 });
+
+/** The tenant that an import loads, under its import lock. */
+interface LoadTarget {
+  readonly store: Store;
+  readonly tenant: TenantId;
+  readonly lock: ImportLock;
+}
+
+/**
+ * Maximum attempts at a batch that cannot get its locks; each waits up to the store's own limit.
+ */
+const attemptsMax = 3;
+/** Wait before the second attempt in milliseconds; it grows with each attempt. */
+const pauseMs = 200;
+
+/** Loads rows in batches, each durable once `counts` includes it. */
+interface BatchLoader {
+  /** Counts of the rows in finished batches. */
+  readonly counts: LoadCounts;
+  /**
+   * Waits for the previous batch, starts loading this one and resolves without waiting for it, so
+   * that the caller can read the following batch meanwhile. `pointAfter` returns the resume point
+   * after it, given the counts of the batches before it.
+   */
+  load(rows: readonly SubscriptionRow[], pointAfter: (counts: LoadCounts) => ResumePoint | 'finished'): Promise<void>;
+  /** Resolves when the last batch has finished. */
+  settle(): Promise<void>;
+}
+
+/** Loads batches one after another, each while the next one is read and checked. */
+export function createBatchLoader({ store, tenant, lock }: LoadTarget, start: LoadCounts): BatchLoader {
+  const counts = { inserted: start.inserted, updated: start.updated, unchanged: start.unchanged };
+  let pendingBatch: Promise<void> = Promise.resolve();
+  const loadOne = async (rows: readonly SubscriptionRow[], resumePoint: ResumePoint | 'finished'): Promise<void> => {
+    requireHeld(lock, 'run the import again with --resume');
+    const loaded = await inSpan(
+      'load batch',
+      () => retryBusy(() => store.loadSubscriptions(tenant, rows, resumePoint)),
+      () => ({ 'subreport.rows': rows.length }),
+    );
+    counts.inserted += loaded.inserted;
+    counts.updated += loaded.updated;
+    counts.unchanged += loaded.unchanged;
+  };
+  return {
+    counts,
+    async load(rows, pointAfter) {
+      await pendingBatch;
+      pendingBatch = loadOne(rows, pointAfter(counts));
+      pendingBatch.catch(() => undefined); // the next call that awaits the batch throws its error
+    },
+    settle: () => pendingBatch,
+  };
+}
+
+/**
+ * Retries a transaction that lost a deadlock or timed out waiting for a lock, for example of a
+ * shard that is being moved, or of a migration.
+ */
+async function retryBusy<T>(load: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await load();
+    } catch (error) {
+      const isBusy = error instanceof StorageError && error.code === 'BUSY';
+      if (!isBusy || attempt === attemptsMax) throw error;
+      await sleep(attempt * pauseMs);
+    }
+  }
+}

@@ -130,7 +130,7 @@ function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undef
     text = decoder.decode(bytes).trim();
   } catch {
     // the decoder throws TypeError for bytes that are not UTF-8
-    return { ...place, raw: bytes.toString('latin1'), isUndecoded: true, content: fault('UTF-8 text') };
+    return { ...place, raw: bytes.toString('latin1'), content: fault('UTF-8 text') };
   }
   if (text === '') return undefined;
   if (skip) return { ...place, raw: '', content: { value: undefined } };
@@ -140,29 +140,10 @@ function readLine(place: Place, bytes: Buffer, skip: boolean): SourceRow | undef
       "Cannot import a JSON array: the source must be NDJSON, one JSON object per line; convert it with: jq -c '.[]' FILE",
     );
   }
-  return new JsonRow(place, text);
+  return { ...place, raw: text, content: parse(text) };
 }
 
 type Place = Pick<SourceRow, 'line' | 'end'>;
-
-/** A row that is parsed when its content is first read. */
-class JsonRow implements SourceRow {
-  readonly line: number;
-  readonly end: number;
-  readonly raw: string;
-  #content: SourceRow['content'] | undefined;
-
-  constructor({ line, end }: Place, raw: string) {
-    this.line = line;
-    this.end = end;
-    this.raw = raw;
-  }
-
-  get content(): SourceRow['content'] {
-    this.#content ??= parse(this.raw);
-    return this.#content;
-  }
-}
 
 /**
  * Deepest nesting and most values of a row that is parsed: values without content take 30 times

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
 import { type CheckedRow, checkRow } from './check-row.ts';
@@ -6,7 +7,6 @@ import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
 import type { RowFault, SourceRow } from './source-row.ts';
-import { endTurn } from './turns.ts';
 
 /** The formats that can be imported. */
 export const importFormats = ['ndjson', 'csv'] as const;
@@ -99,4 +99,28 @@ export function readRows(source: AsyncIterable<Buffer>, format: ImportFormat, sk
 
 export function checkSourceRow({ content }: SourceRow): CheckedRow {
   return 'faults' in content ? content : checkRow(content.value);
+}
+
+/**
+ * Longest time in milliseconds that rows are processed without yielding to the event loop, because
+ * a service that imports must also serve other requests. One turn of the loop may contain it twice:
+ * after bytes arrived, and after an import has waited.
+ */
+const turnMsMax = 5;
+
+let began = performance.now();
+let last: Promise<void> = Promise.resolve();
+
+/**
+ * Called between rows: a promise if it is time to yield to the event loop. All imports of a process
+ * share the time of a turn: those that wait continue one after another, each in a turn of its own.
+ */
+export function endTurn(): Promise<void> | undefined {
+  if (performance.now() - began <= turnMsMax) return undefined;
+  last = last
+    .then(() => setImmediate())
+    .then(() => {
+      began = performance.now();
+    });
+  return last;
 }

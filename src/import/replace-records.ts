@@ -4,8 +4,8 @@ import { inSpan } from '../tracing/span.ts';
 import { ImportError } from './error.ts';
 import { requireHeld, withImportLock } from './import-lock.ts';
 import { type ImportSummary, nothingLoaded, summaryOf } from './import-records.ts';
+import { batchRows } from './read-batches.ts';
 import { decompressed, readValidRows, type SourceOptions, type Tally } from './read-valid-rows.ts';
-import { batchRows } from './read-windows.ts';
 
 interface ReplaceOptions extends SourceOptions {
   /** Count what would change, and change nothing. */

@@ -18,8 +18,6 @@ export interface SourceRow {
   readonly end: number;
   /** The row as it appears in the source. */
   readonly raw: string;
-  /** Whether the row is not UTF-8, so that `raw` is its bytes read as Latin-1. */
-  readonly isUndecoded?: true;
   /** The row's value, or why it could not be read. */
   readonly content: { readonly value: unknown } | { readonly faults: readonly RowFault[] };
 }

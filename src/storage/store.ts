@@ -86,21 +86,6 @@ export interface LoadCounts {
   readonly unchanged: number;
 }
 
-/** A comparison of rows with the stored records. */
-export interface Comparison {
-  /** The tenant's revision when its records were read. */
-  readonly revision: number;
-  /** How many rows are stored as they are. */
-  readonly unchanged: number;
-}
-
-/** The rows of a batch that differ from the stored records. */
-export interface ChangedRows {
-  readonly rows: readonly SubscriptionRow[];
-  readonly comparison: Comparison;
-  readonly resumePoint: ResumePoint | 'finished' | undefined;
-}
-
 /**
  * Where an unfinished import can be resumed; committed in one transaction with the rows before it.
  */
@@ -144,15 +129,6 @@ export interface ImportLock {
   /** Whether the lock is still held. It is lost with the connection that holds it. */
   readonly isHeld: () => boolean;
   release(): Promise<void>;
-}
-
-/** Indexes of the records that a load goes without. */
-export interface DeferredIndexes {
-  /**
-   * Builds them. While another load goes without them still, it leaves them to that one, or waits
-   * for its end if `waits`.
-   */
-  build(waits: boolean): Promise<void>;
 }
 
 /** The result of one check of the store. */
@@ -252,11 +228,6 @@ export interface Store extends Directory {
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts>;
   /**
-   * The same for rows that were compared with the stored records. Resolves to `undefined`, and
-   * changes nothing, if the tenant has another revision by now.
-   */
-  loadChanged(tenant: TenantId, changed: ChangedRows): Promise<LoadCounts | undefined>;
-  /**
    * Opens a replacement of all rows of a tenant. The caller holds the tenant's import lock, and
    * must close the replacement.
    */
@@ -323,17 +294,6 @@ export interface Store extends Directory {
    * killed.
    */
   migrate(): Promise<MigrationResult>;
-  /**
-   * Prepares a first load by dropping the indexes of the records that it does not read: building
-   * them from all rows costs less. Returns `undefined`, and changes nothing, if the store has
-   * records (and all indexes) or cannot go without indexes, because it is in use or distributed.
-   */
-  deferIndexes(): Promise<DeferredIndexes | undefined>;
-  /**
-   * Builds the indexes of the records that an interrupted load has left out; before, it calls
-   * `onStart` with their names.
-   */
-  buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void>;
   /**
    * Resolves if a report can be read now: the store is reachable, and this version can use its
    * schema.

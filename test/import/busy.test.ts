@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { createBatchLoader } from '../../src/import/load-batches.ts';
+import { createBatchLoader } from '../../src/import/import-records.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { onCluster, openPostgres, postgresUrl } from '../support/engines.ts';
 import { eventually } from '../support/eventually.ts';
@@ -25,7 +25,7 @@ test.skipIf(onCluster)('an import repeats a batch that lost a deadlock, and has 
     await other.query("begin; select 1 from subscription where id = 'a' for update");
     const loader = createBatchLoader({ store: opened.store, tenant, lock }, { inserted: 0, updated: 0, unchanged: 0 });
     const rows = [subscriptionRow({ id: 'a', record: 'changed' }), subscriptionRow({ id: 'b' })];
-    await loader.load({ changedRows: rows, comparison: undefined, allRows: () => rows }, () => 'finished');
+    await loader.load(rows, () => 'finished');
     const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await eventually(async () => expect((await other.query(waiting)).rows).not.toEqual([]));
     // the import holds this row, so one of the two transactions must be aborted

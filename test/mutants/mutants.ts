@@ -846,14 +846,6 @@ export const mutants: readonly Mutant[] = [
     on: ['sqlite'],
   },
   {
-    id: 'first-load-before-indexes',
-    breaks: 'A first load on PostgreSQL ends before the indexes exist that it left out.',
-    search: '!(isFree || waits)',
-    replace: '!isFree',
-    file: 'first-load.test.ts',
-    test: 'neither ends before the indexes exist, and building them beside a load leaves them to it',
-  },
-  {
     id: 'transaction-not-announced',
     breaks: 'On PostgreSQL, other processes accept a disabled client until they read it again.',
     search: '...(announces ? [prepare(announceChange)] : []), ',

@@ -9,7 +9,6 @@ import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import { numbered } from '../../src/storage/sqlite/connection.ts';
 import type { ReadOptions, SqlValue, TenantId, TenantReader } from '../../src/storage/store.ts';
 import type { SubscriptionFilter } from '../../src/storage/subscription-filter.ts';
-import { readStoredRecords } from '../../src/storage/tables/stored-record.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { onCluster, openPostgres, openSqlite, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';
@@ -120,22 +119,6 @@ async function recordChangeStatements({ store }: TestStore, tenant: TenantId): P
     for (const key of behind) read.push((await readChanges(recorder, key, 101)).length);
     expect(read).toEqual([101, 101, 101, 0]);
   });
-  return statements;
-}
-
-/** The statements by which an import reads the stored records of its rows, of which half exist. */
-async function recordLookups({ store }: TestStore, tenant: TenantId): Promise<readonly Statement[]> {
-  const statements: Statement[] = [];
-  const ids = Array.from({ length: 50 }, (_, index) => `id${index * 400 + 1 + (index % 2)}`);
-  const recorder: Parameters<typeof readStoredRecords>[0] = {
-    engine: store.engine,
-    readTenantOnce: (of, asked) => {
-      statements.push(...asked);
-      return store.readTenantOnce(of, asked);
-    },
-  };
-  const { records } = await readStoredRecords(recorder, tenant, ids);
-  expect(records.size).toBe(25);
   return statements;
 }
 
@@ -363,7 +346,6 @@ describe.skipIf(onCluster)('statements of changes on postgres', () => {
       await client.query(`set plan_cache_mode = ${mode}`);
       for (const statement of await recordChangeStatements(opened, tenant))
         await expectFewRead(client, statement, tenant, 300);
-      for (const statement of await recordLookups(opened, tenant)) await expectFewRead(client, statement, tenant, 300);
     }
   });
 });

@@ -5,7 +5,7 @@ import {
   lookUpByKey,
   removeRows,
   removeTombstonesOfInserted,
-} from '../../src/storage/postgres/replacement.ts';
+} from '../../src/storage/postgres/replacement-sql.ts';
 import { onCluster, openPostgres, type TestStore } from '../support/engines.ts';
 
 const rowCount = 10_000;

@@ -172,8 +172,6 @@ async function loadBody(
     },
     rejectedMax,
     decompression,
-    // requests of this process cannot wait for the end of a load without indexes
-    defersIndexes: options.store.servingBatchRowsMax === undefined,
     batchRowsMax: options.store.servingBatchRowsMax,
   };
   const body = readBody(request.raw, options.bodyPace);

@@ -54,6 +54,14 @@ export const upsertRows = `with old as materialized (
   union all
   select 'changed', id, null, null, null from changed`;
 
+/** The numbers of the rows that are stored as they are, from 1, separated by commas. */
+export const findSame = `select string_agg(k.n::text, ',') as numbers
+  from unnest($2::text[], string_to_array($3::text, chr(31)), $4::text[]) with ordinality as k (id, record, email, n)
+  cross join lateral (
+    select record, email from subscription where tenant_id = $1 and id >= k.id and id <= k.id order by tenant_id, id limit 1
+  ) as s
+  where s.record = k.record and s.email is not distinct from k.email`;
+
 /** Inserts rows that are not stored; a stored id is an error. Costs two thirds of an upsert. */
 export const insertRows = `insert into subscription (tenant_id, revision, ${rowColumns})
   select $1, $2::bigint, ${rowColumns}
@@ -107,6 +115,13 @@ export function columnArrays(rows: readonly SubscriptionRow[]): string[] {
     column((row) => row.autoRenew),
   ];
 }
+
+/** The values of rows that `findSame` compares. */
+export const comparedArrays = (rows: readonly SubscriptionRow[]): string[] => [
+  toArrayLiteral(rows.map(({ id }) => id)),
+  joinedRecords(rows),
+  toArrayLiteral(rows.map(({ email }) => email)),
+];
 
 /** An array of PostgreSQL as text; the driver takes 2 µs a record longer. */
 function toArrayLiteral(texts: readonly (string | null)[]): string {

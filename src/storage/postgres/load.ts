@@ -1,9 +1,18 @@
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
 import { toCountedRow } from '../counts/span.ts';
-import type { Comparison, LoadCounts, ResumePoint, TenantId } from '../store.ts';
+import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
 import { type SubscriptionRow, selectAnyTombstone, setRevision } from '../subscription-row.ts';
-import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
-import { columnArrays, insertRows, lockTenant, nextRevision, removeTombstones, upsertRows } from './change-sql.ts';
+import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
+import {
+  columnArrays,
+  comparedArrays,
+  findSame,
+  insertRows,
+  lockTenant,
+  nextRevision,
+  removeTombstones,
+  upsertRows,
+} from './change-sql.ts';
 import { countOnPostgres } from './run-count.ts';
 import type { RunStatement } from './statements.ts';
 
@@ -67,7 +76,6 @@ interface Load {
   readonly revision: number;
   readonly rows: readonly SubscriptionRow[];
   readonly resumePoint: ResumePoint | 'finished' | undefined;
-  readonly comparison?: Comparison;
   /**
    * Citus runs an `insert … select` as COPY, which row-level security rejects; an upsert it does
    * not.
@@ -78,31 +86,23 @@ interface Load {
 /** Inserts or updates rows of a tenant, with its lock held; equal rows stay as they are. */
 export async function loadRows(
   run: RunStatement,
-  { tenant, revision, rows, resumePoint, comparison, isDistributed }: Load,
+  { tenant, revision, rows, resumePoint, isDistributed }: Load,
 ): Promise<Changed<LoadCounts>> {
-  const all = rows.length + (comparison?.unchanged ?? 0);
   if (!isDistributed && expectsOnlyNewRows(resumePoint) && (await insertAll(run, tenant, revision, rows))) {
     const changes = rows.map((after) => ({ after }));
-    return toChanged(changes, all, resumePoint);
+    return toChanged(changes, rows.length, resumePoint);
   }
-  const returned = rows.length === 0 ? [] : await run(upsertRows, [tenant, revision, ...columnArrays(rows)]);
+  const differing = await withoutStored(run, tenant, rows);
+  const returned = differing.length === 0 ? [] : await run(upsertRows, [tenant, revision, ...columnArrays(differing)]);
   const old = new Map(returned.filter(({ kind }) => kind === 'old').map((row) => [row.id, toCountedRow(row)]));
   const changed = new Set(returned.filter(({ kind }) => kind === 'changed').map(({ id }) => id));
-  const changes = rows
+  const changes = differing
     .filter(({ id }) => changed.has(id))
     .map((after) => {
       const before = old.get(after.id);
       return before === undefined ? { after } : { before, after };
     });
-  return toChanged(changes, all, resumePoint);
-}
-
-/** The same for rows that were compared; changes nothing if the revision is another one by now. */
-export async function loadChangedRows(
-  run: RunStatement,
-  load: Load & { readonly comparison: Comparison },
-): Promise<Changed<LoadCounts | undefined>> {
-  return load.comparison.revision === load.revision - 1 ? loadRows(run, load) : { changes: [], result: undefined };
+  return toChanged(changes, rows.length, resumePoint);
 }
 
 function toChanged(changes: readonly RowChange[], rows: number, resumePoint: Load['resumePoint']): Changed<LoadCounts> {
@@ -110,12 +110,25 @@ function toChanged(changes: readonly RowChange[], rows: number, resumePoint: Loa
   return { changes, result, ...(resumePoint !== undefined && { resumePoint: addLoaded(resumePoint, result) }) };
 }
 
-/** Whether every row of the import was new so far. */
-const expectsOnlyNewRows = (resumePoint: Load['resumePoint']): boolean =>
-  resumePoint !== undefined &&
-  resumePoint !== 'finished' &&
-  resumePoint.inserted > 0 &&
-  resumePoint.updated + resumePoint.unchanged === 0;
+/**
+ * The rows that are not stored as they are. The upsert would not change the others, but lock each,
+ * which writes its page.
+ */
+async function withoutStored(
+  run: RunStatement,
+  tenant: TenantId,
+  rows: readonly SubscriptionRow[],
+): Promise<readonly SubscriptionRow[]> {
+  if (rows.length === 0) return rows;
+  const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)); // adjacent keys share pages
+  const [found] = await run(findSame, [tenant, ...comparedArrays(sorted)]);
+  const same = new Set(
+    String(found?.numbers ?? '')
+      .split(',')
+      .map(Number),
+  );
+  return sorted.filter((_, index) => !same.has(index + 1));
+}
 
 /** Inserts the rows; returns `false`, and inserts none, if an id is stored already. */
 async function insertAll(

@@ -2,12 +2,9 @@ import type pg from 'pg';
 import { toCountedRow } from '../counts/span.ts';
 import { changeMsMax, operationMsDefault } from '../deadline.ts';
 import { requireMigrated } from '../migrations.ts';
-import { requireIndexes } from '../record-indexes.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import {
-  type ChangedRows,
   checkThat,
-  type DeferredIndexes,
   type Directory,
   type DirectorySql,
   type DirectoryStatement,
@@ -31,18 +28,18 @@ import {
 import { type SubscriptionRow, setRevision } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
-import { lockImportOnPostgres } from './advisory-locks.ts';
 import { announceChange, begin, deleteRows, lockTenant, nextRevision } from './change-sql.ts';
 import { describeDatabase } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
-import { appliedMigrations, DatabaseFactsReader, missingIndexes } from './database-facts.ts';
+import { DatabaseFactsReader } from './database-facts.ts';
 import { examinePostgres } from './examine.ts';
-import { buildOnPostgres, canBuild, canDefer, deferOnPostgres } from './indexes.ts';
+import { lockImportOnPostgres } from './import-lock.ts';
 import { PostgresListener } from './listener.ts';
-import { changeRows, loadChangedRows, loadRows, type TenantChange } from './load.ts';
+import { changeRows, loadRows, type TenantChange } from './load.ts';
 import { migratePostgres } from './migrate.ts';
 import { openPostgresReplacement } from './replacement.ts';
 import { countOnPostgres } from './run-count.ts';
+import { appliedMigrations } from './schema.ts';
 import { limitTime, noTimeLimit } from './session.ts';
 import { openPostgresSnapshot, statementMs } from './snapshot.ts';
 import { type RunStatement, Statements } from './statements.ts';
@@ -140,10 +137,6 @@ class PostgresStore implements Store {
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
     return this.#changeTenant(tenant, (run, how) => loadRows(run, { ...how, tenant, rows, resumePoint }));
-  }
-
-  loadChanged(tenant: TenantId, changed: ChangedRows): Promise<LoadCounts | undefined> {
-    return this.#changeTenant(tenant, (run, how) => loadChangedRows(run, { ...changed, ...how, tenant }));
   }
 
   deleteSubscriptions(tenant: TenantId, ids: readonly string[]): Promise<number> {
@@ -266,24 +259,13 @@ class PostgresStore implements Store {
     return this.#shared.connections.useUnbounded(migratePostgres);
   }
 
-  async deferIndexes(): Promise<DeferredIndexes | undefined> {
-    return (await this.#use(canDefer, { reads: true })) ? deferOnPostgres(this.#shared) : undefined;
-  }
-
-  async buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void> {
-    if (await this.#use(canBuild, { reads: true })) await buildOnPostgres(this.#shared, { onStart });
-  }
-
   async checkReady(): Promise<void> {
     requireMigrated('postgres', await this.#use(appliedMigrations, { reads: true }), 'the database');
   }
 
   async examine(): Promise<readonly StoreCheck[]> {
     const others = await this.#use(examinePostgres, { reads: true });
-    const schema = await checkThat('schema', 'This version can work with the schema', async () => {
-      await this.checkReady();
-      requireIndexes(await this.#use(missingIndexes, { reads: true }));
-    });
+    const schema = await checkThat('schema', 'This version can work with the schema', () => this.checkReady());
     return [schema, ...others];
   }
 

@@ -10,11 +10,8 @@ import {
   selectMigrations,
   toAppliedMigration,
 } from '../migrations.ts';
-import { requireIndexes } from '../record-indexes.ts';
 import {
-  type ChangedRows,
   checkThat,
-  type DeferredIndexes,
   type Directory,
   type DirectorySql,
   type DirectoryStatement,
@@ -39,12 +36,11 @@ import { SqliteConnection, writerPragmas } from './connection.ts';
 import { requireNoKnownDamage } from './damage.ts';
 import { prepareFolder } from './folder.ts';
 import { lockImportOnSqlite } from './import-lock.ts';
-import { SqliteIndexes } from './indexes.ts';
 import { SqlitePageReaders } from './page-readers.ts';
 import { sqliteOpenWaitMs } from './read-request.ts';
 import { SqliteReaders } from './readers.ts';
 import { openSqliteReplacement } from './replacement.ts';
-import { StoreLock } from './use-lock.ts';
+import { lockShared, type UseLock } from './use-lock.ts';
 import type { TenantChange } from './write-request.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -55,7 +51,7 @@ import { SqliteWriter } from './writer.ts';
  */
 export function openSqliteStore(folder: string, operationMs = operationMsDefault): Store {
   const file = prepareFolder(folder);
-  const use = new StoreLock(file);
+  const use = lockShared(file);
   try {
     return new SqliteStore(openShared(file, operationMs, use), undefined);
   } catch (error) {
@@ -69,7 +65,7 @@ interface SharedConnections {
   readonly file: string;
   /** How long a write without a deadline waits for another process's write, in milliseconds. */
   readonly operationMs: number;
-  readonly use: StoreLock;
+  readonly use: UseLock;
   /** The connection that writes on the main thread. */
   readonly connection: SqliteConnection;
   readonly writer: SqliteWriter;
@@ -81,7 +77,7 @@ interface SharedConnections {
   changeMark: number | undefined;
 }
 
-function openShared(file: string, operationMs: number, use: StoreLock): SharedConnections {
+function openShared(file: string, operationMs: number, use: UseLock): SharedConnections {
   const connection = new SqliteConnection(file, sqliteOpenWaitMs);
   connection.run('pragma journal_mode = wal; pragma busy_timeout = 0');
   connection.run(writerPragmas);
@@ -144,11 +140,7 @@ class SqliteStore implements Store {
     rows: readonly SubscriptionRow[],
     resumePoint?: ResumePoint | 'finished',
   ): Promise<LoadCounts> {
-    return this.#change({ kind: 'load', tenant, rows, resumePoint, comparison: undefined });
-  }
-
-  loadChanged(tenant: TenantId, changed: ChangedRows): Promise<LoadCounts | undefined> {
-    return this.#change({ kind: 'load', tenant, ...changed });
+    return this.#change({ kind: 'load', tenant, rows, resumePoint });
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {
@@ -245,8 +237,6 @@ class SqliteStore implements Store {
     return this.#write(() => {
       this.#connection.run(createMigrationTable);
       const pending = pendingMigrations(known, this.#appliedMigrations());
-      // a migration may drop an index that an interrupted load has left out
-      if (pending.length > 0) for (const { sql } of this.#indexes().missing()) this.#connection.run(sql);
       for (const migration of pending) {
         for (const statement of migration.statements) this.#connection.run(statement);
         this.#connection.change(...recordMigration(migration));
@@ -255,24 +245,13 @@ class SqliteStore implements Store {
     });
   }
 
-  async deferIndexes(): Promise<DeferredIndexes | undefined> {
-    return this.#indexes().defer();
-  }
-
-  async buildIndexes(onStart?: (names: readonly string[]) => void): Promise<void> {
-    return this.#indexes().build(onStart);
-  }
-
   async checkReady(): Promise<void> {
     requireNoKnownDamage(this.#shared.file);
     requireMigrated('sqlite', this.#appliedMigrations(), `the embedded store '${this.#shared.file}'`);
   }
 
   async examine(): Promise<readonly StoreCheck[]> {
-    const schema = await checkThat('schema', 'This version can work with the schema', async () => {
-      await this.checkReady();
-      requireIndexes(this.#indexes().missing());
-    });
+    const schema = await checkThat('schema', 'This version can work with the schema', () => this.checkReady());
     const integrity = await checkThat('integrity', 'The file is whole', async () => this.#checkIntegrity());
     return [schema, integrity];
   }
@@ -313,12 +292,6 @@ class SqliteStore implements Store {
     const [table] = this.#connection.all("select name from sqlite_master where name = 'schema_migration'", []);
     if (table === undefined) return [];
     return this.#connection.all(selectMigrations, []).map(toAppliedMigration);
-  }
-
-  #indexes(): SqliteIndexes {
-    const { connection, writer, use } = this.#shared;
-    const deadline = (): number => this.#deadline ?? performance.now() + changeMsMax;
-    return new SqliteIndexes({ connection, writer, use, applied: this.#appliedMigrations(), deadline });
   }
 
   #write<T>(work: () => T): Promise<T> {

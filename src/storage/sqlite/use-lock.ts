@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs';
 import { StorageError } from '../error.ts';
 import { SqliteConnection } from './connection.ts';
 import { createFile } from './create-file.ts';
 
 /** A lock on the embedded store; the operating system releases it when the process exits. */
-interface UseLock {
+export interface UseLock {
   release(): void;
 }
 
@@ -18,7 +17,7 @@ export function lockShared(databaseFile: string): UseLock {
   if (lock !== undefined) return lock;
   throw new StorageError(
     'BUSY',
-    `Cannot open the embedded store '${databaseFile}': no restore and no first import may be running, which need it to themselves; try again when it has finished`,
+    `Cannot open the embedded store '${databaseFile}': no restore may be running; try again when it has finished`,
   );
 }
 
@@ -26,48 +25,6 @@ export function lockShared(databaseFile: string): UseLock {
 export function lockExclusive(databaseFile: string): UseLock | undefined {
   return takeLock(databaseFile, 'begin exclusive');
 }
-
-/** The lock of an open store: shared, and exclusive for some of the time. */
-export class StoreLock {
-  readonly #databaseFile: string;
-  readonly #inode: bigint;
-  #lock: UseLock | undefined;
-
-  constructor(databaseFile: string) {
-    this.#databaseFile = databaseFile;
-    this.#lock = lockShared(databaseFile);
-    this.#inode = inodeOf(databaseFile);
-  }
-
-  /** Excludes all other processes; `false`, and stays shared, if another one uses the store. */
-  takeExclusive(): boolean {
-    return this.#exchange(() => lockExclusive(this.#databaseFile));
-  }
-
-  /** Admits other processes again. */
-  share(): void {
-    this.#exchange(() => undefined);
-  }
-
-  release(): void {
-    this.#lock?.release();
-    this.#lock = undefined;
-  }
-
-  /** The lock is free for a moment, in which a restore could replace the file. */
-  #exchange(take: () => UseLock | undefined): boolean {
-    this.release();
-    const taken = take();
-    this.#lock = taken ?? lockShared(this.#databaseFile);
-    if (inodeOf(this.#databaseFile) === this.#inode) return taken !== undefined;
-    throw new StorageError(
-      'UNAVAILABLE',
-      `Cannot continue in the embedded store '${this.#databaseFile}': a restore has replaced its file; try again`,
-    );
-  }
-}
-
-const inodeOf = (file: string): bigint => statSync(file, { bigint: true }).ino;
 
 /**
  * SQLite's own lock on an empty database next to the store: the operating system releases it when

@@ -1,4 +1,4 @@
-import type { Comparison, ResumePoint, TenantId } from '../store.ts';
+import type { ResumePoint, TenantId } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
 
 /** The start data of the writer thread. */
@@ -13,7 +13,6 @@ export type TenantChange =
       readonly tenant: TenantId;
       readonly rows: readonly SubscriptionRow[];
       readonly resumePoint: ResumePoint | 'finished' | undefined;
-      readonly comparison: Comparison | undefined;
     }
   | { readonly kind: 'delete'; readonly tenant: TenantId; readonly ids: readonly string[] }
   | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }
@@ -26,12 +25,6 @@ export type WriteRequest =
       /** How long to wait for another process's write, in milliseconds. */
       readonly waitMs: number;
     })
-  | {
-      /** A statement that changes the schema, in one transaction. */
-      readonly kind: 'define';
-      readonly sql: string;
-      readonly waitMs: number;
-    }
   | { readonly kind: 'checkpoint' };
 
 /** The next pause before retrying to take a lock that another process holds, in milliseconds. */

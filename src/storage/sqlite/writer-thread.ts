@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } from '../counts/count-changes.ts';
-import { type CountedRow, countedColumns, toCountedRow } from '../counts/span.ts';
+import { countedColumns, toCountedRow } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
 import { repairSubscriptions } from '../records/repair.ts';
 import type { LoadCounts, TenantId } from '../store.ts';
@@ -13,7 +13,7 @@ import {
   setRevision,
 } from '../subscription-row.ts';
 import { eraseStatements } from '../tables/erase-rows.ts';
-import { addLoaded, resumePointStatement } from '../tables/resume-point.ts';
+import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
@@ -39,7 +39,7 @@ serveRequests<WriteRequest>((request) => {
   const deadline = performance.now() + request.waitMs;
   for (let waitMs = 1; !connection.beginWriting(deadline); waitMs = nextWaitMs(waitMs))
     Atomics.wait(sleeping, 0, 0, waitMs);
-  return connection.commitAfter(() => (request.kind === 'define' ? connection.run(request.sql) : change(request)));
+  return connection.commitAfter(() => change(request));
 });
 
 function change(request: TenantChange): LoadCounts | number | undefined {
@@ -60,42 +60,34 @@ function change(request: TenantChange): LoadCounts | number | undefined {
 
 type Load = TenantChange & { readonly kind: 'load' };
 
-function loadRows({ tenant, rows, resumePoint, comparison }: Load): LoadCounts | undefined {
+function loadRows(load: Load): LoadCounts {
+  const { tenant, rows, resumePoint } = load;
   const revision = nextRevision(tenant);
-  if (comparison !== undefined && comparison.revision !== revision - 1) return undefined;
   const [anyTombstone] = connection.all(selectAnyTombstone, [tenant]);
   const storedLast = toLastKey(connection.first(selectLastKey, [tenant]));
-  const changes = loadRowsInOrder(tenant, rows, revision);
+  const changes = writeRows(load, revision);
   // a row that already existed has no tombstone
   const inserted = changes.filter(({ before }) => before === undefined);
   if (anyTombstone !== undefined)
     for (const { after } of inserted) connection.change(removeTombstone, [tenant, after?.id ?? '']);
   recordChanges(tenant, changes, revision, storedLast);
-  const counts = countLoaded(rows.length + (comparison?.unchanged ?? 0), changes);
+  const counts = countLoaded(rows.length, changes);
   if (resumePoint !== undefined) connection.change(...resumePointStatement(tenant, addLoaded(resumePoint, counts)));
   return counts;
 }
 
 /**
- * Inserts or updates rows; returns no change of a row that is stored already. The order of the rows
- * is that of most indexes. Whether to insert a row first, or to look it up, follows the row before.
+ * Inserts or updates rows, in the order of most indexes; equal rows stay as they are. While every
+ * row of an import is new, none is looked up first.
  */
-function loadRowsInOrder(tenant: TenantId, rows: readonly SubscriptionRow[], revision: number): readonly RowChange[] {
+function writeRows({ tenant, rows, resumePoint }: Load, revision: number): readonly RowChange[] {
+  const isLookedUp = !expectsOnlyNewRows(resumePoint);
   const changes: RowChange[] = [];
-  let isStored = false;
   for (const row of rows.toSorted(compareRows)) {
-    if (!isStored && insertRow(tenant, row, revision)) {
-      changes.push({ after: row });
-      continue;
-    }
-    const stored = connection.first(selectIsSame, [tenant, row.id, row.record, row.email]);
-    isStored = stored !== undefined;
-    if (stored === undefined) {
-      insertRow(tenant, row, revision);
-      changes.push({ after: row });
-    } else if (stored.is_same !== 1) {
-      changes.push({ before: updateRow(tenant, row, revision), after: row });
-    }
+    const isSame = isLookedUp && connection.first(selectSame, [tenant, row.id, row.record, row.email]) !== undefined;
+    if (isSame) continue;
+    if (connection.change(insertIfNew, [tenant, revision, ...rowValues(row)]) === 1) changes.push({ after: row });
+    else changes.push(...updateRow(tenant, row, revision));
   }
   return changes;
 }
@@ -103,21 +95,21 @@ function loadRowsInOrder(tenant: TenantId, rows: readonly SubscriptionRow[], rev
 const compareRows = (a: SubscriptionRow, b: SubscriptionRow): number =>
   a.createdDate - b.createdDate || (a.id < b.id ? -1 : 1);
 
-/** Returns whether the row was inserted, because its id was not stored. */
-const insertRow = (tenant: TenantId, row: SubscriptionRow, revision: number): boolean =>
-  connection.change(insertIfNew, [tenant, revision, ...rowValues(row)]) === 1;
-
-/** Assigns only the columns that differ, so that only their indexes change. Returns the old row. */
-function updateRow(tenant: TenantId, row: SubscriptionRow, revision: number): CountedRow {
+/**
+ * Assigns only the columns that differ, so that only their indexes change. Returns the change, if
+ * there is one.
+ */
+function updateRow(tenant: TenantId, row: SubscriptionRow, revision: number): readonly RowChange[] {
   const stored = connection.first(selectRow, [tenant, row.id]) ?? {};
   const values = rowValues(row);
   const names = columns.filter((name, index) => stored[name] !== values[index]);
+  if (names.length === 0) return [];
   const assigned = names.map((name, index) => `${name} = $${index + 4}`);
   connection.change(
     `update subscription set ${['revision = $3', ...assigned].join(', ')} where tenant_id = $1 and id = $2`,
     [tenant, row.id, revision, ...values.filter((value, index) => stored[columns[index] ?? ''] !== value)],
   );
-  return toCountedRow(stored);
+  return [{ before: toCountedRow(stored), after: row }];
 }
 
 function deleteRows(tenant: TenantId, ids: readonly string[]): number {
@@ -166,7 +158,8 @@ const columns = rowColumns.split(', ');
 const insertIfNew = `insert into subscription (tenant_id, revision, ${rowColumns})
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing`;
 
-const selectIsSame = `select record = $3 and email is $4 as is_same from subscription where tenant_id = $1 and id = $2`;
+const selectSame =
+  'select 1 as same from subscription where tenant_id = $1 and id = $2 and record = $3 and email is $4';
 
 const selectRow = `select ${rowColumns} from subscription where tenant_id = $1 and id = $2`;
 

@@ -69,13 +69,6 @@ export class SqliteWriter {
     );
   }
 
-  /** Runs statements that change the schema on the thread, in one transaction. */
-  define(sql: string, deadline: number): Promise<void> {
-    return this.#inTurn(() =>
-      this.#request({ kind: 'define', sql, waitMs: Math.max(0, deadline - performance.now()) }),
-    );
-  }
-
   /** Closes after pending writes have finished. */
   async close(): Promise<void> {
     await this.#last;

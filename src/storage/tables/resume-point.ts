@@ -12,6 +12,13 @@ export function addLoaded(resumePoint: ResumePoint | 'finished', loaded: LoadCou
   };
 }
 
+/** Whether every row of the import was new so far. */
+export const expectsOnlyNewRows = (resumePoint: ResumePoint | 'finished' | undefined): boolean =>
+  resumePoint !== undefined &&
+  resumePoint !== 'finished' &&
+  resumePoint.inserted > 0 &&
+  resumePoint.updated + resumePoint.unchanged === 0;
+
 /** Stores the resume point of a tenant, `$1`; `resumePointValues` are the other values. */
 const putResumePoint = `insert into subscription_import
   (tenant_id, bytes, sha256, format, rows_read, rejected, inserted, updated, unchanged)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endTurn } from './turns.ts';
+import { endTurn } from './read-valid-rows.ts';
 
 test('imports that run at once continue one after another, each in a turn of its own', async () => {
   let turn = 0;

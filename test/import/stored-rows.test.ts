@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importRecords } from '../../src/import/import-records.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
-import { StorageError } from '../../src/storage/error.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
-import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { csvText } from '../support/csv-text.ts';
 import { engines, type TestStore } from '../support/engines.ts';
@@ -43,26 +41,6 @@ describe.each(engines)('an import into $engine of rows that may be stored', ({ o
     await insertTenant(store, `tenant-${tenants}`, 1);
     tenant = (await findTenant(store, `tenant-${tenants}`))?.tenant as TenantId;
     await load(ndjson(rows));
-  };
-  /** The store with some operations in place of its own. */
-  const storeWith = (operations: Partial<Store>): Store =>
-    new Proxy(store, {
-      get(target, name) {
-        if (name in operations) return Reflect.get(operations, name);
-        const value: unknown = Reflect.get(target, name);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
-    });
-  /** The store, except that the first load of changed rows waits for other work. */
-  const loadingAfter = (work: () => Promise<unknown>): Store => {
-    let waiting: Promise<unknown> | undefined;
-    return storeWith({
-      loadChanged: async (...values) => {
-        waiting ??= work();
-        await waiting;
-        return store.loadChanged(...values);
-      },
-    });
   };
 
   beforeAll(async () => {
@@ -124,45 +102,5 @@ describe.each(engines)('an import into $engine of rows that may be stored', ({ o
     const ids = ['', 'a,b', 'nul\u0000', '\ud800', 7, null, { id: first.id }];
     const text = ndjson([first, ...ids.map((id) => ({ ...second, id })), { ...third, extra: 1 }, third]);
     expect(await load(text)).toMatchObject({ read: 10, rejected: 8, inserted: 0, updated: 0, unchanged: 2 });
-  });
-
-  test('inserts a row that somebody removes after it was compared', async () => {
-    await begin();
-    const changed = { ...third, status: 'OTHER' };
-    const raced = loadingAfter(() => store.deleteSubscriptions(tenant, [first.id]));
-    expect(await load(ndjson([first, second, changed]), raced)).toMatchObject({
-      ...{ inserted: 1, updated: 1, unchanged: 1 },
-    });
-    expect(await stored()).toEqual(whole([first, second, changed]));
-  });
-
-  test('loads rows without a comparison if the stored records cannot be read in time', async () => {
-    await begin();
-    const slow = storeWith({ readTenantOnce: () => Promise.reject(new StorageError('UNAVAILABLE', 'too slow')) });
-    const changed = { ...third, status: 'OTHER' };
-    expect(await load(ndjson([first, second, changed]), slow)).toMatchObject({ updated: 1, unchanged: 2 });
-    expect(await stored()).toEqual(whole([first, second, changed]));
-  });
-
-  test('changes nothing if the revision of the comparison has passed', async () => {
-    await begin();
-    const point = {
-      bytes: 1,
-      sha256: '',
-      format: 'ndjson',
-      read: 1,
-      rejected: 0,
-      inserted: 0,
-      updated: 0,
-      unchanged: 0,
-    };
-    const loadNone = (revision: number) =>
-      store.loadChanged(tenant, { rows: [], comparison: { revision, unchanged: 3 }, resumePoint: point });
-    expect(await loadNone(0)).toBeUndefined();
-    expect(await readResumePoint(store, tenant)).toBeUndefined();
-    expect(await loadNone(1)).toEqual({
-      ...{ inserted: 0, updated: 0, unchanged: 3 },
-    });
-    expect(await readResumePoint(store, tenant)).toEqual({ ...point, unchanged: 3 });
   });
 });

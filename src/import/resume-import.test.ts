@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { SourceDigest } from './source-digest.ts';
+import { SourceDigest } from './resume-import.ts';
 
 const mib = 1_048_576;
 const chunks = Array.from({ length: 640 }, (_, n) => Buffer.alloc(65_536 + (n % 7), n));
