@@ -14,8 +14,7 @@ import {
   type Subscription,
   type SubscriptionSummary,
 } from './records.ts';
-import { requireSecureUrl } from './secure-url.ts';
-import { Sender } from './sender.ts';
+import { requireSecureUrl, Sender } from './sender.ts';
 import { type AccessToken, TokenSource } from './token-source.ts';
 
 /**

@@ -1,5 +1,4 @@
-import { connectionErrorOf } from './connection-error.ts';
-import { type ErrorContext, SubreportError, TimeoutError } from './error.ts';
+import { connectionErrorOf, type ErrorContext, SubreportError, TimeoutError } from './error.ts';
 
 /**
  * Aborts an attempt when the caller's signal is aborted or the service is silent for too long.

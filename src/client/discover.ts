@@ -1,8 +1,7 @@
 import { SubreportError } from './error.ts';
 import type { TokenEndpoint } from './options.ts';
 import { formatError, readProblem, readShortJson } from './read-response.ts';
-import { isOnThisMachine } from './secure-url.ts';
-import type { Sender } from './sender.ts';
+import { isOnThisMachine, type Sender } from './sender.ts';
 
 /** The URLs of the token endpoint. */
 export interface TokenUrls {

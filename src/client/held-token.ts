@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts';
-import type { StoredTokens } from './stored-tokens.ts';
+import type { StoredTokens } from './value-store.ts';
 
 /** The used members of a token response (RFC 6749 §5.1; Keycloak adds `refresh_expires_in`). */
 export interface TokenResponse {

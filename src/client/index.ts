@@ -54,6 +54,5 @@ export {
   type SubscriptionSummary,
   type SummaryCount,
 } from './records.ts';
-export type { StoredTokens } from './stored-tokens.ts';
 export { type AccessToken, TokenSource } from './token-source.ts';
-export type { ValueStore } from './value-store.ts';
+export type { StoredTokens, ValueStore } from './value-store.ts';

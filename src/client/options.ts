@@ -1,5 +1,4 @@
-import type { StoredTokens } from './stored-tokens.ts';
-import type { ValueStore } from './value-store.ts';
+import type { StoredTokens, ValueStore } from './value-store.ts';
 
 /** An attempt of a request, without its tokens, secrets and body. */
 export interface RequestEvent {

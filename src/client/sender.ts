@@ -1,11 +1,9 @@
-import type { Clock } from './clock.ts';
+import { abortable, type Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import type { ErrorContext } from './error.ts';
 import type { CallOptions, RequestEvent, RequestOptions } from './options.ts';
 import { type ReadRejection, redirectError } from './read-response.ts';
 import { retryDelayMs } from './retry-delay.ts';
-import { requireSecureUrl } from './secure-url.ts';
-import { Slots } from './slots.ts';
 
 /** An attempt of a request. */
 export interface Attempt extends ErrorContext {
@@ -100,4 +98,72 @@ const methodOf = ({ body }: { body?: string | undefined }): 'GET' | 'POST' => (b
 function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Limits how many tasks run at the same time; further ones wait in order. */
+class Slots {
+  readonly #waiting: (() => void)[] = [];
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Runs a task when a slot is free; rejects if the signal is aborted while it waits. */
+  async run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#take(signal);
+    try {
+      return await task();
+    } finally {
+      this.#release();
+    }
+  }
+
+  async #take(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return;
+    }
+    let grant = () => {};
+    const granted = new Promise<void>((resolve) => {
+      grant = resolve;
+    });
+    this.#waiting.push(grant);
+    try {
+      await abortable(granted, signal);
+    } catch (reason) {
+      const index = this.#waiting.indexOf(grant);
+      if (index >= 0) this.#waiting.splice(index, 1);
+      else this.#release(); // the slot was granted in the same turn
+      throw reason;
+    }
+  }
+
+  #release(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}
+
+/** Whether a URL leads to this machine. */
+export const isOnThisMachine = (url: string): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(url).hostname);
+
+/**
+ * Throws `TypeError` unless a URL protects the secrets that are sent to it: https, or http on this
+ * machine (RFC 8414 §6.1, RFC 8252 §8.3).
+ */
+export function requireSecureUrl(text: string, allowHttp = false): void {
+  if (!URL.canParse(text))
+    throw new TypeError(
+      `Cannot use a URL: it must be one such as https://reports.example.com: current value is '${text}'`,
+    );
+  const { protocol, host, username, password } = new URL(text);
+  const isHttpAllowed = allowHttp || isOnThisMachine(text);
+  if (username + password === '' && (protocol === 'https:' || (protocol === 'http:' && isHttpAllowed))) return;
+  throw new TypeError(
+    `Cannot send secrets to a URL: it must be https without a user name, or http on this machine (allowHttp permits http elsewhere): current value is '${protocol}//${host}'`,
+  );
 }

@@ -5,7 +5,7 @@ import { type HeldToken, holdResponse, holdStored, type TokenResponse } from './
 import type { CallOptions, TokenSourceOptions } from './options.ts';
 import { formatError, readShortJson, readTokenError } from './read-response.ts';
 import { type SafeRequest, Sender } from './sender.ts';
-import type { StoredTokens } from './stored-tokens.ts';
+import type { StoredTokens } from './value-store.ts';
 
 /** An access token. */
 export interface AccessToken {

@@ -27,7 +27,7 @@ test('each number in SQL is in the table of locks, and each lock of the table is
   expect(written).toEqual([]);
   expect([...new Set(uses.map(({ number }) => nameOf(number) ?? number))].sort()).toEqual([...names, '$1'].sort());
   expect(uses.filter(({ number }) => number === '$1').map(({ file }) => file)).toEqual([
-    'src/storage/postgres/import-lock.ts',
+    'src/storage/postgres/advisory-locks.ts',
   ]);
 });
 

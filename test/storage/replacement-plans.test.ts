@@ -5,7 +5,7 @@ import {
   lookUpByKey,
   removeRows,
   removeTombstonesOfInserted,
-} from '../../src/storage/postgres/replacement-sql.ts';
+} from '../../src/storage/postgres/replacement.ts';
 import { onCluster, openPostgres, type TestStore } from '../support/engines.ts';
 
 const rowCount = 10_000;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectionErrorOf } from '../../client/connection-error.ts';
+import { connectionErrorOf } from '../../client/error.ts';
 import type { OperatorOperation } from '../../contract/operator-operation.ts';
 import { type CallOperation, type OperatorApiId, operatorApi } from '../../contract/operator-operations.ts';
 import type { Problem } from '../../contract/problem.ts';

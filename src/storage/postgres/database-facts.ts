@@ -1,6 +1,9 @@
-import type pg from 'pg';
-import { hasCitus } from './citus.ts';
-import { bypassesRowSecurity } from './role.ts';
+import pg from 'pg';
+import { type AppliedMigration, selectMigrations, toAppliedMigration } from '../migrations.ts';
+import { plannerOptions, tenantRole } from './session.ts';
+
+// What the catalogs say about the database: the role that we connect as, Citus (docs/citus.md), and
+// the schema.
 
 /** What a tenant's transaction must know about the database. */
 interface DatabaseFacts {
@@ -39,4 +42,54 @@ export class DatabaseFactsReader {
 async function readFacts(client: pg.ClientBase): Promise<DatabaseFacts> {
   const [stepDown, isDistributed] = await Promise.all([bypassesRowSecurity(client), hasCitus(client)]);
   return { stepDown, isDistributed };
+}
+
+/**
+ * Whether the role we connect as bypasses row-level security: a superuser, or one with BYPASSRLS.
+ */
+export async function bypassesRowSecurity(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(
+    'select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = session_user',
+  );
+  return rows[0]?.bypasses === true;
+}
+
+/** The role that we connect as. */
+export async function sessionRole(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query('select session_user as role');
+  return String(rows[0]?.role);
+}
+
+/** The role that transactions of tenants run as. */
+export const roleOfTenants = async (client: pg.ClientBase): Promise<string> =>
+  (await bypassesRowSecurity(client)) ? tenantRole : sessionRole(client);
+
+/** Whether the database is part of a Citus cluster. */
+export async function hasCitus(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query("select exists (select 1 from pg_extension where extname = 'citus') as found");
+  return rows[0]?.found === true;
+}
+
+/**
+ * The statements needed to give a role the same settings on the workers as on the coordinator.
+ * Citus connects to a worker as the role of the transaction and propagates settings of the role,
+ * but not of the session.
+ */
+export async function missingOnWorkers(client: pg.ClientBase, role: string): Promise<readonly string[]> {
+  const { rows } = await client.query(roleState, [role]);
+  const [{ canLogin, settings } = { canLogin: false, settings: [] as string[] }] = rows;
+  const missing = plannerOptions.filter((option) => !settings.includes(option)).map((option) => `set ${option}`);
+  return [...(canLogin ? [] : ['login']), ...missing].map((what) => `alter role ${pg.escapeIdentifier(role)} ${what}`);
+}
+
+const roleState = `select rolcanlogin as "canLogin",
+    coalesce((select setconfig from pg_db_role_setting where setrole = r.oid and setdatabase = 0), '{}') as settings
+  from pg_roles as r where rolname = $1`;
+
+/** The migrations that the database has applied; none if it was never migrated. */
+export async function appliedMigrations(client: pg.ClientBase): Promise<AppliedMigration[]> {
+  const table = await client.query("select to_regclass('schema_migration') is not null as found");
+  if (table.rows[0]?.found !== true) return [];
+  const { rows } = await client.query(selectMigrations);
+  return rows.map(toAppliedMigration);
 }

@@ -1,9 +1,8 @@
 import type pg from 'pg';
 import { operationMsDefault } from '../deadline.ts';
 import type { StoreCheck } from '../store.ts';
-import { hasCitus, missingOnWorkers } from './citus.ts';
-import { bypassesRowSecurity, roleOfTenants, sessionRole, tenantRole } from './role.ts';
-import { plannerOptions, serverTimeouts } from './session.ts';
+import { bypassesRowSecurity, hasCitus, missingOnWorkers, roleOfTenants, sessionRole } from './database-facts.ts';
+import { plannerOptions, serverTimeouts, tenantRole } from './session.ts';
 
 const versionMin = 15;
 

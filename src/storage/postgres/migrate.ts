@@ -4,11 +4,16 @@ import { StorageError } from '../error.ts';
 import { listMigrations, pendingMigrations, recordMigration } from '../migrations.ts';
 import type { MigrationResult } from '../store.ts';
 import { advisoryLocks } from './advisory-locks.ts';
-import { hasCitus, missingOnWorkers, requireCoordinator } from './citus.ts';
+import {
+  appliedMigrations,
+  bypassesRowSecurity,
+  hasCitus,
+  missingOnWorkers,
+  roleOfTenants,
+  sessionRole,
+} from './database-facts.ts';
 import { isBusy } from './error.ts';
-import { bypassesRowSecurity, createTenantRole, grantToTenantRole, roleOfTenants, sessionRole } from './role.ts';
-import { appliedMigrations } from './schema.ts';
-import { noTimeLimit } from './session.ts';
+import { noTimeLimit, tenantRole } from './session.ts';
 import { inTransaction } from './statements.ts';
 
 /**
@@ -110,3 +115,49 @@ const oneShardAtATime = "set local citus.multi_shard_modify_mode to 'sequential'
 
 const createMigrationTable = `create table if not exists schema_migration
   (name text collate "C" not null primary key, checksum text not null)`;
+
+/**
+ * Throws `StorageError` `UNUSABLE` on a worker: tables can only be created and distributed on the
+ * coordinator.
+ */
+async function requireCoordinator(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query('select citus_is_coordinator() as coordinator');
+  if (rows[0]?.coordinator === true) return;
+  throw new StorageError(
+    'UNUSABLE',
+    'Cannot migrate: DATABASE_URL must be the coordinator of the Citus cluster, with its nodes registered (docs/citus.md): current value is a worker, or a node without registered nodes',
+  );
+}
+
+/**
+ * Creates `tenantRole` unless it exists. Roles belong to the whole cluster, so another database's
+ * migration may create it at the same time.
+ */
+async function createTenantRole(client: pg.ClientBase): Promise<void> {
+  try {
+    await client.query(createRole);
+  } catch (error) {
+    throw new StorageError(
+      'UNUSABLE',
+      `Cannot use DATABASE_URL: its role has BYPASSRLS and may not create the role ${tenantRole}, which its transactions must switch to; connect as an ordinary role that owns the database`,
+      error,
+    );
+  }
+  await client.query(`grant ${tenantRole} to current_user`);
+}
+
+/** Grants `tenantRole` only what a tenant's transaction needs. */
+async function grantToTenantRole(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `grant select, insert, update, delete on subscription, subscription_span, subscription_tombstone, subscription_import, import_rejection to ${tenantRole}`,
+  );
+  await client.query(`grant select, update on tenant to ${tenantRole}`);
+}
+
+const createRole = `do $$ begin
+  if not exists (select 1 from pg_roles where rolname = '${tenantRole}') then
+    create role ${tenantRole} nologin;
+  end if;
+exception when duplicate_object or unique_violation then
+  null;
+end $$`;

@@ -1,7 +1,12 @@
 import type { TenantId } from '../store.ts';
-import { tenantRole } from './role.ts';
 
 // How connections and a tenant's transactions begin on PostgreSQL.
+
+/**
+ * The role that a tenant's transactions switch to if the role we connect as bypasses row-level
+ * security.
+ */
+export const tenantRole = 'subreport_tenant';
 
 /** Propagates the tenant to the workers of Citus; plain PostgreSQL ignores this setting. */
 export const distributedOption = '-c citus.propagate_set_commands=local';
