@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
+import type { SourceRow } from '../../src/import/check-row.ts';
 import { checkRow } from '../../src/import/check-row.ts';
 import { readNdjson } from '../../src/import/read-ndjson.ts';
-import type { SourceRow } from '../../src/import/source-row.ts';
 import { columnArrays, upsertRows } from '../../src/storage/postgres/change-sql.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';
 

@@ -1,6 +1,5 @@
 import { decodeFormText } from '../contract/form.ts';
-import { type ClientRow, findClientWithSecrets } from '../storage/tables/client.ts';
-import { rewriteSecretHash } from '../storage/tables/client-secret.ts';
+import { type ClientRow, findClientWithSecrets, rewriteSecretHash } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 import { hashChosenSecret, isChosenHash, isOutdatedHash, verifyChosenSecret } from './chosen-secret.ts';
 import { verifyGeneratedSecret, verifyNothing } from './client-secret.ts';

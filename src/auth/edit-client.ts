@@ -1,15 +1,16 @@
 import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
 import type { Scope } from '../contract/scope.ts';
 import type { Directory } from '../storage/store.ts';
-import { type ClientRow, findClient } from '../storage/tables/client.ts';
 import {
+  type ClientRow,
   deleteClient,
   enableClient,
+  findClient,
   listSecretLifetimes,
   makeClientExternal,
   type SecretLifetime,
   updateClient,
-} from '../storage/tables/edit-client.ts';
+} from '../storage/tables/client.ts';
 import { unknownClient } from './manage-clients.ts';
 
 /** Changes to a client; an absent member leaves the value unchanged. */

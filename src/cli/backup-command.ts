@@ -1,9 +1,8 @@
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { copyStore } from '../storage/backup/copy-store.ts';
-import { sealStore } from '../storage/backup/sqlite-backup.ts';
-import { syncFile } from '../storage/backup/sync-file.ts';
+import { copyStore } from '../storage/backup/postgres-backup.ts';
+import { sealStore, syncFile } from '../storage/backup/sqlite-backup.ts';
 import { recordStoreAction, recordStoreStart } from './command-context.ts';
 import { type Config, readConfig } from './config.ts';
 import { CommandError } from './error.ts';

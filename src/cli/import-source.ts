@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
+import type { Spool } from '../import/import-strictly.ts';
 import type { ImportFormat } from '../import/read-valid-rows.ts';
-import type { Spool } from '../import/spool.ts';
 import { CommandError, UsageError } from './error.ts';
 import type { FileIdentity } from './errors-file.ts';
 import type { ServerChoice } from './remote/server.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createKeyCipher } from '../auth/key-cipher.ts';
 import type { KeyRingOptions } from '../auth/key-ring-options.ts';
-import { Spool } from '../import/spool.ts';
+import { Spool } from '../import/import-strictly.ts';
 import { openStore } from '../storage/open-store.ts';
 import type { Store } from '../storage/store.ts';
 import type { Config } from './config.ts';

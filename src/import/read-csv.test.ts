@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { describe, expect, test } from 'vitest';
-import { csvColumns } from './csv-columns.ts';
-import { readCsv } from './read-csv.ts';
-import type { SourceRow } from './source-row.ts';
+import type { SourceRow } from './check-row.ts';
+import { csvColumns, readCsv } from './read-csv.ts';
 
 const header = csvColumns.join(',');
 const cells: Readonly<Record<string, string>> = {

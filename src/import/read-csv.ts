@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { recordColumns, revealText } from '../contract/csv.ts';
 import { shorten } from '../contract/shorten.ts';
-import { checkCsvHeader, csvRowValue } from './csv-columns.ts';
+import { didYouMean } from '../contract/suggest.ts';
+import { rowBytesMax, type SourceRow } from './check-row.ts';
 import { ImportError } from './error.ts';
-import { PendingBytes } from './pending-bytes.ts';
-import { rowBytesMax, type SourceRow } from './source-row.ts';
 
 /** Bytes without a row after which the source is assumed to be no CSV at all. */
 const gapBytesMax = 4_194_304;
@@ -136,3 +136,95 @@ function readRecord(
 
 /** Number of line ends; CRLF counts as one. */
 const countLines = (text: string): number => text.match(/\r\n|[\r\n]/g)?.length ?? 0;
+
+/**
+ * The columns of a CSV source: the fields of a record, `product.…` for those of its product, and
+ * the subscriber's e-mail.
+ */
+export const csvColumns: readonly string[] = [...recordColumns, 'email'];
+
+const optionalColumns: ReadonlySet<string> = new Set(['status', 'email']);
+
+/** Most unknown or repeated names that an error lists: a line of 16 KiB may have 8,000. */
+const unknownMax = 16;
+
+/** Returns the trimmed header row of a CSV source; throws an error that lists every fault. */
+export function checkCsvHeader(header: readonly string[]): string[] {
+  const names = header.map((name) => name.trim());
+  const faults = [
+    ...names
+      .filter((name) => !csvColumns.includes(name))
+      .slice(0, unknownMax)
+      .map((name) => `'${shorten(name)}' is not a column${didYouMean(name, csvColumns)}`),
+    ...names
+      .filter((name, index) => names.indexOf(name) !== index)
+      .slice(0, unknownMax)
+      .map((name) => `'${shorten(name)}' stands twice`),
+    ...csvColumns
+      .filter((name) => !optionalColumns.has(name) && !names.includes(name))
+      .map((name) => `'${name}' is missing`),
+  ];
+  if (faults.length > 0) {
+    throw new ImportError(
+      'UNREADABLE',
+      `Cannot import the CSV file: its first line must name the columns ${csvColumns.join(',')}: ${faults.join('; ')}`,
+    );
+  }
+  return names;
+}
+
+/**
+ * Converts a row of a CSV source to the value that the same row has in NDJSON. An empty cell is an
+ * absent field, or an empty string where that is allowed. Removes the apostrophe that our CSV
+ * reports put before a string that a spreadsheet would run as a formula.
+ */
+export function csvRowValue(cells: Readonly<Record<string, string>>): unknown {
+  const value: Record<string, unknown> = {};
+  const product: Record<string, unknown> = {};
+  for (const [column, cell] of Object.entries(cells)) {
+    if (cell === '' && !emptyColumns.has(column)) continue;
+    if (column.startsWith('product.')) product[column.slice('product.'.length)] = revealText(cell);
+    else value[column] = revealText(cell);
+  }
+  if (typeof product.period === 'string' && /^\d{1,9}$/.test(product.period)) product.period = Number(product.period);
+  return { ...value, product };
+}
+
+/** Columns of required strings that may be empty. */
+const emptyColumns: ReadonlySet<string> = new Set(['device_id', 'product.name', 'product.plan_id']);
+
+/** Bytes of a source that have been read but do not belong to a finished row yet. */
+export class PendingBytes {
+  readonly #chunks: Buffer[] = [];
+  #start = 0;
+  #end = 0;
+
+  /** Number of pending bytes. */
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  /** Offset in the source of the first pending byte. */
+  get start(): number {
+    return this.#start;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#end += chunk.length;
+  }
+
+  /** Removes and returns the bytes up to an offset in the source. */
+  take(end: number): Buffer {
+    const parts: Buffer[] = [];
+    while (this.#start < end) {
+      const chunk = this.#chunks.shift();
+      if (chunk === undefined) break;
+      const part = chunk.subarray(0, end - this.#start);
+      if (part.length < chunk.length) this.#chunks.unshift(chunk.subarray(part.length));
+      this.#start += part.length;
+      parts.push(part);
+    }
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+  }
+}

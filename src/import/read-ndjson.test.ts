@@ -4,9 +4,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { writeSummaryLine } from '../contract/export-summary.ts';
 import { Product } from '../contract/product.ts';
 import { Subscription } from '../contract/subscription.ts';
-import { checkRow } from './check-row.ts';
+import { checkRow, rowBytesMax, type SourceRow } from './check-row.ts';
 import { readNdjson } from './read-ndjson.ts';
-import { rowBytesMax, type SourceRow } from './source-row.ts';
 
 async function read(...chunks: (string | Uint8Array)[]): Promise<SourceRow[]> {
   const source = (async function* () {

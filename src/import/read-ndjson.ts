@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type ExportSummary, readSummaryLine, summaryStart } from '../contract/export-summary.ts';
 import { isWithin } from '../contract/json-object.ts';
+import { type RowFault, rowBytesMax, type SourceRow } from './check-row.ts';
 import { ImportError } from './error.ts';
-import { type RowFault, rowBytesMax, type SourceRow } from './source-row.ts';
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;

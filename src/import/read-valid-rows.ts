@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LoadCounts } from '../storage/store.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';
+import type { RowFault, SourceRow } from './check-row.ts';
 import { type CheckedRow, checkRow } from './check-row.ts';
 import { type DecompressionLimits, decompress, fileWindowBytesMax } from './decompress.ts';
 import { ImportError } from './error.ts';
 import { readCsv } from './read-csv.ts';
 import { readNdjson } from './read-ndjson.ts';
-import type { RowFault, SourceRow } from './source-row.ts';
 
 /** The formats that can be imported. */
 export const importFormats = ['ndjson', 'csv'] as const;

@@ -1,12 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { importFlags } from '../contract/operator-import.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
-import { type ImportCounts, type ImportRow, interruptImports, putImport } from '../storage/tables/import-history.ts';
-import { putRejections } from '../storage/tables/import-rejection.ts';
+import {
+  type ImportCounts,
+  type ImportRow,
+  interruptImports,
+  putImport,
+  putRejections,
+  removeImports,
+  removeRejections,
+  tenantsWithImportsBefore,
+} from '../storage/tables/import-history.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 import { ImportError } from './error.ts';
-import { createImportId } from './import-id.ts';
 import type { RejectedRow, SourceOptions, Tally } from './read-valid-rows.ts';
-import { RejectionList } from './rejection-list.ts';
 import type { ReplaceSummary } from './replace-records.ts';
 
 /** Who started an import: a user of the machine, a client, or an operator with a token. */
@@ -120,3 +128,63 @@ const neverBegan = (error: unknown): boolean =>
 
 const sentenceOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, errorMax);
+
+/** Creates the id of an import: a UUID of version 7 (RFC 9562 §5.7), which begins with the time. */
+export function createImportId(nowMs: number): string {
+  const random = randomBytes(10).toString('hex');
+  const variant = ((Number.parseInt(random.slice(3, 4), 16) & 0x3) | 0x8).toString(16);
+  return `${firstImportIdAt(nowMs)}-7${random.slice(0, 3)}-${variant}${random.slice(4, 7)}-${random.slice(8)}`;
+}
+
+/** Less than the id of every import that starts at this time or later, greater than any before. */
+export function firstImportIdAt(ms: number): string {
+  const time = Math.max(0, ms).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
+/** Limits of the rejected rows that the history keeps of an import: rows and bytes. */
+const rowsMax = 100;
+const bytesMax = 131_072;
+
+/** Collects the first rejected rows of an import. */
+export class RejectionList {
+  /** The rows as NDJSON, without the text of the row: it may contain an address. */
+  lines = '';
+  #rows = 0;
+  #isFull = false;
+
+  add({ line, errors }: RejectedRow): void {
+    if (this.#isFull) return;
+    const more = `${JSON.stringify({ line, errors })}\n`;
+    this.#rows += 1;
+    this.#isFull = this.#rows > rowsMax || Buffer.byteLength(this.lines) + Buffer.byteLength(more) > bytesMax;
+    if (!this.#isFull) this.lines += more;
+  }
+}
+
+const dayMs = 86_400_000;
+
+/** Imports removed per transaction: some milliseconds. */
+const batchRows = 1_000;
+
+/** Removes imports that started more than `days` days ago from the history; returns how many. */
+export async function sweepImports(store: Store, { nowMs, days }: { nowMs: number; days: number }): Promise<number> {
+  const before = firstImportIdAt(nowMs - days * dayMs);
+  let removed = 0;
+  for (const name of await tenantsWithImportsBefore(store, before)) {
+    const tenant = (await findTenant(store, name))?.tenant;
+    // the rejected rows first: what is left after a failure is removed by the next sweep
+    if (tenant !== undefined) await inBatches(() => removeRejections(store, tenant, before, batchRows));
+    removed += await inBatches(() => removeImports(store, name, before, batchRows));
+  }
+  return removed;
+}
+
+async function inBatches(removeSome: () => Promise<number>): Promise<number> {
+  for (let removed = 0; ; ) {
+    const batch = await removeSome();
+    removed += batch;
+    if (batch < batchRows) return removed;
+    await nextTurn(); // let pending requests run first
+  }
+}

@@ -5,8 +5,8 @@ import {
   type ImportRow,
   interruptImports,
   listImportRows,
+  readRejections,
 } from '../storage/tables/import-history.ts';
-import { readRejections } from '../storage/tables/import-rejection.ts';
 import { findTenant } from '../storage/tables/tenant.ts';
 import { OperatorError } from './error.ts';
 import type { OperatorContext } from './perform.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Tenant as TenantBody, tenantName } from '../contract/operator-tenant.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
-import { deleteTenant as deleteTenantData } from '../import/delete-tenant.ts';
+import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
 import { countRecords } from '../storage/counts/range.ts';
 import type { Store } from '../storage/store.ts';
 import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';

@@ -112,7 +112,7 @@ const rightImports: readonly (readonly [folder: string, specifier: string])[] = 
   ['src/storage', 'node:timers/promises'],
   ['src/auth', '../storage/store.ts'],
   ['src/report', '../contract/query.ts'],
-  ['src/operator', '../import/delete-tenant.ts'],
+  ['src/operator', '../import/erase-records.ts'],
   ['src/operator', '../storage/tables/client.ts'],
   ['src/http/operator', '../../operator/perform.ts'],
   ['src/http', '@fastify/static'],

@@ -5,7 +5,7 @@ import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { consoleOperations } from '../../src/contract/console-session.ts';
 import type { ErrorCode } from '../../src/contract/error-code.ts';
 import { bodyBounds } from '../../src/contract/json-object.ts';
-import { csvColumns } from '../../src/import/csv-columns.ts';
+import { csvColumns } from '../../src/import/read-csv.ts';
 import { createOperator } from '../../src/operator/operators.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openSqlite } from '../support/engines.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/cli/config.ts';
 import { errorTable } from '../../src/contract/error.ts';
 import { tokenErrorTable } from '../../src/contract/token-error.ts';
-import { csvColumns } from '../../src/import/csv-columns.ts';
+import { csvColumns } from '../../src/import/read-csv.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
 import { generatedFiles, generatedParts } from '../../tools/write-docs.ts';
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { editClient } from '../../src/auth/edit-client.ts';
-import { csvColumns } from '../../src/import/csv-columns.ts';
+import { csvColumns } from '../../src/import/read-csv.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { TenantId } from '../../src/storage/store.ts';

@@ -1,10 +1,8 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Import } from '../../src/contract/operator-import.ts';
-import { firstImportIdAt } from '../../src/import/import-id.ts';
 import { importRecords } from '../../src/import/import-records.ts';
-import { type ImportOrigin, recordImport } from '../../src/import/record-import.ts';
-import { sweepImports } from '../../src/import/sweep-imports.ts';
+import { firstImportIdAt, type ImportOrigin, recordImport, sweepImports } from '../../src/import/record-import.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { describeImport } from '../../src/operator/describe-import.ts';
 import { describeTenant } from '../../src/operator/describe-tenant.ts';
@@ -13,14 +11,15 @@ import { listTenants, showTenant } from '../../src/operator/tenants.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import {
   afterAllIds,
+  countImports,
   listImportRows,
   listLatestImports,
   putImport,
+  putRejections,
   readGoodImports,
+  readRejections,
   removeImports,
 } from '../../src/storage/tables/import-history.ts';
-import { putRejections, readRejections } from '../../src/storage/tables/import-rejection.ts';
-import { countImports } from '../../src/storage/tables/import-totals.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { startManagement } from '../support/management.ts';

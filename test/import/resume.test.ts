@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { csvColumns } from '../../src/import/csv-columns.ts';
+import { csvColumns } from '../../src/import/read-csv.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';

@@ -4,7 +4,7 @@ import { consoleOperations } from '../../src/contract/console-session.ts';
 import { operations } from '../../src/contract/operations.ts';
 import { operatorOperations } from '../../src/contract/operator-operations.ts';
 import { tokenErrorTable } from '../../src/contract/token-error.ts';
-import { createImportId } from '../../src/import/import-id.ts';
+import { createImportId } from '../../src/import/record-import.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';
 import { freePort } from '../../tools/free-port.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openStore } from '../../src/storage/open-store.ts';
-import { sweepTombstones } from '../../src/storage/tables/tombstone.ts';
+import { sweepTombstones } from '../../src/storage/tables/history.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { bundleProgram } from '../support/bundle-program.ts';
 import { compileCache } from '../support/compile-cache.ts';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countMatching, readRecord } from '../../src/storage/read/records.ts';
 import type { Store, TenantId, TenantReader } from '../../src/storage/store.ts';
-import { putRejections } from '../../src/storage/tables/import-rejection.ts';
+import { putRejections } from '../../src/storage/tables/import-history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { engines, onCluster, openPostgres, type TestStore } from '../support/engines.ts';
 import { testRole } from '../support/global-setup.ts';

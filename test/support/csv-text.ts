@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { csvColumns } from '../../src/import/csv-columns.ts';
+import { csvColumns } from '../../src/import/read-csv.ts';
 import type { SyntheticRow } from '../../src/import/synthetic-rows.ts';
 
 /** Rows as a CSV source with all columns. */

@@ -13,7 +13,7 @@ import { createOperatorSessions } from '../../src/auth/operator-session.ts';
 import { buildOperatorOpenApi } from '../../src/contract/openapi-operator.ts';
 import type { OperatorScope } from '../../src/contract/scope.ts';
 import { buildManagementServer } from '../../src/http/operator/management.ts';
-import { Spool } from '../../src/import/spool.ts';
+import { Spool } from '../../src/import/import-strictly.ts';
 import { createOperator } from '../../src/operator/operators.ts';
 import type { OperatorContext } from '../../src/operator/perform.ts';
 import { watchGate, watchSessions } from '../../src/operator/watch-gate.ts';

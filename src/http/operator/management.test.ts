@@ -10,7 +10,7 @@ import { createOperatorGate } from '../../auth/authorize-operator.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
 import { createOperatorSessions } from '../../auth/operator-session.ts';
 import { buildOperatorOpenApi } from '../../contract/openapi-operator.ts';
-import { Spool } from '../../import/spool.ts';
+import { Spool } from '../../import/import-strictly.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { buildManagementServer } from './management.ts';

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { StoreOptions } from '../open-store.ts';
 import { connect, createDedicatedClient } from '../postgres/connect.ts';
 import { toStorageError } from '../postgres/error.ts';
 import { beginReading, distributedOption, noTimeLimit } from '../postgres/session.ts';
@@ -6,9 +7,8 @@ import { parserOf } from '../postgres/wire/batch.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
-import { describeTables, type PostgresTable } from './postgres-table.ts';
-import type { OnCopied } from './sqlite-backup.ts';
-import { listTables } from './table-list.ts';
+import { describeTables, listTables, type PostgresTable } from './postgres-table.ts';
+import { copySqliteStore, type OnCopied } from './sqlite-backup.ts';
 
 /** Rows per fetch and per insert. */
 const batchRows = 1_000;
@@ -100,3 +100,14 @@ const castFrom: Readonly<Record<string, string>> = { jsonb: '::text', boolean: '
 
 const insertInto = ({ name, columns }: PostgresTable): string =>
   `insert into ${name} (${columns.join(', ')}) values (${columns.map((_, index) => `$${index + 1}`).join(', ')})`;
+
+/** Copies one snapshot of the configured store into an embedded store in an empty folder. */
+export function copyStore(
+  { databaseUrl, dataDir }: Pick<StoreOptions, 'databaseUrl' | 'dataDir'>,
+  target: string,
+  onCopied: OnCopied,
+): Promise<void> {
+  return databaseUrl === undefined
+    ? copySqliteStore(dataDir, target, onCopied)
+    : copyPostgresStore(databaseUrl, target, onCopied);
+}

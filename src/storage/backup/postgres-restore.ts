@@ -5,9 +5,8 @@ import { toStorageError } from '../postgres/error.ts';
 import { noTimeLimit } from '../postgres/session.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { createTransferClient } from './postgres-backup.ts';
-import { describeTables, type PostgresTable } from './postgres-table.ts';
+import { describeTables, listTables, type PostgresTable } from './postgres-table.ts';
 import type { OnCopied } from './sqlite-backup.ts';
-import { listTables } from './table-list.ts';
 
 /** Rows per insert. */
 const batchRows = 1_000;

@@ -1,10 +1,9 @@
-import { statSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { toStorageError, translated } from '../sqlite/error.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
 import { lockShared } from '../sqlite/use-lock.ts';
-import { syncFile } from './sync-file.ts';
 
 /** Called with the progress of a copy; `totalBytes` is present if it is known. */
 export type OnCopied = (progress: { readonly bytes: number; readonly totalBytes?: number }) => void;
@@ -47,4 +46,14 @@ export function sealStore(file: string): void {
   connection.run('pragma journal_mode = delete');
   connection.close();
   syncFile(file);
+}
+
+/** Flushes a file, or the entries of a folder, to disk. */
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }

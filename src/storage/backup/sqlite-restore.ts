@@ -4,7 +4,7 @@ import { StorageError } from '../error.ts';
 import { listMigrations } from '../migrations.ts';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import type { Row } from '../store.ts';
-import { syncFile } from './sync-file.ts';
+import { syncFile } from './sqlite-backup.ts';
 
 /** Suffixes of the side files of an SQLite database; they are valid only together with it. */
 const sideFiles = ['-wal', '-shm'];

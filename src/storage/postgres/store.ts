@@ -26,8 +26,8 @@ import {
   type TenantStatement,
 } from '../store.ts';
 import { type SubscriptionRow, setRevision } from '../subscription-row.ts';
-import { eraseStatements } from '../tables/erase-rows.ts';
-import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
+import { eraseStatements } from '../tables/delete-tenant.ts';
+import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { lockImportOnPostgres } from './advisory-locks.ts';
 import { announceChange, begin, deleteRows, lockTenant, nextRevision } from './change-sql.ts';
 import { describeDatabase } from './connect.ts';

@@ -2,8 +2,7 @@ import { recount } from '../counts/count-changes.ts';
 import type { CountRequest, CountWork } from '../counts/count-work.ts';
 import type { Row, SqlValue, TenantSql } from '../store.ts';
 import { historyStart } from '../tables/history.ts';
-import { checkedRows, selectRecords } from './check.ts';
-import { columnsOfRecord, differingColumns, recordColumns } from './record-columns.ts';
+import { checkedRows, columnsOfRecord, differingColumns, recordColumns, selectRecords } from './check.ts';
 
 /**
  * Repairs the problems that `checkRecords` and `checkCounts` find in one tenant, in a transaction

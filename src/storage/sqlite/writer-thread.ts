@@ -12,9 +12,9 @@ import {
   selectRevision,
   setRevision,
 } from '../subscription-row.ts';
-import { eraseStatements } from '../tables/erase-rows.ts';
+import { eraseStatements } from '../tables/delete-tenant.ts';
+import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
-import { removeOldTombstones, setSweptRevision } from '../tables/tombstone.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
