@@ -11,7 +11,7 @@ const sections: readonly (readonly [string, readonly string[]])[] = [
   ['Reports', ['list', 'export']],
   ['Changes', ['changes', 'follow']],
   ['Records', ['records']],
-  ['Tokens', ['token-source', 'stored-tokens']],
+  ['Tokens', ['token-source']],
   ['Errors', ['error']],
 ];
 

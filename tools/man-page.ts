@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 export function manPage(program: Command): string {
   const help = program.createHelp();
   const lines = [
-    '.\\" written by npm run docs',
+    '.\\" written by npm run pack',
     `.TH ${program.name().toUpperCase()} 1 "" "${program.name()}" "User Commands"`,
     '.SH NAME',
     troff(`${program.name()} - ${lowerFirst(program.description()).replace(/\.$/, '')}`),

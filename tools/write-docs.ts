@@ -12,7 +12,6 @@ import { arrowPictureAndTable } from './arrows.ts';
 import { clientReference } from './client-reference.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
-import { manPage } from './man-page.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string>> = {
@@ -24,11 +23,6 @@ export const generatedParts: Readonly<Record<string, () => string>> = {
   'docs/command-line.md': commandLine,
   'docs/client-reference.md': clientReference,
   'docs/licenses.md': () => licenseTable(),
-};
-
-/** The generated files of the documentation. */
-export const generatedFiles: Readonly<Record<string, () => string>> = {
-  'docs/subreport.1': () => manPage(program),
 };
 
 const settingNames = Object.keys(settings) as (keyof typeof settings)[];
@@ -52,14 +46,36 @@ function parametersTable(parameters: Readonly<Record<string, TSchema>>): string 
 const silent = { write: () => undefined };
 const program = await buildProgram({ stdout: silent, stderr: silent });
 
+/** The help of each command; options that several commands have are described once, at the top. */
 function commandLine(): string {
-  return leavesOf(program)
-    .map(
-      ({ path, command }) =>
-        `## ${path}\n\n\`\`\`text\n${command.configureHelp({ helpWidth: 110 }).helpInformation().trim()}\n${examplesOf(command)}\`\`\``,
-    )
-    .join('\n\n');
+  const leaves = leavesOf(program);
+  const entries = leaves.flatMap(({ command }) => optionEntries(helpOf(command)).map(withoutLayout));
+  const countOf = (entry: string): number => entries.filter((each) => each === entry).length;
+  const several = [...new Set(entries)].filter((entry) => countOf(entry) >= 3).sort((x, y) => countOf(y) - countOf(x));
+  const termOf = (entry: string): string => entry.split('  ')[0] ?? '';
+  // `--json` has several meanings: the others stay with their commands
+  const shared = several.filter((entry, at) => several.findIndex((other) => termOf(other) === termOf(entry)) === at);
+  const common = shared
+    .toSorted()
+    .filter((entry) => !entry.startsWith('-h, --help'))
+    .map((entry) => entry.replace(/^(.+?) {2}(.+)$/, '| `$1` | $2 |'));
+  const sections = leaves.map(({ path, command }) => {
+    const help = helpOf(command);
+    const known = optionEntries(help).filter((entry) => shared.includes(withoutLayout(entry)));
+    const own = known.reduce((text, entry) => text.replace(entry, ''), help).replace(/\nOptions:\n(?=\n|$)/, '');
+    const names = known.map((entry) => /--[\w-]+/.exec(entry)?.[0]).filter((name) => name !== '--help');
+    const also = names.length === 0 ? '' : `\nAlso ${names.map((name) => `\`${name}\``).join(', ')}.\n`;
+    return `## ${path}\n\n\`\`\`text\n${`${own.trim()}\n${examplesOf(command)}`.trim()}\n\`\`\`\n${also}`.trim();
+  });
+  return ['| option of several commands | meaning |', '|---|---|', ...common, '', sections.join('\n\n')].join('\n');
 }
+
+const helpOf = (command: Command): string => command.configureHelp({ helpWidth: 110 }).helpInformation();
+
+/** The entries of the options in a help text, each with its further lines. */
+const optionEntries = (help: string): string[] => help.match(/^ {2}-.+\n(?: {10,}.+\n)*/gm) ?? [];
+
+const withoutLayout = (entry: string): string => entry.trim().replaceAll(/\n\s+/g, ' ').replace(/ {2,}/, '  ');
 
 interface Leaf {
   readonly path: string;
@@ -80,9 +96,6 @@ function examplesOf(command: Command): string {
 }
 
 if (import.meta.main) {
-  for (const [file, write] of Object.entries(generatedFiles)) {
-    writeFileSync(new URL(`../${file}`, import.meta.url), write());
-  }
   for (const [file, write] of Object.entries(generatedParts)) {
     const url = new URL(`../${file}`, import.meta.url);
     writeFileSync(url, withGeneratedPart(readFileSync(url, 'utf8'), write()));

@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 
 const scripted = drills.filter((drill): drill is ScriptedDrill => 'run' in drill);
 const tested = drills.filter((drill): drill is TestedDrill => !('run' in drill));
-const page = readFileSync(new URL('../../docs/drills.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../bench/results/drills.md', import.meta.url), 'utf8');
 
 /** The short drills use the embedded store. */
 const setting = {
@@ -37,7 +37,7 @@ test('a drill that never ends, and one whose cleanup never ends, are not as expe
   expect([left.ok, left.observed]).toEqual(['NO', 'an end; then Error: its end was not over after 0.05 s']);
 });
 
-describe('docs/drills.md', () => {
+describe('bench/results/drills.md', () => {
   test('has a row for each drill, and for no other', () => {
     const rows = [...page.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name);
     expect(rows).toEqual(drills.map(({ name }) => name));

@@ -9,9 +9,9 @@ import { contentsTable, type PackedPackage, staleRow } from './contents.ts';
 import { packagesFolder, stagePackages } from './stage-packages.ts';
 
 // Writes the tarballs of both packages to dist/packages/ and checks them: `npm run pack`.
-// With --write, it updates the table of docs/packages.md; otherwise it checks the table.
+// With --write, it updates the table of docs/contributing/packages.md; otherwise it checks the table.
 
-const page = fileURLToPath(new URL('../../docs/packages.md', import.meta.url));
+const page = fileURLToPath(new URL('../../docs/contributing/packages.md', import.meta.url));
 const tableInPage = /(?<=<!-- written by npm run pack -- --write -->\n).*?(?=\n<!-- end -->)/s;
 
 const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB`;
@@ -33,7 +33,7 @@ function checkPage(table: string, isWritten: boolean): readonly string[] {
   const stale = isWritten ? undefined : staleRow(tableInPage.exec(text)?.[0] ?? '', table);
   if (stale === undefined) return [];
   return [
-    `docs/packages.md must show the contents of the packages (npm run pack -- --write): current row is '${stale}'`,
+    `docs/contributing/packages.md must show the contents of the packages (npm run pack -- --write): current row is '${stale}'`,
   ];
 }
 

@@ -3,7 +3,9 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { buildProgram } from '../../src/cli/command-line.ts';
 import { buildConsoles } from '../build-console.ts';
+import { manPage } from '../man-page.ts';
 import { linkCompiledFiles } from './link-compiled-files.ts';
 import { clientManifest, type Manifest, type RootManifest, serverManifest } from './manifest.ts';
 
@@ -43,7 +45,9 @@ async function stageServer(folder: string): Promise<void> {
   cpSync(join(root, 'src'), join(folder, 'lib'), { recursive: true, filter: isPacked });
   for (const file of ['openapi.json', 'openapi-operator.json', 'README.md', 'CHANGELOG.md'])
     copyInto(folder, file, file);
-  copyInto(folder, 'docs/subreport.1', 'man/subreport.1');
+  const silent = { write: () => undefined };
+  mkdirSync(join(folder, 'man'), { recursive: true });
+  writeFileSync(join(folder, 'man/subreport.1'), manPage(await buildProgram({ stdout: silent, stderr: silent })));
 }
 
 /** Whether a path is copied unchanged: not sources, dumps of the schema or files of the client. */
