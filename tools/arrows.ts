@@ -149,6 +149,7 @@ export const folders: readonly Folder[] = [
       'src/http/oauth',
       'src/http/operator',
       'src/http/console',
+      'src/http/reference',
       'src/auth',
       ...server,
     ],
@@ -182,9 +183,23 @@ export const folders: readonly Folder[] = [
     imports: [...routes, 'src/tracing', ...server],
   },
   {
+    path: 'src/http/reference',
+    contents: 'the API reference at `/docs`, and the OpenAPI document, on both listeners',
+    imports: ['src/http/listener', 'src/contract', ...server],
+  },
+  {
     path: 'src/http/operator',
     contents: 'the management listener and its operations',
-    imports: [...routes, 'src/http/console', 'src/audit', 'src/import', 'src/operator', 'typebox', ...server],
+    imports: [
+      ...routes,
+      'src/http/console',
+      'src/http/reference',
+      'src/audit',
+      'src/import',
+      'src/operator',
+      'typebox',
+      ...server,
+    ],
   },
   {
     path: 'src/metrics',

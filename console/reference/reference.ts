@@ -1,4 +1,4 @@
-// The script of the API reference (`src/http/listener/reference-page.ts`): search, sign-in and the
+// The script of the API reference (`src/http/reference/docs-routes.ts`): search, sign-in and the
 // forms that send requests. All requests go to the page's own origin.
 
 /** The element with an id that the page always has. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Configuration, CustomFetch } from 'openid-client';
-import { inRequestSpan } from '../tracing/request-span.ts';
+import { inRequestSpan } from '../tracing/span.ts';
 import { IssuerError } from './error.ts';
 import { fetchIssuerMetadata, issuerTimeoutMs, readIssuerBody } from './fetch-issuer-metadata.ts';
 import { isKeysUrlOf } from './secure-url.ts';

@@ -1,12 +1,14 @@
 import { openKeyRing } from '../auth/key-ring.ts';
 import type { CallOperation, OperatorApiId } from '../contract/operator-operations.ts';
-import { addAuditRoutes } from '../http/operator/audit.ts';
-import { addClientRoutes } from '../http/operator/clients.ts';
-import { addImportRoutes } from '../http/operator/imports.ts';
-import { keyRoutes } from '../http/operator/keys.ts';
+import {
+  addAuditRoutes,
+  addClientRoutes,
+  addImportRoutes,
+  addTenantRoutes,
+  keyRoutes,
+  operatorTokenRoutes,
+} from '../http/operator/operator-handlers.ts';
 import type { AddRoute } from '../http/operator/operator-routes.ts';
-import { operatorTokenRoutes } from '../http/operator/operators.ts';
-import { addTenantRoutes } from '../http/operator/tenants.ts';
 import { withOperator } from './command-context.ts';
 import { readConfig } from './config.ts';
 import { keyRingOptions } from './store-session.ts';

@@ -15,7 +15,7 @@ import { buildOperatorOpenApi } from '../contract/openapi-operator.ts';
 import { operations } from '../contract/operations.ts';
 import { apiPath } from '../contract/report-paths.ts';
 import type { ExportLimits } from '../http/listener/slots.ts';
-import type { ServiceState } from '../http/operator/service.ts';
+import type { ServiceState } from '../http/operator/operator-handlers.ts';
 import { buildServer } from '../http/server.ts';
 import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';

@@ -5,21 +5,17 @@ import type { ProviderSignIn } from '../auth/provider-sign-in.ts';
 import type { ResourceServer } from '../auth/resource-server.ts';
 import { addConsolePages, consoleIsBuilt } from './console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from './listener/base-server.ts';
-import { addDocsRoutes } from './listener/docs.ts';
 import type { FairQueue } from './listener/fair-queue.ts';
-import { addForwardedWarning } from './listener/forwarded-warning.ts';
 import { addHealthRoutes, type Readiness } from './listener/health.ts';
-import { addHomeRoute } from './listener/home.ts';
-import { publicLinks } from './listener/home-links.ts';
+import { addHomeRoute, publicLinks } from './listener/home.ts';
 import { handleUnrouted } from './listener/operation-routes.ts';
 import type { RateLimiter } from './listener/rate-limit.ts';
 import { addTurns } from './listener/take-turn.ts';
 import { traceRequests } from './listener/tracing.ts';
 import { addConsoleSessionRoutes } from './oauth/console-session.ts';
-import { addMetadataRoutes } from './oauth/metadata.ts';
+import { addMetadataRoutes, addTokenManagementRoutes, addTokenRoute } from './oauth/oauth-endpoints.ts';
 import { addProviderSignIn } from './oauth/provider-sign-in.ts';
-import { addTokenRoute } from './oauth/token.ts';
-import { addTokenManagementRoutes } from './oauth/token-management.ts';
+import { addDocsRoutes } from './reference/docs-routes.ts';
 import {
   type AddSubscriptionRoutes,
   createSubscriptionRoutes,
@@ -94,4 +90,24 @@ function addConsoleApi(
     },
     { prefix: '/console' },
   );
+}
+
+/**
+ * Warns once if a request has `X-Forwarded-For` from a peer that is not in `TRUSTED_PROXIES`: if
+ * that is our proxy, all its clients share one budget of failed attempts, and one address in the
+ * log.
+ */
+export function addForwardedWarning(app: FastifyInstance): void {
+  let warned = false;
+  app.addHook('onRequest', (request, _reply, done) => {
+    done();
+    if (warned || request.headers['x-forwarded-for'] === undefined) return;
+    const peer = request.socket.remoteAddress;
+    if (request.ip !== peer) return;
+    warned = true;
+    request.log.warn(
+      { peer },
+      'X-Forwarded-For is ignored: its sender must be one of TRUSTED_PROXIES; if it is your proxy, add its address, because otherwise all its clients count as one address',
+    );
+  });
 }

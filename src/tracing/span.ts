@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseTraceparent, type TraceContext } from './trace-context.ts';
 
 /** Attributes of a span; never values of a query, or data of a tenant. */
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
@@ -61,4 +60,58 @@ export function inSpan<T>(name: string, work: () => T, attributes?: () => SpanAt
  */
 export function traceOf(request: IncomingMessage): TraceContext | undefined {
   return recorder?.contextOf(request) ?? parseTraceparent(request.headers.traceparent);
+}
+
+/**
+ * Sends an HTTP request to another service in a span. `send` receives the headers that continue the
+ * trace there.
+ */
+export function inRequestSpan<T>(
+  url: string,
+  send: (headers: Readonly<Record<string, string>>) => T,
+  method = 'GET',
+): T {
+  const recorder = spanRecorder();
+  if (recorder === undefined) return send({});
+  const { hostname, port, protocol } = new URL(url);
+  const attributes = {
+    'http.request.method': method,
+    'url.full': url,
+    'server.address': hostname,
+    'server.port': port === '' ? defaultPorts[protocol] : Number(port),
+  };
+  return recorder.inSpan(
+    () => ({ name: method, kind: 'client', attributes }),
+    () => send(recorder.outgoingHeaders()),
+  );
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
+/** The position of a request in a distributed trace (W3C Trace Context). */
+export interface TraceContext {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  /** One byte; its lowest bit says that the trace is sampled. */
+  readonly flags: number;
+}
+
+/** Version, trace id, parent id and flags; versions after 00 may append fields (§3.2.4). */
+const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const zeros = /^0+$/;
+
+/** Reads a `traceparent` header (§3.2); returns `undefined` if it is absent or malformed. */
+export function parseTraceparent(header: string | string[] | undefined): TraceContext | undefined {
+  if (typeof header !== 'string') return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(header) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (zeros.test(traceId) || zeros.test(spanId)) return undefined;
+  return { traceId, spanId, flags: Number.parseInt(flags, 16) };
+}
+
+/** Writes the value of a `traceparent` or `traceresponse` header. */
+export function formatTraceparent({ traceId, spanId, flags }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${flags.toString(16).padStart(2, '0')}`;
 }

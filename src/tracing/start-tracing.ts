@@ -1,5 +1,19 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Attributes, context, DiagLogLevel, diag, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  context,
+  createTraceState,
+  DiagLogLevel,
+  diag,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -12,9 +26,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import { createRecorder } from './otel-recorder.ts';
 import type { SamplerName } from './sampler-name.ts';
-import { recordSpans } from './span.ts';
+import { formatTraceparent, parseTraceparent, recordSpans, type SpanRecorder, type TraceContext } from './span.ts';
 
 /** Where spans are sent, and which. */
 interface TracingOptions {
@@ -72,3 +85,131 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   parentbased_always_off: () => new ParentBasedSampler({ root: off }),
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 };
+
+const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT } as const;
+
+/** Makes the recorder that passes spans to OpenTelemetry. */
+export function createRecorder(tracer: Tracer): SpanRecorder {
+  const served = new WeakMap<IncomingMessage, Context>();
+  const sending = new WeakMap<IncomingMessage, Span>();
+  const spanOf = (request: IncomingMessage): Span | undefined => {
+    const active = served.get(request);
+    return active && trace.getSpan(active);
+  };
+  const start: SpanRecorder['start'] = (describe) => {
+    const span = startChild(tracer, describe);
+    return (error) => span !== undefined && endSpan(span, error);
+  };
+  return {
+    serve({ request, response, scheme }, handle) {
+      const method = methodOf(request);
+      const attributes = {
+        'http.request.method': method,
+        'url.scheme': scheme,
+        'network.protocol.version': request.httpVersion,
+      };
+      const span = tracer.startSpan(nameOf(method), { kind: SpanKind.SERVER, attributes }, parentOf(request));
+      const active = trace.setSpan(ROOT_CONTEXT, span);
+      served.set(request, active);
+      response.once('close', () => {
+        sending.get(request)?.end();
+        endServerSpan(span, response);
+      });
+      context.with(active, handle);
+    },
+    resume: (request, work) => context.with(served.get(request) ?? context.active(), work),
+    setRoute(request, route) {
+      spanOf(request)
+        ?.updateName(`${nameOf(methodOf(request))} ${route}`)
+        .setAttribute('http.route', route);
+    },
+    startSending(request) {
+      const active = served.get(request);
+      if (spanOf(request)?.isRecording() === true) sending.set(request, tracer.startSpan('send', {}, active));
+    },
+    contextOf(request) {
+      const span = spanOf(request);
+      return span && contextOfSpan(span);
+    },
+    inSpan(describe, work) {
+      const span = startChild(tracer, describe);
+      if (span === undefined) return work();
+      return endAfter(span, () => context.with(trace.setSpan(context.active(), span), work));
+    },
+    start,
+    outgoingHeaders() {
+      const span = trace.getActiveSpan();
+      if (span === undefined) return {};
+      const state = span.spanContext().traceState?.serialize() ?? '';
+      return { traceparent: formatTraceparent(contextOfSpan(span)), ...(state !== '' && { tracestate: state }) };
+    },
+  };
+}
+
+/** Starts a span if the active one is recorded: nothing is described for a trace that is not. */
+function startChild(tracer: Tracer, describe: Parameters<SpanRecorder['start']>[0]): Span | undefined {
+  if (trace.getActiveSpan()?.isRecording() !== true) return undefined;
+  const { name, kind, attributes = {} } = describe();
+  return tracer.startSpan(name, { kind: kinds[kind], attributes: attributes as Attributes });
+}
+
+function endAfter<T>(span: Span, work: () => T): T {
+  try {
+    const result = work();
+    if (!(result instanceof Promise)) span.end();
+    else
+      result.then(
+        () => span.end(),
+        (error: unknown) => endSpan(span, error),
+      );
+    return result;
+  } catch (error) {
+    endSpan(span, error);
+    throw error;
+  }
+}
+
+/** The message of an error stays in the log: it may quote values of a query. */
+function endSpan(span: Span, error: unknown): void {
+  if (!span.isRecording()) return; // it has ended
+  if (error !== undefined) {
+    const { code, name } = error as { code?: unknown; name?: unknown };
+    const type = typeof code === 'string' ? code : String(name ?? 'Error');
+    span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', type);
+  }
+  span.end();
+}
+
+/** Follows the semantic conventions of OpenTelemetry for HTTP servers, 1.45. */
+function endServerSpan(span: Span, response: ServerResponse): void {
+  const { statusCode, writableFinished } = response;
+  if (response.headersSent) span.setAttribute('http.response.status_code', statusCode);
+  const failure = statusCode >= 500 ? String(statusCode) : writableFinished ? undefined : 'aborted';
+  if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', failure);
+  span.end();
+}
+
+/** Methods of RFC 9110 and 5789; others are counted as one, so that their number is bounded. */
+const methods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE']);
+const methodOf = ({ method = '' }: IncomingMessage): string => (methods.has(method) ? method : '_OTHER');
+const nameOf = (method: string): string => (method === '_OTHER' ? 'HTTP' : method);
+
+/** The trace that the client continues, or none: a malformed `traceparent` begins a new trace. */
+function parentOf({ headers }: IncomingMessage): Context {
+  const parent = parseTraceparent(headers.traceparent);
+  if (parent === undefined) return ROOT_CONTEXT;
+  const { traceId, spanId, flags } = parent;
+  const state = headers.tracestate === undefined ? undefined : createTraceState(String(headers.tracestate));
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: flags,
+    isRemote: true,
+    ...(state !== undefined && { traceState: state }),
+  });
+}
+
+function contextOfSpan(span: Span): TraceContext {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return { traceId, spanId, flags: traceFlags };
+}

@@ -95,6 +95,8 @@ const wrongImports: readonly (readonly [folder: string, specifier: string])[] = 
   ['src/cli/reader', '../config.ts'],
   ['src/cli/reader', '../../client/client.ts'],
   ['src/http/console', '../report/subscription.ts'],
+  ['src/http/reference', '../../auth/error.ts'],
+  ['src/http/reference', '../report/subscription.ts'],
   ['src/http/console', '../../storage/tables/client.ts'],
   ['console/ui', '../report/strings.ts'],
   ['console/ui', '../../src/storage/store.ts'],

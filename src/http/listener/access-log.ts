@@ -5,6 +5,19 @@ import { errorTable } from '../../contract/error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /** The authenticated client; set on every route that needs a token. */
+    access: Access | null;
+  }
+}
+
+/** Returns the client of a request; its route must require a token. */
+export function accessOf(request: FastifyRequest): Access {
+  if (request.access === null) throw new TypeError('Cannot serve a report: the route must authorize first');
+  return request.access;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
     /** The authenticated operator; `null` on the public listener. */
     operator: OperatorAccess | null;
     /** The client of a rejected token, if it can be read. */

@@ -10,8 +10,7 @@ import fastify, {
 import { operations } from '../../contract/operations.ts';
 import { addAccessLog, type ResponseObserver } from './access-log.ts';
 import { createClientErrorHandler } from './client-error.ts';
-import { correlationHeader, correlationIdOf } from './correlation.ts';
-import { defaultHeaders, type TransportPolicy } from './default-headers.ts';
+import { correlationHeader, correlationIdOf, defaultHeaders, type TransportPolicy } from './default-headers.ts';
 import { guardRequest, urlLengthMax } from './guard-request.ts';
 import { limitConnections } from './limit-connections.ts';
 import { createRequestDeadlines } from './request-deadline.ts';

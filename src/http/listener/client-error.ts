@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { errorTable } from '../../contract/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
 import { buildProblem } from '../../contract/problem.ts';
-import { correlationHeader } from './correlation.ts';
+import { correlationHeader } from './default-headers.ts';
 import { retryAfterSeconds } from './send-error.ts';
 
 /** An error of Node's parser: the bytes are not a request. */

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { escapeHtml } from './html.ts';
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes text for HTML elements and quoted attributes. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /** Colors and font of the console. */
 const style = `:root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}

@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { spanRecorder, traceOf } from '../../tracing/span.ts';
-import { formatTraceparent } from '../../tracing/trace-context.ts';
+import { formatTraceparent, spanRecorder, traceOf } from '../../tracing/span.ts';
 
 /** The response header with the trace of a request (W3C Trace Context, response header). */
 export const traceHeaderName = 'traceresponse';

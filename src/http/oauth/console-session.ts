@@ -8,6 +8,7 @@ import {
   endConsoleSession,
   useConsoleSession,
 } from '../../auth/console-session.ts';
+import { TokenError } from '../../auth/error.ts';
 import type { Access } from '../../auth/resource-server.ts';
 import { ClientCredentials } from '../../contract/console-credentials.ts';
 import {
@@ -16,16 +17,22 @@ import {
   type SignedOut,
   type SignInMethod,
 } from '../../contract/console-session.ts';
+import type { ErrorCode } from '../../contract/error-code.ts';
 import { formatInstant } from '../../contract/instant.ts';
-import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
+import type { TokenErrorCode } from '../../contract/token-error.ts';
+import {
+  createSessionCookie,
+  describeSessionError,
+  describeSignedOut,
+  isBackground,
+  requireOwnPage,
+  signInRequired,
+} from '../listener/browser-session.ts';
+import { RequestError } from '../listener/error.ts';
+import { acceptJsonBodies, readJsonBody } from '../listener/read-body.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
-import { requireOwnPage } from '../listener/require-own-page.ts';
-import { createSessionCookie, isBackground } from '../listener/session-cookie.ts';
-import { describeSignedOut } from '../listener/session-error.ts';
 import { takeTurn } from '../listener/take-turn.ts';
-import { oauthFlow } from './oauth-flow.ts';
-import type { OauthServing } from './oauth-route.ts';
-import { rejectSession } from './reject-session.ts';
+import { type OauthServing, oauthFlow } from './oauth-endpoints.ts';
 import { auditRequest, startTokenAudit } from './token-audit.ts';
 
 /** What the sessions of the report's console need. */
@@ -149,3 +156,28 @@ const describe = (
   expires_at: formatInstant(expiresAt),
   ends_at: formatInstant(endsAt),
 });
+
+/**
+ * Makes the function that turns an error of a session, or of the authentication for one, into a
+ * problem, and rethrows any other error.
+ */
+export const rejectSession =
+  (request: FastifyRequest, signInMethods: readonly SignInMethod[]) =>
+  (error: unknown): never => {
+    if (!(error instanceof TokenError)) throw describeSessionError(error, signInMethods);
+    auditRequest(request, { error: error.code });
+    const code = codes[error.code] ?? 'INVALID_HTTP_MESSAGE';
+    if (code === 'UNAUTHORISED') throw signInRequired(code, error.message, signInMethods);
+    throw new RequestError(code, error.message, { headers: waitOf(error) });
+  };
+
+const codes: Partial<Record<TokenErrorCode, ErrorCode>> = {
+  invalid_client: 'UNAUTHORISED',
+  unauthorized_client: 'ACCESS_DENIED',
+  invalid_scope: 'ACCESS_DENIED',
+  slow_down: 'TOO_MANY_REQUESTS',
+  temporarily_unavailable: 'UNAVAILABLE',
+};
+
+const waitOf = ({ retryAfterSeconds }: TokenError): Record<string, string> =>
+  retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };

@@ -5,10 +5,7 @@ import type { Actor } from '../../operator/actor.ts';
 import { requireTenant } from '../../operator/tenant.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
-import { actorOf } from './actor-of.ts';
-import type { AuthorizeOperator } from './operator-routes.ts';
-import { readPath } from './read-request.ts';
-import { rejectAction } from './reject-action.ts';
+import { type AuthorizeOperator, actorOf, readPath, rejectAction } from './operator-routes.ts';
 
 /** What authorizes a load. */
 export interface LoadAuthorization {

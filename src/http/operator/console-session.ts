@@ -5,10 +5,14 @@ import { OperatorCredentials } from '../../contract/console-credentials.ts';
 import { consoleOperations, type OperatorSession as OperatorSessionBody } from '../../contract/console-session.ts';
 import { formatInstant } from '../../contract/instant.ts';
 import type { OperatorScope } from '../../contract/scope.ts';
-import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
-import { requireOwnPage } from '../listener/require-own-page.ts';
-import { createSessionCookie, isBackground } from '../listener/session-cookie.ts';
-import { describeSessionError, describeSignedOut } from '../listener/session-error.ts';
+import {
+  createSessionCookie,
+  describeSessionError,
+  describeSignedOut,
+  isBackground,
+  requireOwnPage,
+} from '../listener/browser-session.ts';
+import { acceptJsonBodies, readJsonBody } from '../listener/read-body.ts';
 
 /** Longest body of a sign-in in bytes; a token has 47. */
 const bodyBytesMax = 4_096;

@@ -1,14 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { AuditLog } from '../../audit/audit-log.ts';
+import { parseForm } from '../../contract/form.ts';
 import {
+  type LoadParameter,
   type LoadSummary,
   loadMediaTypes,
+  loadParameters,
   outcomeOf,
   type RejectedRow,
   rejectedRowsShown,
 } from '../../contract/load.ts';
 import { importFlags } from '../../contract/operator-import.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
+import { describeFaults, malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
+import { ProblemError } from '../../contract/problem-error.ts';
+import { ruleOf } from '../../contract/schema.ts';
 import { shorten } from '../../contract/shorten.ts';
 import { httpWindowBytesMax } from '../../import/decompress.ts';
 import { ImportError } from '../../import/error.ts';
@@ -22,16 +28,13 @@ import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
-import { routePath } from '../listener/operation-routes.ts';
-import { queryOf } from '../listener/query-of.ts';
+import { queryOf, routePath } from '../listener/operation-routes.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { type BodyPace, readBody } from '../listener/read-body.ts';
 import { liftDeadline } from '../listener/request-deadline.ts';
 import { createSlots, type MemoryBudget } from '../listener/slots.ts';
-import { logUnrecordedEnd } from './actor-of.ts';
 import type { LoadAccess } from './authorize-load.ts';
-import { toRequestError } from './load-error.ts';
-import { type LoadFlags, parseLoadParameters } from './load-parameters.ts';
+import { logUnrecordedEnd, toRequestError } from './operator-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -242,3 +245,24 @@ const loadStrictly: Loader = async ({ store, spool, tenant, body, importOptions 
     importOnce: (pass) => importRecords(store, tenant, stored.open(), { ...importOptions, ...pass }),
   }).finally(() => stored.close());
 };
+
+/** The parameters of a load, each `true` or `false`. */
+export type LoadFlags = Readonly<Record<LoadParameter, boolean>>;
+
+const names = Object.keys(loadParameters) as LoadParameter[];
+
+/** Reads the query string of a load; throws `ProblemError` with every fault. */
+export function parseLoadParameters(query: string): LoadFlags {
+  const { pairs, malformed } = parseForm(query);
+  const faults = [...malformed.map(malformedFault), ...nameFaults(pairs, names)];
+  for (const { name, value } of pairs) {
+    const known = names.find((each) => each === name);
+    if (known !== undefined && value !== 'true' && value !== 'false')
+      faults.push({ parameter: known, value: shorten(value), rule: ruleOf(loadParameters[known]) });
+  }
+  const isOn = (name: LoadParameter): boolean => pairs.some((pair) => pair.name === name && pair.value === 'true');
+  if (isOn('allow-empty') && !isOn('replace'))
+    faults.push({ parameter: 'allow-empty', value: 'true', rule: 'combined with replace=true' });
+  if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
+  return Object.fromEntries(names.map((name) => [name, isOn(name)])) as LoadFlags;
+}

@@ -7,25 +7,28 @@ import type { OperatorSessions } from '../../auth/operator-session.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';
-import { addDocsRoutes } from '../listener/docs.ts';
+import { RequestError } from '../listener/error.ts';
 import { addHealthRoutes, type Readiness } from '../listener/health.ts';
-import { addHomeRoute } from '../listener/home.ts';
-import { operatorLinks } from '../listener/home-links.ts';
+import { addHomeRoute, operatorLinks } from '../listener/home.ts';
 import { createUnroutedHandler } from '../listener/operation-routes.ts';
 import { discardBody, limitBody } from '../listener/read-body.ts';
+import { retryAfterSeconds } from '../listener/send-error.ts';
 import { traceRequests } from '../listener/tracing.ts';
-import { addAuditRoutes } from './audit.ts';
+import { addDocsRoutes } from '../reference/docs-routes.ts';
 import { authorizeLoad, authorizeOperatorLoad, type LoadAuthorization } from './authorize-load.ts';
-import { addClientRoutes } from './clients.ts';
 import { addOperatorSessionRoutes } from './console-session.ts';
-import { addImportRoutes } from './imports.ts';
-import { keyRoutes } from './keys.ts';
 import { createLoadRoute, type LoadRoute } from './load-subscriptions.ts';
-import { addMetricsRoute } from './metrics.ts';
+import {
+  addAuditRoutes,
+  addClientRoutes,
+  addImportRoutes,
+  addTenantRoutes,
+  keyRoutes,
+  operatorTokenRoutes,
+  type ServiceState,
+  serviceRoutes,
+} from './operator-handlers.ts';
 import { type AuthorizeOperator, addOperatorRoutes, type OperatorRoutes } from './operator-routes.ts';
-import { operatorTokenRoutes } from './operators.ts';
-import { type ServiceState, serviceRoutes } from './service.ts';
-import { addTenantRoutes } from './tenants.ts';
 
 /** What the management listener needs. */
 interface ManagementOptions
@@ -130,3 +133,19 @@ const handleUnrouted = createUnroutedHandler(
   operatorOperations,
   'Cannot find the resource: the path must be one of those in /openapi.json, which /docs shows; reports are served at the public URL',
 );
+
+/** The text format of Prometheus. */
+const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** Adds `getMetrics`. `render` returns `undefined` if the metrics cannot be collected. */
+export function addMetricsRoute(app: FastifyInstance, render: () => Promise<string | undefined>): void {
+  app.get(operatorOperations.getMetrics.path, async (_request, reply) => {
+    const text = await render();
+    if (text === undefined) {
+      throw new RequestError('UNAVAILABLE', 'Cannot read the metrics: the first process must respond', {
+        headers: { 'retry-after': retryAfterSeconds },
+      });
+    }
+    return reply.headers({ 'content-type': contentType, 'cache-control': 'no-store' }).send(text);
+  });
+}

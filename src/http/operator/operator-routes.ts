@@ -1,20 +1,31 @@
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
 import type { AuditLog } from '../../audit/audit-log.ts';
 import type { OperatorAccess } from '../../auth/authorize-operator.ts';
+import { ClientError, KeyError } from '../../auth/error.ts';
+import type { ErrorCode } from '../../contract/error-code.ts';
+import { parseForm } from '../../contract/form.ts';
+import type { RejectedRow } from '../../contract/load.ts';
 import type { OperatorOperation } from '../../contract/operator-operation.ts';
 import { type OperatorApiId, type OperatorBody, operatorApi } from '../../contract/operator-operations.ts';
+import { idempotencyKey, pathParameters } from '../../contract/operator-parameters.ts';
+import { describeFaults, malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
+import type { Fault } from '../../contract/problem.ts';
+import { ProblemError } from '../../contract/problem-error.ts';
+import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
 import type { OperatorScope } from '../../contract/scope.ts';
+import { shorten } from '../../contract/shorten.ts';
+import { ImportError } from '../../import/error.ts';
+import type { OperatorActor } from '../../operator/actor.ts';
+import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
 import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Directory, Store } from '../../storage/store.ts';
-import { routePath } from '../listener/operation-routes.ts';
-import { queryOf } from '../listener/query-of.ts';
-import { acceptJsonBodies, readJsonBody } from '../listener/read-json-body.ts';
+import { RequestError } from '../listener/error.ts';
+import { queryOf, routePath } from '../listener/operation-routes.ts';
+import { acceptJsonBodies, readJsonBody } from '../listener/read-body.ts';
 import { liftDeadline, withinRequest } from '../listener/request-deadline.ts';
-import { actorOf, logUnrecordedEnd } from './actor-of.ts';
-import { keyedRequestOf } from './idempotency.ts';
-import { readPath, readQuery } from './read-request.ts';
-import { rejectAction } from './reject-action.ts';
 
 /** What the routes of the operator's API need. */
 export interface OperatorRoutes {
@@ -137,4 +148,142 @@ function send(
   const contentType = response.mediaType ?? 'application/json; charset=utf-8';
   if (isReplayed) reply.header('idempotency-replayed', 'true');
   return reply.code(status).headers({ 'cache-control': 'no-store', 'content-type': contentType }).send(body);
+}
+
+/** The name of the header, as Node has it. */
+const header = 'idempotency-key';
+
+/**
+ * Reads the `Idempotency-Key` of a request; `undefined` if it has none. Throws `ProblemError` if it
+ * is not valid.
+ */
+export function keyedRequestOf(
+  request: FastifyRequest,
+  operation: string,
+  { id, token }: OperatorAccess,
+): KeyedRequest | undefined {
+  const value = request.headers[header];
+  if (value === undefined) return undefined;
+  const key = keyOf(String(value));
+  return { operatorId: id, token, operation, key, fingerprint: fingerprintOf(request) };
+}
+
+/** The key without the quotes that make it a string of a structured field (RFC 9651 §3.3.3). */
+function keyOf(value: string): string {
+  const key = /^"(.*)"$/.exec(value)?.[1] ?? value;
+  if (fitsText(idempotencyKey, key)) return key;
+  const fault = { parameter: 'Idempotency-Key', value: shorten(value), rule: ruleOf(idempotencyKey) };
+  throw new ProblemError(describeFaults([fault], false));
+}
+
+/** Hash of the path and the body: a request with the same key must have the same. */
+const fingerprintOf = ({ url, body }: FastifyRequest): string =>
+  createHash('sha256')
+    .update(`${url}\n`)
+    .update((body as Buffer | undefined) ?? '')
+    .digest('base64url');
+
+/** The actor of a request by an operator, without the token. */
+export const actorOf = ({ id, name, scopes, expiresAt }: OperatorAccess, address: string): OperatorActor => ({
+  kind: 'operator',
+  id,
+  name,
+  scopes,
+  expiresAt,
+  address,
+});
+
+/** Logs that the audit log lacks the end of an action, which was done. */
+export const logUnrecordedEnd = (request: FastifyRequest) => (error: unknown) =>
+  request.log.error({ err: error }, 'the action was done, but the audit log could not record its end');
+
+/**
+ * Returns path parameters; one that breaks the rule of its schema names nothing, and PostgreSQL
+ * would reject a NUL.
+ */
+export function readPath(params: unknown): Readonly<Record<string, string>> {
+  const values = params as Readonly<Record<string, string>>;
+  for (const [name, value] of Object.entries(values)) {
+    const schema = pathParameters[name];
+    if (schema !== undefined && !fitsText(schema, value))
+      throw new RequestError('NOT_FOUND', `Cannot find the resource: ${name} must be ${ruleOf(schema)}`);
+  }
+  return values;
+}
+
+/** Reads a query string by its parameters' schemas; throws `ProblemError` with every fault. */
+export function readQuery(
+  query: string,
+  schemas: Readonly<Record<string, TSchema>>,
+): Readonly<Record<string, string | number>> {
+  const { pairs, malformed } = parseForm(query);
+  const faults: Fault[] = [...malformed.map(malformedFault), ...nameFaults(pairs, Object.keys(schemas))];
+  const values: Record<string, string | number> = {};
+  for (const { name, value } of pairs) {
+    const schema = schemas[name];
+    if (schema === undefined) continue; // already reported
+    const read = readParameter(schema, value);
+    if (read === undefined) faults.push({ parameter: name, value: shorten(value), rule: ruleOf(schema) });
+    else values[name] = read;
+  }
+  if (faults.length > 0) throw new ProblemError(describeFaults(faults, malformed.length > 0));
+  return values;
+}
+
+function readParameter(schema: TSchema, value: string): string | number | undefined {
+  if ((schema as { type?: string }).type === 'integer') return readWholeNumber(schema, value);
+  const { enum: allowed } = schema as { enum?: readonly string[] };
+  const isAllowed = allowed === undefined ? fitsText(schema, value) : allowed.includes(value);
+  return isAllowed ? value : undefined;
+}
+
+const codes: Readonly<Record<OperatorErrorCode, ErrorCode>> = {
+  INVALID: 'INVALID_REQUEST_PARAMS',
+  FORBIDDEN: 'ACCESS_DENIED',
+  NOT_FOUND: 'NOT_FOUND',
+  CONFLICT: 'CONFLICT',
+  KEY_REUSED: 'IDEMPOTENCY_KEY_REUSED',
+  TOO_MANY: 'TOO_MANY_REQUESTS',
+};
+
+const clientCodes: Readonly<Record<ClientError['code'], ErrorCode>> = {
+  INVALID: 'INVALID_REQUEST_PARAMS',
+  NOT_FOUND: 'NOT_FOUND',
+  IN_USE: 'CONFLICT',
+};
+
+/** Rethrows the error of an action as the response that it gets. */
+export function rejectAction(error: unknown): never {
+  if (error instanceof OperatorError) {
+    const headers: Record<string, string> = error.code === 'TOO_MANY' ? { 'retry-after': '3600' } : {};
+    throw new RequestError(codes[error.code], error.message, { headers });
+  }
+  if (error instanceof ClientError) throw new RequestError(clientCodes[error.code], error.message);
+  if (error instanceof KeyError && error.code === 'CONFLICT') throw new RequestError('CONFLICT', error.message);
+  if (error instanceof ImportError) throw toRequestError(error, []);
+  throw error;
+}
+
+/** Longest message of a problem, in characters (`contract/problem.ts`). */
+const messageMax = 2_048;
+
+/** Turns the failure of a load into a response, which lists the rejected rows. */
+export function toRequestError({ code, message }: ImportError, rejected: readonly RejectedRow[]): RequestError {
+  switch (code) {
+    case 'BUSY':
+      return new RequestError('UNAVAILABLE', message, { headers: { 'retry-after': '10' } });
+    case 'NO_ROOM':
+      return new RequestError('UNAVAILABLE', message, { headers: { 'retry-after': '60' } });
+    case 'NO_TENANT':
+      return new RequestError('NOT_FOUND', message);
+    case 'TOO_LARGE':
+      return new RequestError('PAYLOAD_TOO_LARGE', message);
+    default:
+      return new RequestError('INVALID_HTTP_MESSAGE', message, { more: rejected.map(rowMessage) });
+  }
+}
+
+function rowMessage({ line, errors }: RejectedRow): string {
+  const faults = errors.map(({ field, rule }) => `${field === '' ? 'the row' : field} must be ${rule}`);
+  return `line ${line}: ${faults.join('; ')}`.slice(0, messageMax);
 }

@@ -10,19 +10,15 @@ import { parseSearch } from '../../report/parse-search.ts';
 import { parseSummary } from '../../report/parse-summary.ts';
 import type { ReportContext } from '../../report/report-context.ts';
 import { createRevisionLookup } from '../../report/report-revision.ts';
-import { accessOf } from '../listener/access.ts';
+import { accessOf } from '../listener/access-log.ts';
 import { RequestError } from '../listener/error.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
-import { handleUnrouted, routePath } from '../listener/operation-routes.ts';
-import { queryOf } from '../listener/query-of.ts';
+import { handleUnrouted, queryOf, routePath } from '../listener/operation-routes.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 import { takeTurn } from '../listener/take-turn.ts';
-import { createCachedSender } from './send-cached.ts';
-import { createChangesSender } from './send-changes.ts';
-import { createReportSender } from './send-report.ts';
-import { createSummarySender } from './send-summary.ts';
+import { createCachedSender, createChangesSender, createReportSender, createSummarySender } from './send-report.ts';
 
 /** What the report's routes need. */
 export interface SubscriptionRoutes {

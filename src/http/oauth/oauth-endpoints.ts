@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { networkOf } from '../../auth/address-network.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
 import {
   type AuthenticatedClient,
@@ -8,15 +10,33 @@ import {
 } from '../../auth/authenticate-client.ts';
 import { describeClaimedId } from '../../auth/claimed-id.ts';
 import { TokenError } from '../../auth/error.ts';
+import { introspectToken } from '../../auth/introspect-token.ts';
+import { keySetSeconds } from '../../auth/key-schedule.ts';
+import { describeServer } from '../../auth/metadata.ts';
+import type { ResourceServer } from '../../auth/resource-server.ts';
+import { revokeToken } from '../../auth/revoke-token.ts';
+import { chooseGrant, requestToken } from '../../auth/token-request.ts';
 import { parseForm, repeatedNames } from '../../contract/form.ts';
+import { operations } from '../../contract/operations.ts';
 import { inSpan } from '../../tracing/span.ts';
 import type { FairQueue } from '../listener/fair-queue.ts';
 import type { RateLimiter } from '../listener/rate-limit.ts';
 import { withinRequest } from '../listener/request-deadline.ts';
 import { takeTurn } from '../listener/take-turn.ts';
-import { oauthFlow } from './oauth-flow.ts';
 import { bodyBytesMax, forbidStoring, formType, sendTokenError } from './send-token-error.ts';
 import { addTokenAudit, auditRequest, type TokenAudit } from './token-audit.ts';
+
+/** With a flow for each client id, invented ids of one network would get every turn. */
+const flowsPerNetwork = 8;
+
+/**
+ * Returns the queue's flow of an OAuth request. It depends on the network, so that nobody else can
+ * use up the turns of a client, and on the claimed client id.
+ */
+export function oauthFlow(address: string, claimedId = ''): string {
+  const [byte = 0] = hash('sha256', claimedId, 'buffer');
+  return `oauth ${networkOf(address)} ${byte % flowsPerNetwork}`;
+}
 
 /** A form request from an authenticated client. */
 interface OauthRequest<Checked> {
@@ -157,4 +177,54 @@ function readForm({ body }: FastifyRequest): ReadonlyMap<string, string> {
   if (repeated !== undefined)
     throw new TokenError('invalid_request', 'Cannot read the request: each parameter must be given only once');
   return new Map(pairs.filter(({ value }) => value !== '').map(({ name, value }) => [name, value]));
+}
+
+/** Adds the token endpoint (RFC 6749 §3.2). */
+export function addTokenRoute(app: FastifyInstance, serving: OauthServing): void {
+  addOauthRoute(app, serving, {
+    path: operations.issueToken.path,
+    spanName: 'issue token',
+    checkForm: chooseGrant,
+    handle: async ({ context: bounded, client, form, checked: grant, audit }) => {
+      const { response, ids } = await requestToken(bounded, client, grant, form);
+      audit(ids);
+      return response;
+    },
+  });
+}
+
+/** Adds the revocation endpoint (RFC 7009) and the introspection endpoint (RFC 7662). */
+export function addTokenManagementRoutes(app: FastifyInstance, serving: OauthServing, server: ResourceServer): void {
+  addOauthRoute(app, serving, {
+    path: operations.revokeToken.path,
+    spanName: 'revoke token',
+    checkForm: () => undefined,
+    handle: async ({ context: bounded, client, form }) => {
+      await revokeToken(bounded, server, client, form.get('token'));
+      return undefined;
+    },
+  });
+  addOauthRoute(app, serving, {
+    path: operations.introspectToken.path,
+    spanName: 'introspect token',
+    checkForm: () => undefined,
+    handle: ({ context: bounded, client, form }) => introspectToken(bounded, server, client, form.get('token')),
+  });
+}
+
+/** How long discovery documents and the key set may be cached. */
+const cacheControl = `public, max-age=${keySetSeconds}`;
+
+/**
+ * Adds both discovery documents (RFC 8414 §3, OpenID Connect Discovery §4) and the key set (RFC
+ * 7517 §5).
+ */
+export function addMetadataRoutes(app: FastifyInstance, { settings, keys }: AuthContext): void {
+  const metadata = describeServer(settings.issuer);
+  for (const { path } of [operations.getOpenidConfiguration, operations.getAuthorizationServerMetadata]) {
+    app.get(path, async (_request, reply) => reply.header('cache-control', cacheControl).send(metadata));
+  }
+  app.get(operations.getKeySet.path, async (_request, reply) =>
+    reply.header('cache-control', cacheControl).send({ keys: await keys.publicJwks() }),
+  );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { oauthFlow } from './oauth-flow.ts';
+import { oauthFlow } from './oauth-endpoints.ts';
 
 test('invented client ids of one network share eight flows, and another network has its own', () => {
   const flows = (address: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatTraceparent, parseTraceparent } from './trace-context.ts';
+import { formatTraceparent, parseTraceparent } from './span.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';

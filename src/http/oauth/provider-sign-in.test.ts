@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isReturnPath } from './return-path.ts';
+import { isReturnPath } from './provider-sign-in.ts';
 
 describe('pages to return to after a sign-in', () => {
   test.each([

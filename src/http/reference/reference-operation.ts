@@ -1,4 +1,4 @@
-import { escapeHtml, htmlCode, htmlTable } from './html.ts';
+import { escapeHtml } from '../listener/plain-page.ts';
 import {
   type JsonSchema,
   type MediaType,
@@ -124,3 +124,17 @@ ${fields.join('\n')}
 </form>
 <pre class="result" tabindex="0" role="status" aria-label="Response of ${operationId}"></pre></details>`;
 }
+
+/** A heading row and the rows of a table, whose cells are HTML. */
+export function htmlTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = (row: readonly string[]) => row.map((cell) => `<td>${cell}</td>`).join('');
+  const head = headings.map((heading) => `<th scope="col">${heading}</th>`).join('');
+  const label = escapeHtml(headings.join(', '));
+  return `<div class="scroll" role="group" tabindex="0" aria-label="Table: ${label}"><table><thead><tr>${head}</tr></thead><tbody>${rows
+    .map((row) => `<tr>${cells(row)}</tr>`)
+    .join('')}</tbody></table></div>`;
+}
+
+/** Preformatted text that can be scrolled with the keyboard. */
+export const htmlCode = (label: string, text: string): string =>
+  `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ProblemError } from '../../contract/problem-error.ts';
-import { parseLoadParameters } from './load-parameters.ts';
+import { parseLoadParameters } from './load-subscriptions.ts';
 
 const off = { replace: false, strict: false, 'dry-run': false, 'allow-empty': false };
 
