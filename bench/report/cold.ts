@@ -120,7 +120,9 @@ async function measure(
       folder && (await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' }, `${resolve(folder)}/src/cli/main.ts`));
     if (base) running.push(base);
     const logging = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0', LOG_LEVEL: 'info' });
-    running.push(ours, logging);
+    // its own process, so that its ranges evict none of those that recur
+    const forgetful = await startOurs(opened, tenants, { PAGE_CACHE_MIB: '0' });
+    running.push(ours, logging, forgetful);
     // tenants as often as random pages of theirs are full
     const full = (await findWalks(logging, randomPages(tenants, recurringPages))).map((walk) => walk.first.tenant);
     const walks = await findWalks(logging, randomPages(full, recurringPages));
@@ -143,7 +145,7 @@ async function measure(
     const measured = await compareSides(
       [
         side(names.ours, ours),
-        side(names.fresh, ours, fresh),
+        side(names.fresh, forgetful, fresh),
         ...(base ? [side(names.base, base), side(names.baseFresh, base, fresh)] : []),
         side(names.logging, logging),
         side(

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { defaultPageLimits } from '../../src/contract/page-limits.ts';
-import { getSubscriptionSummary } from '../../src/report/get-subscription-summary.ts';
+import { getSubscriptionSummary, planSummary } from '../../src/report/get-subscription-summary.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
-import { planSummary } from '../../src/report/plan-summary.ts';
 import type { SummaryPlan } from '../../src/storage/read/summary.ts';
 import type { Row, SqlValue, Store, TenantId } from '../../src/storage/store.ts';
 import { and, binder, filterConditions } from '../../src/storage/subscription-filter.ts';

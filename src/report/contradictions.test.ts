@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Instant, parseInstant } from '../contract/instant.ts';
 import { findContradictions, findUnstreamable } from './contradictions.ts';
-import type { ReportFilters } from './report-query.ts';
+import type { ReportFilters } from './filters.ts';
 
 const instant = (day: number, fraction = ''): Instant => {
   const parsed = parseInstant(`2024-05-0${day}T00:00:00${fraction}Z`);

@@ -4,9 +4,7 @@ import { compareInstants, formatExactInstant, type Instant } from '../contract/i
 import type { Fault } from '../contract/problem.ts';
 import type { ReportFormat } from '../contract/report-format.ts';
 import type { Cursor } from './cursor.ts';
-import type { ReportFilters } from './report-query.ts';
-
-type Filters = Omit<ReportFilters, 'sort'>;
+import type { ReportFilters } from './filters.ts';
 
 /** The requested position in the report, and the fingerprint of the query. */
 interface Position {
@@ -19,12 +17,12 @@ interface Position {
  * Finds values that are valid alone but not together. Does not depend on the current time: a query
  * that is valid today stays valid.
  */
-export function findContradictions(filters: Filters, position: Position): Fault[] {
+export function findContradictions(filters: ReportFilters, position: Position): Fault[] {
   return [...findFilterContradictions(filters), ...strayCursor(position)];
 }
 
 /** As `findContradictions`, for a query without a position in the report. */
-export function findFilterContradictions(filters: Filters): Fault[] {
+export function findFilterContradictions(filters: ReportFilters): Fault[] {
   return [...emptyRanges(filters), ...boundTwice(filters)];
 }
 
@@ -45,7 +43,7 @@ export function findUnstreamable(pairs: readonly FormPair[], format: ReportForma
 }
 
 /** Finds bounds of one date with an empty range between them. */
-function emptyRanges({ before, after, createdFrom, createdTo, dateField }: Filters): Fault[] {
+function emptyRanges({ before, after, createdFrom, createdTo, dateField }: ReportFilters): Fault[] {
   const faults: Fault[] = [];
   const requireLater = (
     name: string,
@@ -70,7 +68,7 @@ function emptyRanges({ before, after, createdFrom, createdTo, dateField }: Filte
  * Rejects `expires-within` together with bounds of the same date: whether the range is empty would
  * depend on the current day.
  */
-function boundTwice({ expiresWithinSeconds, before, after, dateField }: Filters): Fault[] {
+function boundTwice({ expiresWithinSeconds, before, after, dateField }: ReportFilters): Fault[] {
   if (expiresWithinSeconds === undefined || dateField !== 'expiration') return [];
   if (before === undefined && after === undefined) return [];
   const rule = 'absent if before or after is used with date-field=expiration, which limits the same date';

@@ -1,3 +1,4 @@
+import { describeFaults } from '../contract/parameter-faults.ts';
 import type { Fault } from '../contract/problem.ts';
 import { ProblemError } from '../contract/problem-error.ts';
 
@@ -25,4 +26,14 @@ export class ReportError extends ProblemError {
   constructor(code: ReportErrorCode, messages: readonly string[], faults: readonly Fault[] = []) {
     super({ code, messages, faults });
   }
+}
+
+/**
+ * Throws `ReportError` with every fault of a query, if there is one; `unreadable` says that a value
+ * could not be decoded.
+ */
+export function refuse(faults: readonly Fault[], unreadable: boolean): void {
+  if (faults.length === 0) return;
+  const { code, messages, faults: listed } = describeFaults(faults, unreadable);
+  throw new ReportError(code, messages, listed);
 }

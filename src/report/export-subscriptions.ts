@@ -2,12 +2,10 @@ import type { ReportFormat } from '../contract/report-format.ts';
 import { countMatching, streamRecords } from '../storage/read/records.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';
-import { describeFilters } from './applied-filters.ts';
-import { CsvLines, csvHeader } from './csv-lines.ts';
+import { describeFilters } from './filters.ts';
 import { planReport } from './plan.ts';
-import type { ReportContext } from './report-context.ts';
-import type { ReportQuery } from './report-query.ts';
-import { describeFormat } from './write-records.ts';
+import type { ReportContext, ReportQuery } from './report-query.ts';
+import { CsvLines, csvHeader, describeFormat } from './write-records.ts';
 
 /** A whole report from one snapshot, read in pieces. */
 export interface ReportExport {
@@ -56,7 +54,7 @@ export async function exportSubscriptions(
       headers: {
         ...describeFormat(format),
         'x-total-count': String(total),
-        'x-applied-filters': describeFilters(query),
+        'x-applied-filters': describeFilters(query, query.canonical),
       },
       pieces: writePieces(format, streamRecords(snapshot, filter, order, pieceRows)),
       close: () => snapshot.close(),

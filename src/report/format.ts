@@ -1,7 +1,7 @@
 import type { PageLimits } from '../contract/page-limits.ts';
 import type { OrderKey } from '../storage/order-key.ts';
-import { describeFilters } from './applied-filters.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
+import { describeFilters } from './filters.ts';
 import type { ReportQuery } from './report-query.ts';
 import type { ReportPage } from './run.ts';
 import { describeFormat, writePage } from './write-records.ts';

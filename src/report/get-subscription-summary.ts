@@ -1,11 +1,18 @@
-import { summarise } from '../storage/read/summary.ts';
-import type { Store, TenantId } from '../storage/store.ts';
+import { reportFormats } from '../contract/report-format.ts';
+import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
+import {
+  type DimensionCounts,
+  type SummaryBucket,
+  type SummaryCounts,
+  type SummaryPlan,
+  summarise,
+} from '../storage/read/summary.ts';
+import type { SqlValue, Store, TenantId } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant.ts';
-import { formatSummary } from './format-summary.ts';
+import { type AskedFilters, canonicalFilters, dateColumns, describeFilters, planFilter } from './filters.ts';
+import type { FormattedReport } from './format.ts';
 import type { TimedReport } from './list-subscriptions.ts';
-import { planSummary } from './plan-summary.ts';
 import { createStages, type StageTimer } from './stage-timer.ts';
-import type { SummaryQuery } from './summary-query.ts';
 
 /** The cache key of a summary, apart from the tenant and its revision. */
 export function summaryKey({ nowSeconds, ...asked }: SummaryQuery): string {
@@ -31,4 +38,115 @@ export async function getSubscriptionSummary(
   );
   const summary = stages.run('format', () => formatSummary(query, counts));
   return { ...summary, revision, timings: stages.timings };
+}
+
+/** A validated summary query. */
+export interface SummaryQuery extends AskedFilters {
+  /** The dimensions to count by, in the contract's order, without duplicates. */
+  readonly by: readonly SummaryGroup[];
+}
+
+/** The column of each group that has one. */
+export const groupColumns = {
+  status: 'status',
+  'product-id': 'product_id',
+  'plan-id': 'plan_id',
+  'auto-renew': 'auto_renew',
+} as const satisfies Partial<Record<SummaryGroup, SummaryPlan['columns'][number]>>;
+
+/** Translates a query for the store. A summary by day and by month counts by day. */
+export function planSummary(query: SummaryQuery): SummaryPlan {
+  const bucket = planBucket(query);
+  return {
+    filter: planFilter(query),
+    columns: query.by.flatMap((group) => (group === 'day' || group === 'month' ? [] : [groupColumns[group]])),
+    ...(bucket !== undefined && { bucket }),
+  };
+}
+
+function planBucket({ by, dateField }: SummaryQuery): SummaryBucket | undefined {
+  const unit = bucketUnit(by);
+  if (unit === undefined) return undefined;
+  return { dateColumn: dateColumns[dateField], startOf: startOfBucket(unit), next: nextBucket(unit) };
+}
+
+/** Formats a summary. */
+export function formatSummary(query: SummaryQuery, counts: SummaryCounts): FormattedReport {
+  const { total } = counts;
+  const by = Object.fromEntries(query.by.map((group) => [group, writeGroup(group, counts)]));
+  return {
+    body: JSON.stringify({ total, by } satisfies Record<keyof SubscriptionSummary, unknown>),
+    headers: {
+      'content-type': reportFormats.json.contentType,
+      'x-total-count': String(total),
+      'x-applied-filters': `${describeFilters(query, canonicalFilters(query))}&by=${encodeURIComponent(query.by.join(','))}`,
+    },
+  };
+}
+
+interface ValueCount {
+  readonly value: SqlValue;
+  readonly name?: string | undefined;
+  readonly count: number;
+}
+
+function writeGroup(group: SummaryGroup, { columns, buckets, productNames }: SummaryCounts): ValueCount[] {
+  if (group === 'product-id') {
+    const counts = inOrder(columns.get('product_id') ?? new Map());
+    return counts.map(({ value, count }) => ({ value, name: productNames.get(value), count }));
+  }
+  if (group !== 'day' && group !== 'month') return inOrder(columns.get(groupColumns[group]) ?? new Map());
+  const counts = new Map<string, number>();
+  for (const [start, count] of buckets) {
+    const name = formatBucket(group, Number(start));
+    counts.set(name, (counts.get(name) ?? 0) + count);
+  }
+  return inOrder(counts);
+}
+
+/** Counts sorted by value, `null` last. */
+const inOrder = (counts: DimensionCounts): ValueCount[] =>
+  [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .sort((a, b) => {
+      if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
+      return a.value < b.value ? -1 : 1;
+    });
+
+/** Units of time that a summary counts by. */
+type BucketUnit = 'day' | 'month';
+
+/** Returns the finest unit that `by` names. */
+export const bucketUnit = (by: readonly SummaryGroup[]): BucketUnit | undefined =>
+  (['day', 'month'] as const).find((unit) => by.includes(unit));
+
+/** Seconds in a UTC day. */
+export const daySeconds = 86_400;
+
+/**
+ * Returns the start of the UTC day or month that contains a second, in epoch seconds.
+ *
+ * @example startOfBucket('month')(1714608001) // 1714521600, 2024-05-01T00:00:00Z
+ */
+export const startOfBucket =
+  (unit: BucketUnit) =>
+  (seconds: number): number =>
+    unit === 'day' ? Math.floor(seconds / daySeconds) * daySeconds : monthStart(seconds, 0);
+
+/** Returns the start of the following day or month, from the start of one. */
+export const nextBucket =
+  (unit: BucketUnit) =>
+  (start: number): number =>
+    unit === 'day' ? start + daySeconds : monthStart(start, 1);
+
+/** Formats a day as `2024-05-01`, a month as `2024-05`. */
+export const formatBucket = (unit: BucketUnit, seconds: number): string =>
+  new Date(seconds * 1000).toISOString().slice(0, unit === 'day' ? 10 : 7);
+
+function monthStart(seconds: number, later: number): number {
+  const date = new Date(seconds * 1000);
+  const start = new Date(0);
+  // Date.UTC would read the years 1 to 99 as 1901 to 1999
+  start.setUTCFullYear(date.getUTCFullYear(), date.getUTCMonth() + later, 1);
+  return start.getTime() / 1000;
 }

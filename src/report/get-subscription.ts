@@ -5,7 +5,7 @@ import type { TenantId } from '../storage/store.ts';
 import { readRevision } from '../storage/tables/tenant.ts';
 import { inSpan } from '../tracing/span.ts';
 import { ReportError } from './error.ts';
-import type { ReportContext } from './report-context.ts';
+import type { ReportContext } from './report-query.ts';
 
 /** One record, and the tenant's revision at which it was read. */
 interface OneSubscription {

@@ -1,5 +1,7 @@
 import { sinceNow } from '../contract/change.ts';
-import { type ChangeKey, readChanges } from '../storage/read/changes.ts';
+import { operations } from '../contract/operations.ts';
+import { reportFormats } from '../contract/report-format.ts';
+import { type ChangeKey, readChanges, type SubscriptionChange } from '../storage/read/changes.ts';
 import type { TenantId } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';
 import {
@@ -10,11 +12,10 @@ import {
   historyFingerprint,
   keyBehind,
 } from './change-token.ts';
-import type { ChangesQuery } from './changes-query.ts';
 import { ReportError } from './error.ts';
 import type { FormattedReport } from './format.ts';
-import { formatChanges } from './format-changes.ts';
-import type { ReportContext } from './report-context.ts';
+import type { ChangesQuery } from './parse-changes.ts';
+import type { ReportContext } from './report-query.ts';
 import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
 
 /** Formatted changes, with the duration of each stage after parsing. */
@@ -90,3 +91,34 @@ function requireOwnToken(token: ChangeToken, tenant: TenantId, history: TenantHi
     [{ parameter: 'since', value: null, rule }],
   );
 }
+
+/** Changes, and the token of the position after them. */
+interface ChangesToWrite {
+  readonly changes: readonly SubscriptionChange[];
+  readonly next: string;
+  readonly hasMore: boolean;
+}
+
+/**
+ * Formats changes: the stored JSON of records, tombstones, and the following token, as one JSON
+ * object or, in NDJSON, on the last line. If there are more changes already, links lead to them.
+ */
+export function formatChanges(
+  { format, size }: ChangesQuery,
+  { changes, next, hasMore }: ChangesToWrite,
+  reportUrl: string,
+): FormattedReport {
+  const texts = changes.map(({ id, record }) => record ?? JSON.stringify({ id, removed: true }));
+  const end = `"next":${JSON.stringify(next)},"has_more":${hasMore}}`;
+  const url = `${reportUrl}${belowReport}?since=${next}&size=${size}`;
+  return {
+    body: format === 'json' ? `{"changes":[${texts.join(',')}],${end}` : [...texts, `{${end}`, ''].join('\n'),
+    headers: {
+      'content-type': reportFormats[format].contentType,
+      ...(hasMore && { 'x-next-page': url, link: `<${url}>; rel="next"` }),
+    },
+  };
+}
+
+/** Path of the changes, relative to the report. */
+const belowReport = operations.listSubscriptionChanges.path.slice(operations.listSubscriptions.path.length);

@@ -1,8 +1,7 @@
 import type { TenantId } from '../storage/store.ts';
 import { type FormattedReport, formatReport } from './format.ts';
 import { planReport } from './plan.ts';
-import type { ReportContext } from './report-context.ts';
-import type { ReportQuery } from './report-query.ts';
+import type { ReportContext, ReportQuery } from './report-query.ts';
 import { runReport } from './run.ts';
 import { createStages, type StageTimer, type Timings } from './stage-timer.ts';
 import { layoutOf } from './write-records.ts';

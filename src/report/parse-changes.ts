@@ -1,13 +1,11 @@
 import { changeParameters, sinceNow } from '../contract/change.ts';
 import { parseForm } from '../contract/form.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
-import { reportFormats } from '../contract/report-format.ts';
+import { type ReportFormat, reportFormats } from '../contract/report-format.ts';
 import { readWholeNumber, ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
-import { decodeChangeToken } from './change-token.ts';
-import { type ChangeFormat, type ChangesQuery, changeFormats } from './changes-query.ts';
-import { ReportError } from './error.ts';
-import { refuse } from './refuse.ts';
+import { type ChangeToken, decodeChangeToken } from './change-token.ts';
+import { ReportError, refuse } from './error.ts';
 import type { QueryContext } from './report-query.ts';
 
 /**
@@ -41,3 +39,15 @@ const noFormFits = (): ReportError =>
   new ReportError('UNACCEPTABLE', [
     `Cannot respond in the requested format: the header 'accept' must allow ${changeFormats.map((word) => reportFormats[word].mediaType).join(' or ')}`,
   ]);
+
+/** The formats of the changes: those that can contain the following token. */
+export const changeFormats = ['json', 'ndjson'] as const satisfies readonly ReportFormat[];
+export type ChangeFormat = (typeof changeFormats)[number];
+
+/** A validated query of changes; whether the token belongs to the store is checked later. */
+export interface ChangesQuery {
+  /** Absent to read from the beginning. */
+  readonly since?: ChangeToken | typeof sinceNow;
+  readonly size: number;
+  readonly format: ChangeFormat;
+}

@@ -7,7 +7,7 @@ import type { ReportFormat } from '../contract/report-format.ts';
 import { ruleOf } from '../contract/schema.ts';
 import { shorten } from '../contract/shorten.ts';
 import { ReportError } from './error.ts';
-import { readQuery } from './read-query.ts';
+import { readQuery } from './parse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';
 
 /**

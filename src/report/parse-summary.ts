@@ -12,13 +12,13 @@ import {
   summaryGroups,
   summaryParameters,
 } from '../contract/summary.ts';
-import { daySeconds } from './bucket.ts';
 import { findFilterContradictions } from './contradictions.ts';
-import { dateColumns, planFilter } from './plan.ts';
-import { createParameterReader, readFilters } from './read-filters.ts';
-import { refuse } from './refuse.ts';
+import { refuse } from './error.ts';
+import { dateColumns, planFilter, readFilters } from './filters.ts';
+import type { SummaryQuery } from './get-subscription-summary.ts';
+import { daySeconds } from './get-subscription-summary.ts';
+import { createParameterReader } from './parse.ts';
 import type { QueryContext } from './report-query.ts';
-import type { SummaryQuery } from './summary-query.ts';
 
 /**
  * Parses the query string of a summary, without its `?`: the filters of the report, and `by`.

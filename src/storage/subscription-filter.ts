@@ -13,18 +13,25 @@ export interface DateBounds {
   readonly beforeSeconds?: number;
 }
 
-/** Conditions on subscriptions, combined with AND. */
-export interface SubscriptionFilter extends DateBounds {
-  readonly iccid?: string;
+/** The columns that a filter can require a value of, by their member of `SubscriptionFilter`. */
+const valueColumns = {
+  iccid: 'iccid',
   /** Normalised (`contract/email.ts`). */
-  readonly email?: string;
-  readonly productId?: string;
+  email: 'email',
+  productId: 'product_id',
+  planId: 'plan_id',
+  deviceId: 'device_id',
+  /** As in the record: `true` or `false`. */
+  autoRenew: 'auto_renew',
+} as const;
+export type ValueColumn = keyof typeof valueColumns;
+
+const allValueColumns = Object.entries(valueColumns) as [ValueColumn, string][];
+
+/** Conditions on subscriptions, combined with AND. */
+export interface SubscriptionFilter extends DateBounds, Readonly<Partial<Record<ValueColumn, string>>> {
   /** Any of these; not empty. */
   readonly statuses?: readonly string[];
-  readonly planId?: string;
-  readonly deviceId?: string;
-  /** As in the record: `true` or `false`. */
-  readonly autoRenew?: string;
   /** Bounds of other dates. */
   readonly furtherBounds?: readonly DateBounds[];
   /**
@@ -43,15 +50,13 @@ export function binder(values: SqlValue[]): Bind {
 
 /** The conditions of a filter as SQL. */
 export function filterConditions(filter: SubscriptionFilter, bind: Bind): string[] {
-  const { iccid, email, productId, statuses, planId, deviceId, autoRenew, furtherBounds = [] } = filter;
+  const { statuses, furtherBounds = [] } = filter;
   const conditions: string[] = [];
-  if (iccid !== undefined) conditions.push(`iccid = ${bind(iccid)}`);
-  if (email !== undefined) conditions.push(`email = ${bind(email)}`);
-  if (productId !== undefined) conditions.push(`product_id = ${bind(productId)}`);
+  for (const [name, column] of allValueColumns) {
+    const value = filter[name];
+    if (value !== undefined) conditions.push(`${column} = ${bind(value)}`);
+  }
   if (statuses !== undefined) conditions.push(`status in (${statuses.map(bind).join(', ')})`);
-  if (planId !== undefined) conditions.push(`plan_id = ${bind(planId)}`);
-  if (deviceId !== undefined) conditions.push(`device_id = ${bind(deviceId)}`);
-  if (autoRenew !== undefined) conditions.push(`auto_renew = ${bind(autoRenew)}`);
   for (const { dateColumn, afterSeconds, beforeSeconds } of [filter, ...furtherBounds]) {
     if (afterSeconds !== undefined) conditions.push(`${dateColumn} > ${bind(afterSeconds)}`);
     if (beforeSeconds !== undefined) conditions.push(`${dateColumn} < ${bind(beforeSeconds)}`);

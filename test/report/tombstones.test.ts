@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { listChanges } from '../../src/report/list-changes.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
-import type { ReportContext } from '../../src/report/report-context.ts';
+import type { ReportContext } from '../../src/report/report-query.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { sweepTombstones } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';

@@ -4,7 +4,7 @@ import { formatInstant } from '../../src/contract/instant.ts';
 import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { listSubscriptions as answerQuery } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
-import type { ReportContext } from '../../src/report/report-context.ts';
+import type { ReportContext } from '../../src/report/report-query.ts';
 import { RangeMemory } from '../../src/storage/read/range-memory.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import type { SubscriptionRow } from '../../src/storage/subscription-row.ts';

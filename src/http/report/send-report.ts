@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ChangesQuery } from '../../report/changes-query.ts';
 import { exportSubscriptions } from '../../report/export-subscriptions.ts';
+import type { SummaryQuery } from '../../report/get-subscription-summary.ts';
 import { getSubscriptionSummary, summaryKey } from '../../report/get-subscription-summary.ts';
 import { changesKey, listChanges } from '../../report/list-changes.ts';
 import { createPageKey, listSubscriptions } from '../../report/list-subscriptions.ts';
-import type { ReportContext } from '../../report/report-context.ts';
-import type { ReportQuery } from '../../report/report-query.ts';
+import type { ChangesQuery } from '../../report/parse-changes.ts';
+import type { ReportContext, ReportQuery } from '../../report/report-query.ts';
 import { createStages, type StageTimer, type Timings } from '../../report/stage-timer.ts';
-import type { SummaryQuery } from '../../report/summary-query.ts';
 import type { TenantId } from '../../storage/store.ts';
 import { inSpan } from '../../tracing/span.ts';
 import { accessOf } from '../listener/access-log.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bucketUnit, formatBucket, nextBucket, startOfBucket } from './bucket.ts';
+import { bucketUnit, formatBucket, nextBucket, startOfBucket } from './get-subscription-summary.ts';
 
 const second = (text: string): number => Date.parse(text) / 1000;
 /** Seconds of the years 1 to 9998, so that the following bucket is one too. */
