@@ -1,8 +1,14 @@
 import { decodeFormText } from '../contract/form.ts';
 import { type ClientRow, findClientWithSecrets, rewriteSecretHash } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
-import { hashChosenSecret, isChosenHash, isOutdatedHash, verifyChosenSecret } from './chosen-secret.ts';
-import { verifyGeneratedSecret, verifyNothing } from './client-secret.ts';
+import {
+  hashChosenSecret,
+  isChosenHash,
+  isOutdatedHash,
+  verifyChosenSecret,
+  verifyGeneratedSecret,
+  verifyNothing,
+} from './client-secret.ts';
 import { TokenError } from './error.ts';
 import type { Attempt } from './failure-budget.ts';
 
@@ -160,4 +166,19 @@ function readBasic(authorization: string): readonly Claim[] {
   const clientSecret = decodeFormText(raw.clientSecret);
   if (clientId === raw.clientId && clientSecret === raw.clientSecret) return [raw];
   return clientId === undefined || clientSecret === undefined ? [raw] : [{ clientId, clientSecret }, raw];
+}
+
+/** Longest client id that is logged whole. */
+const idLengthMax = 255;
+
+/** How a generated secret, an access token, a refresh token or an operator's token begins. */
+const secretLike = /^(?:[\w-]{43}$|eyJ|[\w-]{22}\.\d|sro_)/;
+
+/**
+ * Returns a client id that is not known to exist for the audit log: truncated, and without what
+ * looks like a secret, a token or an email address.
+ */
+export function describeClaimedId(clientId: string): string {
+  if (clientId.includes('@')) return '(omitted: it looks like an email address)';
+  return secretLike.test(clientId) ? '(omitted: it looks like a secret)' : clientId.slice(0, idLengthMax);
 }

@@ -2,9 +2,9 @@ import type { ClientRow } from '../storage/tables/client.ts';
 import { insertRefreshFamily, type RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import type { Grant } from './grant.ts';
+import { chooseScopes } from './grant.ts';
 import { issueTime, issueToken } from './issue-token.ts';
 import { randomId } from './random-id.ts';
-import { chooseScopes } from './scope.ts';
 
 /**
  * The client credentials grant (RFC 6749 §4.4, `spec.md` "Authentication" items 2 to 4). The

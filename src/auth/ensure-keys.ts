@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JWK } from 'jose';
+import type { Store } from '../storage/store.ts';
 import {
   type AuthKeyRow,
   deleteAuthKeys,
@@ -8,11 +9,23 @@ import {
   listAuthKeys,
   rewriteAuthKey,
 } from '../storage/tables/auth-key.ts';
-import type { OpenedKey } from './key-cipher.ts';
-import type { KeyRingOptions } from './key-ring-options.ts';
-import { keyLeadSeconds } from './key-schedule.ts';
+import type { KeyCipher, OpenedKey } from './key-cipher.ts';
+import { type KeyLifetimes, keyLeadSeconds } from './key-schedule.ts';
 import { randomId } from './random-id.ts';
-import { isStrongEnough, newSigningJwk, toSigningKey } from './signing-key.ts';
+import { isStrongEnough, newSigningJwk, type SigningAlgorithm, toSigningKey } from './signing-key.ts';
+
+/** What a key ring needs. */
+export interface KeyRingOptions {
+  readonly store: Store;
+  readonly cipher: KeyCipher;
+  readonly algorithm: SigningAlgorithm;
+  readonly lifetimes: KeyLifetimes;
+  /** Days after which a key is rotated automatically; 0 or absent: never. */
+  readonly rotationDays?: number;
+  readonly now: () => number;
+  /** Called for a fault of the keys that does not keep the service from starting. */
+  readonly onFault?: (error: unknown) => void;
+}
 
 /** A key as it is stored, and its content. */
 interface StoredKey extends OpenedKey {

@@ -1,5 +1,4 @@
-import { networkOf } from './address-network.ts';
-import { createWindowCounter, type WindowCounter } from './window-counter.ts';
+import { createWindowCounter, networkOf, type WindowCounter } from './window-counter.ts';
 
 /** An attempt to authenticate a client with a secret that may have been chosen by a person. */
 export interface Attempt {

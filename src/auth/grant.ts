@@ -1,6 +1,8 @@
 import type { GrantType } from '../contract/grant.ts';
+import { identityScopes } from '../contract/scope.ts';
 import type { ClientRow } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
+import { TokenError } from './error.ts';
 import type { IssuedTokens } from './issue-token.ts';
 
 /**
@@ -19,4 +21,22 @@ export interface Grant {
    * Returns the tokens for an authenticated client that may use this grant, or throws `TokenError`.
    */
   handle(context: AuthContext, client: ClientRow, parameters: GrantParameters): Promise<IssuedTokens>;
+}
+
+/**
+ * Returns the scopes of a token: the requested ones, or all allowed ones if none were requested
+ * (RFC 6749 §3.3). Scopes of OpenID Connect are ignored. Throws `invalid_scope` for a scope that is
+ * unknown or not allowed.
+ */
+export function chooseScopes(requested: string | undefined, allowed: readonly string[]): readonly string[] {
+  const named = [...new Set(requested?.split(' '))].filter((scope) => !identityScopes.has(scope));
+  const scopes = named.length === 0 ? allowed : named;
+  const refused = scopes.filter((scope) => !allowed.includes(scope));
+  if (refused.length > 0 || scopes.length === 0) {
+    throw new TokenError(
+      'invalid_scope',
+      `Cannot issue a token: scope must contain only scopes of the client, separated by single spaces: ${allowed.join(' ')}`,
+    );
+  }
+  return scopes;
 }

@@ -1,10 +1,12 @@
+import { sign } from 'node:crypto';
+import { type JWTPayload, SignJWT } from 'jose';
 import type { TokenResponse } from '../contract/token.ts';
 import type { ClientRow, RefreshTokenUse } from '../storage/tables/client.ts';
 import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';
 import { randomId } from './random-id.ts';
 import { writeRefreshToken } from './refresh-token-format.ts';
-import { signJwt } from './sign-jwt.ts';
+import type { SigningAlgorithm, SigningKey } from './signing-key.ts';
 
 /** A token response (RFC 6749 §5.1), and the ids of its tokens for the log. */
 export interface IssuedTokens {
@@ -72,4 +74,24 @@ export function refreshUseOf({ settings }: Pick<AuthContext, 'settings'>, client
 function contentOf(context: AuthContext, client: ClientRow, { id, generation, expiresAt }: RefreshFamily) {
   const content = { family: id, generation };
   return refreshUseOf(context, client) === 'reuse' ? { ...content, expiresAt } : content;
+}
+
+/** Digests of the algorithms that sign in some 30 µs; RS256 and PS256 take over 1 ms. */
+const fastDigests: Readonly<Partial<Record<SigningAlgorithm, string | null>>> = { ES256: 'sha256', EdDSA: null };
+
+/**
+ * Signs the claims of an access token as a JWT (RFC 7519 §7.1). Fast algorithms sign on the main
+ * thread: handing an ES256 signature of 30 µs to a thread, as `jose` does, takes another 22 µs.
+ * Slow ones use a thread.
+ */
+export async function signJwt(
+  { alg, privateKey, keyObject, header, encodedHeader }: SigningKey,
+  claims: JWTPayload,
+): Promise<string> {
+  const digest = fastDigests[alg];
+  if (digest === undefined) return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+  const input = `${encodedHeader}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
+  // JWS concatenates the two numbers of an ECDSA signature (RFC 7518 §3.4)
+  const signature = sign(digest, Buffer.from(input, 'latin1'), { key: keyObject, dsaEncoding: 'ieee-p1363' });
+  return `${input}.${signature.toString('base64url')}`;
 }

@@ -1,7 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { IssuerError } from './error.ts';
-import { fetchIssuerMetadata, fetchJson, issuerTimeoutMs } from './fetch-issuer-metadata.ts';
-import { isKeysUrlOf } from './secure-url.ts';
+import { fetchIssuerMetadata, fetchJson, isKeysUrlOf, issuerTimeoutMs } from './fetch-issuer-metadata.ts';
 
 /**
  * Cache lifetime of a key set in seconds: minimum, maximum, and the default if the issuer sends no

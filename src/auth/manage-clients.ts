@@ -10,8 +10,7 @@ import {
   type RefreshTokenUse,
   replaceSecret,
 } from '../storage/tables/client.ts';
-import { hashChosenSecret } from './chosen-secret.ts';
-import { generateSecret, hashGeneratedSecret } from './client-secret.ts';
+import { generateSecret, hashChosenSecret, hashGeneratedSecret } from './client-secret.ts';
 import { ClientError } from './error.ts';
 import { secretFault } from './secret-rule.ts';
 

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { AuthContext } from './auth-context.ts';
 
 /** The content of a refresh token: its family and its generation in it. */
 export interface RefreshTokenContent {
@@ -36,3 +37,18 @@ export function readRefreshToken(token: string, secrets: readonly Buffer[]): Ref
 }
 
 const sign = (content: string, secret: Buffer): Buffer => createHmac('sha256', secret).update(content).digest();
+
+/**
+ * Reads a refresh token that a secret of this service protects, or returns `undefined`. Another
+ * process may have created the secret a moment ago, so a well-formed token is rejected only after
+ * reading the store again.
+ */
+export async function readOwnRefreshToken(
+  { keys }: AuthContext,
+  token: string,
+): Promise<RefreshTokenContent | undefined> {
+  if (!hasRefreshTokenFormat(token)) return undefined;
+  return (
+    readRefreshToken(token, await keys.refreshSecrets()) ?? readRefreshToken(token, await keys.refreshSecrets(true))
+  );
+}

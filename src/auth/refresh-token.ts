@@ -8,10 +8,10 @@ import {
 import type { AuthContext } from './auth-context.ts';
 import { TokenError } from './error.ts';
 import type { Grant } from './grant.ts';
+import { chooseScopes } from './grant.ts';
 import { issueTime, issueToken, refreshUseOf } from './issue-token.ts';
-import { readOwnRefreshToken } from './read-own-refresh-token.ts';
 import type { RefreshTokenContent } from './refresh-token-format.ts';
-import { chooseScopes } from './scope.ts';
+import { readOwnRefreshToken } from './refresh-token-format.ts';
 
 /**
  * The refresh grant (RFC 6749 §6, `spec.md` "Authentication" items 5 and 6). With `rotate`, each

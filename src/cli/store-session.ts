@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { KeyRingOptions } from '../auth/ensure-keys.ts';
 import { createKeyCipher } from '../auth/key-cipher.ts';
-import type { KeyRingOptions } from '../auth/key-ring-options.ts';
 import { Spool } from '../import/import-strictly.ts';
 import { openStore } from '../storage/open-store.ts';
 import type { Store } from '../storage/store.ts';

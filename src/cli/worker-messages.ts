@@ -1,5 +1,5 @@
 import type { Attempt } from '../auth/failure-budget.ts';
-import { LeasedCounter } from '../auth/leased-counter.ts';
+import { LeasedCounter } from '../auth/window-counter.ts';
 import type { MetricValues } from '../metrics/service-metrics.ts';
 import type { Counters, OwnCounters } from './counters.ts';
 

@@ -1,12 +1,14 @@
 import type { OperatorAction } from '../audit/audit-action.ts';
 import type { AuditDetails } from '../audit/audit-event.ts';
-import { describeClaimedId } from '../auth/claimed-id.ts';
+import { describeClaimedId } from '../auth/authenticate-client.ts';
 import {
   type ClientEdit,
   deleteClientById,
   describeClient,
   editClient,
   enableClientById,
+  revokeSession,
+  revokeTokens,
 } from '../auth/edit-client.ts';
 import {
   type ChosenSecret,
@@ -16,7 +18,6 @@ import {
   disableClientById,
   rotateClientSecret,
 } from '../auth/manage-clients.ts';
-import { revokeSession, revokeTokens } from '../auth/revoke-client-tokens.ts';
 import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
 import type { Scope } from '../contract/scope.ts';
 import type { Directory } from '../storage/store.ts';

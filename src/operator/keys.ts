@@ -1,4 +1,4 @@
-import type { KeyRingOptions } from '../auth/key-ring-options.ts';
+import type { KeyRingOptions } from '../auth/ensure-keys.ts';
 import { type KeyInfo, planNextKey, type RotationMode } from '../auth/rotate-keys.ts';
 import { formatInstant } from '../contract/instant.ts';
 import type { Key } from '../contract/operator-key.ts';

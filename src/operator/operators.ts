@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { OperatorGate } from '../auth/authorize-operator.ts';
+import { generateOperatorToken, hashOperatorToken } from '../auth/authorize-operator.ts';
 import { AccessError } from '../auth/error.ts';
-import { generateOperatorToken, hashOperatorToken } from '../auth/operator-token.ts';
 import { formatInstant } from '../contract/instant.ts';
 import type { CreatedOperator, Operator } from '../contract/operator-token.ts';
 import type { OperatorScope } from '../contract/scope.ts';

@@ -1,5 +1,9 @@
-import { type DescribedClient, describeClient } from '../auth/edit-client.ts';
-import { type ClientSession, listClientSessions as listSessions } from '../auth/revoke-client-tokens.ts';
+import {
+  type ClientSession,
+  type DescribedClient,
+  describeClient,
+  listClientSessions as listSessions,
+} from '../auth/edit-client.ts';
 import { type ClientPage, type ClientRow, listClients as readClients } from '../storage/tables/client.ts';
 import type { OperatorContext } from './perform.ts';
 import { requireTenant } from './tenant.ts';

@@ -1,9 +1,9 @@
 import { decodeProtectedHeader } from 'jose';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { KeyRingOptions } from '../../src/auth/ensure-keys.ts';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
-import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
 import { listKeys } from '../../src/auth/rotate-keys.ts';
 import { checkKeys } from '../../src/cli/doctor-command.ts';
 import { rotateRegularly } from '../../src/cli/rotate-regularly.ts';

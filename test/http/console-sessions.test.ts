@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { deleteClientById, editClient } from '../../src/auth/edit-client.ts';
+import {
+  deleteClientById,
+  editClient,
+  listClientSessions,
+  revokeSession,
+  revokeTokens,
+} from '../../src/auth/edit-client.ts';
 import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
-import { listClientSessions, revokeSession, revokeTokens } from '../../src/auth/revoke-client-tokens.ts';
 import { directoryStatement, type Store, type TenantId } from '../../src/storage/store.ts';
 import { findConsoleSession, insertConsoleSession } from '../../src/storage/tables/console-session.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';

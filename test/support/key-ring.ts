@@ -1,7 +1,6 @@
+import type { KeyRingOptions } from '../../src/auth/ensure-keys.ts';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
-import type { KeyRingOptions } from '../../src/auth/key-ring-options.ts';
-import { type DueKey, rotateDueKeys } from '../../src/auth/rotate-due-keys.ts';
-import { planNextKey } from '../../src/auth/rotate-keys.ts';
+import { type DueKey, planNextKey, rotateDueKeys } from '../../src/auth/rotate-keys.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Options of a key ring without encryption. */

@@ -1,5 +1,5 @@
-import { isWellFormedOperatorToken } from '../../auth/operator-token.ts';
-import { isSecureUrl } from '../../auth/secure-url.ts';
+import { isWellFormedOperatorToken } from '../../auth/authorize-operator.ts';
+import { isSecureUrl } from '../../auth/fetch-issuer-metadata.ts';
 import { UsageError } from '../error.ts';
 import { readVariable } from '../reader/environment.ts';
 import { hidePassword, readSecretFiles } from '../secret-files.ts';

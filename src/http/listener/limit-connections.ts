@@ -1,5 +1,5 @@
 import { BlockList, isIPv6, type Server, type Socket } from 'node:net';
-import { networkOf } from '../../auth/address-network.ts';
+import { networkOf } from '../../auth/window-counter.ts';
 
 /** The limit of open connections per address. */
 interface ConnectionLimit {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { networkOf } from '../../auth/address-network.ts';
 import type { WindowCount } from '../../auth/window-counter.ts';
+import { networkOf } from '../../auth/window-counter.ts';
 import { RequestError } from './error.ts';
 
 /** Counts requests by key, in this process or in the one that counts for all workers. */

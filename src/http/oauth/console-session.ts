@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthenticatedClient } from '../../auth/authenticate-client.ts';
-import { describeClaimedId } from '../../auth/claimed-id.ts';
+import { describeClaimedId } from '../../auth/authenticate-client.ts';
 import {
   authenticateForConsole,
   beginConsoleSession,

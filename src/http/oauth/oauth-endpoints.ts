@@ -1,21 +1,20 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { networkOf } from '../../auth/address-network.ts';
 import type { AuthContext } from '../../auth/auth-context.ts';
 import {
   type AuthenticatedClient,
   authenticateClient,
   type ClientCredentials,
   claimedClientId,
+  describeClaimedId,
 } from '../../auth/authenticate-client.ts';
-import { describeClaimedId } from '../../auth/claimed-id.ts';
 import { TokenError } from '../../auth/error.ts';
-import { introspectToken } from '../../auth/introspect-token.ts';
 import { keySetSeconds } from '../../auth/key-schedule.ts';
 import { describeServer } from '../../auth/metadata.ts';
 import type { ResourceServer } from '../../auth/resource-server.ts';
-import { revokeToken } from '../../auth/revoke-token.ts';
+import { introspectToken, revokeToken } from '../../auth/token-management.ts';
 import { chooseGrant, requestToken } from '../../auth/token-request.ts';
+import { networkOf } from '../../auth/window-counter.ts';
 import { parseForm, repeatedNames } from '../../contract/form.ts';
 import { operations } from '../../contract/operations.ts';
 import { inSpan } from '../../tracing/span.ts';

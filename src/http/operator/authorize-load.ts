@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { isOperatorHeader } from '../../auth/operator-token.ts';
+import { isOperatorHeader } from '../../auth/authorize-operator.ts';
 import type { Access } from '../../auth/resource-server.ts';
 import type { Actor } from '../../operator/actor.ts';
 import { requireTenant } from '../../operator/tenant.ts';

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import accepts from '@fastify/accepts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { OperatorGate } from '../../auth/authorize-operator.ts';
-import type { KeyRingOptions } from '../../auth/key-ring-options.ts';
+import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
 import type { OperatorSessions } from '../../auth/operator-session.ts';
 import { operatorOperations } from '../../contract/operator-operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';

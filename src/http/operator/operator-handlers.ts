@@ -1,5 +1,5 @@
 import type { OperatorGate } from '../../auth/authorize-operator.ts';
-import type { KeyRingOptions } from '../../auth/key-ring-options.ts';
+import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
 import { listKeys } from '../../auth/rotate-keys.ts';
 import { parseInstant } from '../../contract/instant.ts';
 import { auditOperations } from '../../contract/operator-audit.ts';

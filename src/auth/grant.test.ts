@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TokenError } from './error.ts';
-import { chooseScopes } from './scope.ts';
+import { chooseScopes } from './grant.ts';
 
 const allowed = ['subscription:read', 'subscription:write'];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isKeysUrlOf } from './secure-url.ts';
+import { isKeysUrlOf } from './fetch-issuer-metadata.ts';
 
 test.each([
   ['https://id.example.com', 'https://keys.example.com/jwks', true],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashChosenSecret, verifyChosenSecret } from './chosen-secret.ts';
+import { hashChosenSecret, verifyChosenSecret } from './client-secret.ts';
 
 test("guesses at one client take at most four places of the queue, so another client's secret is still checked", async () => {
   const hash = await hashChosenSecret('right');
