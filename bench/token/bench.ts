@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { openBenchPostgres } from '../support/bench-store.ts';
 import { compareSides, type Side } from '../support/compare.ts';
 import { loadDataSet } from '../support/data-set.ts';
+import { exactFamilyCpuSeconds } from '../support/exact-cpu.ts';
 import { readOptions } from '../support/options.ts';
 import { getRequest } from '../support/our-service.ts';
 import type { ServerProcess } from '../support/server-process.ts';
@@ -49,7 +50,7 @@ try {
       pages('open report', measuredPaths.openReport, few),
       pages('report, tokens seen before', measuredPaths.guardedReport, few),
       pages('report, new tokens', measuredPaths.guardedReport, tokens),
-    ],
+    ].map((side) => ({ ...side, databaseSeconds: () => exactFamilyCpuSeconds(opened.serverPid ?? 0) })),
     options,
   );
   const text = formatResults(measured, options);
