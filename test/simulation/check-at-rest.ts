@@ -57,7 +57,8 @@ export async function checkReports(
   random: Random,
   tally: Tally,
 ): Promise<void> {
-  for (const query of [{}, ...reports, drawQuery(random, 'listSubscriptions')])
+  const everything = random.pick([{}, { sort: '-createdDate' }]);
+  for (const query of [everything, ...reports, drawQuery(random, 'listSubscriptions')])
     await checkReport(source, new Report(state, query), random, tally);
   const valid = reports.filter((query) => !isContradictory(query));
   await checkWhole(source, new Report(state, random.pick([{}, ...valid])), random, tally);
@@ -103,16 +104,41 @@ async function checkReport(source: Source, report: Report, random: Random, tally
   }
   if (report.query.all === 'true') return checkWhole(source, report, random, tally);
   const total = await checkNumbered(source, report, isSearch, random, tally);
+  await checkMeeting(source, report, total, random, tally);
   const isShort = total <= shortReport;
   if (!isShort && random.chance(0.5)) return;
-  const pagesMax = isShort ? shortReport : walkPagesMax;
-  await checkWalk(source, report, isSearch, pagesMax, tally);
-  const sort = report.query.sort ?? 'createdDate';
-  const opposite = sort.startsWith('-') ? sort.slice(1) : `-${sort}`;
-  if (isShort || random.chance(0.7)) {
+  const walk = { isSearch, pagesMax: isShort ? shortReport : walkPagesMax, random };
+  await checkWalk(source, report, walk, tally);
+  if (isShort || random.chance(0.4)) {
     const size = random.pick(isShort ? ['1', '2'] : ['2', '20']);
-    await checkWalk(source, report.with({ sort: opposite, size }), isSearch, pagesMax, tally);
+    await checkWalk(source, report.with({ sort: opposite(report.query), size }), walk, tally);
   }
+}
+
+/** The order of a query, backwards. */
+function opposite({ sort = 'createdDate' }: Query): string {
+  return sort.startsWith('-') ? sort.slice(1) : `-${sort}`;
+}
+
+/**
+ * Reads the first page, then in the other order the page that ends with the same record, and then
+ * the second page. Each service reads another one of the first two, so that the second page is read
+ * where the record is only known as the end of a page in the other order.
+ */
+async function checkMeeting(source: Source, report: Report, total: number, random: Random, tally: Tally) {
+  const { page: _page, ...query } = report.query;
+  const { sizeMax } = defaultPageLimits;
+  const [min, max] = [Math.max(2, total + 1 - sizeMax), Math.min(total - 1, sizeMax)];
+  if (min > max) return;
+  const size = random.between(min, Math.min(max, min + 50));
+  const there: Source = { ...source, service: source.service === 0 ? 1 : 0 };
+  const ahead = report.with({ size: String(size) });
+  const first = { ...query, size: String(size) };
+  const { next, now } = await checkPage(source, ahead, askFor(first, false), 1, tally);
+  const back = { sort: opposite(query), size: String(total + 1 - size) };
+  await checkPage(there, report.with(back), askFor({ ...query, ...back }, false), 1, tally);
+  // a report may have fewer records by now if it is of those that expire soon
+  if (next !== undefined) await checkPage(there, ahead, next, 2, tally, now);
 }
 
 /** Compares pages by number: that of the query, and those around the ends. Returns the total. */
@@ -125,19 +151,35 @@ async function checkNumbered(source: Source, report: Report, isSearch: boolean, 
   return total;
 }
 
-/** Follows the links from the first page, and from the last page that was read back again. */
-async function checkWalk(source: Source, report: Report, isSearch: boolean, pagesMax: number, tally: Tally) {
+/** How to read page by page. */
+interface Walk {
+  readonly isSearch: boolean;
+  readonly pagesMax: number;
+  readonly random: Random;
+}
+
+/**
+ * Follows the links from the first page, and from the last page that was read back again. Half of
+ * the walks send each request to either service, as behind a load balancer: a service then reads
+ * pages whose predecessors it has not read.
+ */
+async function checkWalk(source: Source, report: Report, { isSearch, pagesMax, random }: Walk, tally: Tally) {
   const { page: _page, ...query } = report.query;
+  const isBalanced = random.chance(0.5);
+  const read = async (ask: Ask, number: number, walkNow?: number): Promise<Page> => {
+    const service = isBalanced ? random.pick([0, 1] as const) : source.service;
+    return checkPage({ ...source, service }, report, ask, number, tally, walkNow);
+  };
   let ask: Ask | undefined = askFor(query, isSearch);
   let page: Page | undefined;
   let number = 0;
   for (; ask !== undefined && number < pagesMax; ask = page.next) {
     number += 1;
-    page = await checkPage(source, report, ask, number, tally, page?.now);
+    page = await read(ask, number, page?.now);
   }
   for (let back = page?.previous; back !== undefined; back = page.previous) {
     number -= 1;
-    page = await checkPage(source, report, back, number, tally, page?.now);
+    page = await read(back, number, page?.now);
   }
   expectEqual(`the page that has none before it of ${report.what}`, number, 1);
 }

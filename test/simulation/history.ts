@@ -17,8 +17,8 @@ export interface WriteStep {
   readonly format: 'ndjson' | 'csv';
   readonly compression: 'no' | 'gzip' | 'zstd';
   /**
-   * Number of the first rows that the other tenant gets afterwards: both then have the same number
-   * of revisions and records with the same keys.
+   * Number of the first rows that the other tenant gets afterwards. After the first round both then
+   * have the same number of revisions, and records with the same keys.
    */
   readonly twinRows?: number;
 }
@@ -146,17 +146,21 @@ function makeRound(random: Random, engine: History['engine'], index: number, rou
 
 /** Repeated by frequency. */
 const kinds = ['import', 'import', 'import', 'replace', 'delete'] as const;
-const rowsOfBatch = 1_000;
+/** A store splits what it writes into transactions of so many rows; each is a revision. */
+const rowsOfRevision = 500;
 
 function makeWrite(random: Random, index: number): WriteStep {
   const kind = index === 0 ? 'import' : random.pick(kinds);
   const compression = random.pick(['no', 'no', 'gzip', 'zstd'] as const);
+  const isNew = kind === 'import' && random.chance(0.4);
+  // an import has several batches from 4,001 rows on
+  const manyRows = isNew ? [4_500, 4_500] : [4_000];
   const rows =
     kind === 'delete'
       ? random.between(1, 400)
-      : random.pick([random.between(1, 30), random.between(200, 1_500), 4_000]);
-  const isNew = kind === 'import' && random.chance(0.4);
-  const twinRows = rows - random.between(0, Math.min(rows - 1, (rows - 1) % rowsOfBatch));
+      : random.pick([random.between(1, 30), random.between(200, 1_500), ...manyRows]);
+  const twinRows = rows - random.between(0, Math.min(rows - 1, (rows - 1) % rowsOfRevision));
+  const hasTwin = index === 0 || random.chance(isNew ? 0.3 : 0.1);
   return {
     tenant: random.pick(tenants),
     kind,
@@ -166,7 +170,7 @@ function makeWrite(random: Random, index: number): WriteStep {
     via: kind === 'delete' || random.chance(0.5) ? 'command' : 'http',
     format: random.chance(0.3) ? 'csv' : 'ndjson',
     compression,
-    ...(isNew && random.chance(index === 0 ? 0.7 : 0.3) && { twinRows }),
+    ...(hasTwin && { twinRows }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutants/mutants.ts';
 
-/** A mistake that the simulation must find within two minutes, whatever its seed. */
+/** A mistake that the simulation must find within four histories, whatever its seed. */
 export type Plant = Pick<Mutant, 'id' | 'breaks' | 'search' | 'replace'>;
 
 export const plants: readonly Plant[] = [

@@ -11,7 +11,7 @@ import { describeTally, newTally, type Tally } from './tally.ts';
 // Random histories of imports, replacements, deletions, sweeps, backups, restores, key rotations,
 // killed processes and lost connections, with concurrent readers, compared with a model that does
 // not use our SQL:
-// npm run simulate -- --seed 7 --minutes 2 [--engine sqlite|postgres] [--rounds 12]
+// npm run simulate -- --seed 7 --minutes 2 [--histories 4] [--engine sqlite|postgres] [--rounds 12]
 // npm run simulate -- --history failing.json
 // Prints a difference with its seed and the shortest history that shows it, and exits with 1.
 
@@ -19,6 +19,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '2' },
+    histories: { type: 'string' },
     engine: { type: 'string' },
     rounds: { type: 'string', default: '12' },
     shrink: { type: 'string', default: '40' },
@@ -27,6 +28,7 @@ const { values } = parseArgs({
 });
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const historiesMax = Number(values.histories ?? Infinity);
 const endsAt = performance.now() + Number(values.minutes) * 60_000;
 const engines = values.engine === undefined ? (['sqlite', 'postgres'] as const) : [values.engine as History['engine']];
 useMemoryFolder();
@@ -58,7 +60,9 @@ try {
     const seeds = new Random(Number(values.seed));
     // the first history uses the given seed, so that it can be repeated
     let seed = Number(values.seed);
-    for (let index = 0; process.exitCode !== 1 && (index < engines.length || performance.now() < endsAt); index += 1) {
+    const isOver = (index: number): boolean =>
+      process.exitCode === 1 || index >= historiesMax || (index >= engines.length && performance.now() >= endsAt);
+    for (let index = 0; !isOver(index); index += 1) {
       const engine = engines[index % engines.length] as History['engine'];
       const history = makeHistory(seed, engine, Number(values.rounds));
       const error = await attempt(tally)(history);
