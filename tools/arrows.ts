@@ -27,9 +27,23 @@ const server = ['fastify', '@fastify/*', 'node'];
 export const folders: readonly Folder[] = [
   {
     path: 'src/contract',
-    contents:
-      'the API contract: operations, and the schemas and types of records, queries, tokens and errors; builds `openapi.json` and `openapi-operator.json`',
+    contents: 'the API contract: operations, and the schemas and types of records, queries and errors',
     imports: ['typebox'],
+  },
+  {
+    path: 'src/contract/oauth',
+    contents: "grants, scopes, and the bodies of the token endpoint and of the consoles' sessions",
+    imports: ['src/contract/*', 'typebox'],
+  },
+  {
+    path: 'src/contract/operator',
+    contents: "the operations and schemas of the operator's API",
+    imports: ['src/contract/*', 'src/contract/oauth', 'typebox'],
+  },
+  {
+    path: 'src/contract/openapi',
+    contents: 'builds `openapi.json` and `openapi-operator.json`, with examples and samples of code',
+    imports: ['src/contract/*', 'src/contract/oauth', 'src/contract/operator', 'typebox'],
   },
   {
     path: 'src/tracing',

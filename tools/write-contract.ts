@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { packageVersion } from '../src/cli/package-version.ts';
-import { buildOpenApi } from '../src/contract/openapi.ts';
-import { buildOperatorOpenApi } from '../src/contract/openapi-operator.ts';
-import { defaultPageLimits } from '../src/contract/page-limits.ts';
+import { buildOpenApi } from '../src/contract/openapi/openapi.ts';
+import { buildOperatorOpenApi } from '../src/contract/openapi/operator-openapi.ts';
+import { defaultPageLimits } from '../src/contract/report.ts';
 
 /** The committed documents by file name, with default settings and an example URL. */
 export function committedContracts(): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { StorageError } from '../../src/storage/error.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nowSeconds } from '../../src/cli/store-session.ts';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import { planReport } from '../../src/report/plan.ts';
 import { runReport } from '../../src/report/run.ts';

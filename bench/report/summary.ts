@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { getSubscriptionSummary, planSummary } from '../../src/report/get-subscription-summary.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';
 import type { SummaryPlan } from '../../src/storage/read/summary.ts';

@@ -1,4 +1,4 @@
-import type { OperatorApiId, OperatorBody, OperatorResponse } from '../../src/contract/operator-operations.ts';
+import type { OperatorApiId, OperatorBody, OperatorResponse } from '../../src/contract/operator/operations.ts';
 import { randomId } from '../ui/random-id.ts';
 import { RequestError, requestJson } from '../ui/request.ts';
 import { routes, urlOf } from './routes.ts';

@@ -1,4 +1,4 @@
-import type { OperatorApiId, operatorApi } from '../../src/contract/operator-operations.ts';
+import type { OperatorApiId, operatorApi } from '../../src/contract/operator/operations.ts';
 
 type Table = typeof operatorApi;
 

@@ -1,5 +1,5 @@
+import { type TokenErrorCode, tokenErrorTable } from '../contract/error-code.ts';
 import { operations } from '../contract/operations.ts';
-import { type TokenErrorCode, tokenErrorTable } from '../contract/token-error.ts';
 import type { AuditAction } from './audit-action.ts';
 import type { AuditEvent } from './audit-event.ts';
 

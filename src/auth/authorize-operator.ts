@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { OperatorScope } from '../contract/scope.ts';
+import type { OperatorScope } from '../contract/oauth/grant.ts';
 import type { Store } from '../storage/store.ts';
 import { findOperatorToken, type OperatorToken, recordOperatorTokenUse } from '../storage/tables/operator-token.ts';
 import { AccessError, ThrottledError } from './error.ts';

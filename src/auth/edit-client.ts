@@ -1,5 +1,4 @@
-import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
-import type { Scope } from '../contract/scope.ts';
+import type { GrantType, RefreshTokenUse, Scope } from '../contract/oauth/grant.ts';
 import type { Directory } from '../storage/store.ts';
 import {
   type ClientRow,

@@ -1,4 +1,4 @@
-import type { TokenErrorCode } from '../contract/token-error.ts';
+import type { TokenErrorCode } from '../contract/error-code.ts';
 
 /**
  * A rejected token request (RFC 6749 §5.2). The message is shown to the client: it quotes no input

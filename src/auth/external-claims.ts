@@ -1,5 +1,5 @@
 import type { JWTHeaderParameters, JWTPayload } from 'jose';
-import { defaultScopes } from '../contract/scope.ts';
+import { defaultScopes } from '../contract/oauth/grant.ts';
 import { AccessError } from './error.ts';
 import type { TokenClaims } from './verify-token.ts';
 

@@ -1,5 +1,4 @@
-import type { GrantType } from '../contract/grant.ts';
-import { identityScopes } from '../contract/scope.ts';
+import { type GrantType, identityScopes } from '../contract/oauth/grant.ts';
 import type { ClientRow } from '../storage/tables/client.ts';
 import type { AuthContext } from './auth-context.ts';
 import { TokenError } from './error.ts';

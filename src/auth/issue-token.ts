@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
-import type { TokenResponse } from '../contract/token.ts';
+import type { TokenResponse } from '../contract/oauth/token.ts';
 import type { ClientRow, RefreshTokenUse } from '../storage/tables/client.ts';
 import type { RefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type GrantType, grantTypes } from '../contract/grant.ts';
-import { defaultScopes, type Scope } from '../contract/scope.ts';
+import { defaultScopes, type GrantType, grantTypes, type Scope } from '../contract/oauth/grant.ts';
 import type { Directory, TenantId } from '../storage/store.ts';
 import {
   disableClient,

@@ -1,6 +1,5 @@
-import { grantTypes } from '../contract/grant.ts';
+import { grantTypes, publicScopes } from '../contract/oauth/grant.ts';
 import { operations } from '../contract/operations.ts';
-import { publicScopes } from '../contract/scope.ts';
 
 const authMethods = ['client_secret_basic', 'client_secret_post'];
 

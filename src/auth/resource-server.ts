@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { decodeJwt } from 'jose';
-import type { Scope } from '../contract/scope.ts';
+import type { Scope } from '../contract/oauth/grant.ts';
 import { BoundedMap, estimateBytes } from '../storage/bounded-map.ts';
 import type { TenantId } from '../storage/store.ts';
 import { type ClientRow, findClientOfToken, isExternalClient } from '../storage/tables/client.ts';

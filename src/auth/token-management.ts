@@ -1,4 +1,4 @@
-import type { IntrospectionResponse } from '../contract/token.ts';
+import type { IntrospectionResponse } from '../contract/oauth/token.ts';
 import type { ClientRow } from '../storage/tables/client.ts';
 import { findRefreshFamily, revokeRefreshFamily } from '../storage/tables/refresh-family.ts';
 import type { AuthContext } from './auth-context.ts';

@@ -1,8 +1,15 @@
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type GrantType, grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
-import type { OperatorResponse } from '../contract/operator-operations.ts';
-import { defaultScopes, scopes as knownScopes, type Scope } from '../contract/scope.ts';
+import {
+  defaultScopes,
+  type GrantType,
+  grantTypes,
+  scopes as knownScopes,
+  type RefreshTokenUse,
+  refreshTokenUses,
+  type Scope,
+} from '../contract/oauth/grant.ts';
+import type { OperatorResponse } from '../contract/operator/operations.ts';
 import {
   addOneClientCommand,
   type ClientChoice,

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { CallOperation } from '../contract/operator-operations.ts';
+import type { CallOperation } from '../contract/operator/operations.ts';
 import { UsageError } from './error.ts';
 import { withOperations } from './operator-api.ts';
 import type { ServerChoice } from './remote/server.ts';

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ClientEdit } from '../auth/edit-client.ts';
-import { grantTypes, type RefreshTokenUse, refreshTokenUses } from '../contract/grant.ts';
-import type { ClientDetails } from '../contract/operator-client.ts';
-import { scopes as knownScopes } from '../contract/scope.ts';
+import { grantTypes, scopes as knownScopes, type RefreshTokenUse, refreshTokenUses } from '../contract/oauth/grant.ts';
+import type { ClientDetails } from '../contract/operator/client.ts';
 import { addOneClientCommand, type ClientChoice, jsonOption, parseList, withOwnClient } from './client-options.ts';
 import { UsageError } from './error.ts';
 import { formatTable, type Output, writeResult } from './output.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Setting } from '../contract/operator-setting.ts';
+import type { Setting } from '../contract/operator/setting.ts';
 import { type Config, readConfig, type ShownSetting, settings, showConfig } from './config.ts';
 import { type Output, writeResult } from './output.ts';
 

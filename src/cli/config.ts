@@ -1,8 +1,8 @@
 import type { ExternalSettings } from '../auth/external-claims.ts';
 import type { ProviderSettings } from '../auth/provider-sign-in.ts';
 import { signingAlgorithms } from '../auth/signing-key.ts';
-import { refreshTokenUses } from '../contract/grant.ts';
-import { defaultPageLimits, type PageLimits } from '../contract/page-limits.ts';
+import { refreshTokenUses } from '../contract/oauth/grant.ts';
+import { defaultPageLimits, type PageLimits } from '../contract/report.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';

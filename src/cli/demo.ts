@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '../auth/manage-clients.ts';
-import { apiPath } from '../contract/report-paths.ts';
-import { operatorScopes } from '../contract/scope.ts';
+import { operatorScopes } from '../contract/oauth/grant.ts';
+import { apiPath } from '../contract/report.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';
 import { findTenant, insertTenant } from '../storage/tables/tenant.ts';

@@ -6,7 +6,7 @@ import {
   externalProfiles,
 } from '../auth/external-claims.ts';
 import type { ProviderSettings } from '../auth/provider-sign-in.ts';
-import { apiPath } from '../contract/report-paths.ts';
+import { apiPath } from '../contract/report.ts';
 import { hidePassword } from './secret-files.ts';
 import { issuerUrl, listOf, oneOf, type Setting, secretOf, wholeNumber, word } from './setting.ts';
 

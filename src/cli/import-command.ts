@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { outcomeOf } from '../contract/load.ts';
-import { importFlags } from '../contract/operator-import.ts';
+import { importFlags } from '../contract/operator/import.ts';
 import { requireNoImport } from '../import/import-lock.ts';
 import { type ImportOptions, importRecords } from '../import/import-records.ts';
 import { importStrictly } from '../import/import-strictly.ts';

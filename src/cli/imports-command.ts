@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Import, importResults } from '../contract/operator-import.ts';
+import { type Import, importResults } from '../contract/operator/import.ts';
 import { outcomeText } from './import-text.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';
 import { formatTable, type Output, writeResult } from './output.ts';

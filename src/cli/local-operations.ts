@@ -1,5 +1,5 @@
 import { openKeyRing } from '../auth/key-ring.ts';
-import type { CallOperation, OperatorApiId } from '../contract/operator-operations.ts';
+import type { CallOperation, OperatorApiId } from '../contract/operator/operations.ts';
 import {
   addAuditRoutes,
   addClientRoutes,

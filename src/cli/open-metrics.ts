@@ -1,7 +1,7 @@
 import { listRotations } from '../auth/rotate-keys.ts';
-import { consoleOperations } from '../contract/console-session.ts';
+import { consoleOperations } from '../contract/oauth/console-session.ts';
 import { operations } from '../contract/operations.ts';
-import { operatorOperations } from '../contract/operator-operations.ts';
+import { operatorOperations } from '../contract/operator/operations.ts';
 import { operationNames } from '../http/listener/operation-routes.ts';
 import { firstImportIdAt } from '../import/record-import.ts';
 import type { MeasureResponse } from '../metrics/request-metrics.ts';

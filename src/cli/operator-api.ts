@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { CallOperation, OperatorInput, OperatorResponse } from '../contract/operator-operations.ts';
+import type { CallOperation, OperatorInput, OperatorResponse } from '../contract/operator/operations.ts';
 import { type ServerChoice, serverOf } from './remote/server.ts';
 
 /** Runs a command with the server of its options or, without one, with an open store. */

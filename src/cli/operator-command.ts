@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { operatorDays, operatorName } from '../contract/operator-token.ts';
+import { type OperatorScope, operatorScopes } from '../contract/oauth/grant.ts';
+import { operatorDays, operatorName } from '../contract/operator/token.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
-import { type OperatorScope, operatorScopes } from '../contract/scope.ts';
 import { jsonOption, parseList } from './client-options.ts';
 import { readConfig } from './config.ts';
 import { addServerOption, listAll, withOperations } from './operator-api.ts';

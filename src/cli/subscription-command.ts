@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
-import { erasureIdsMax } from '../contract/operator-tenant.ts';
+import { erasureIdsMax } from '../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { SubscriptionId } from '../contract/subscription.ts';
 import { CommandError, UsageError } from './error.ts';

@@ -1,4 +1,4 @@
-import { apiPath } from '../contract/report-paths.ts';
+import { apiPath } from '../contract/report.ts';
 import { ApiError } from './error.ts';
 import type { CallOptions } from './options.ts';
 import { queryStringOf } from './query.ts';

@@ -1,4 +1,4 @@
-import { reportPaths } from '../contract/report-paths.ts';
+import { reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
 import type { CallOptions } from './options.ts';
 import type { ChangesPage, SubscriptionChange } from './records.ts';

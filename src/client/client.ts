@@ -1,4 +1,4 @@
-import { apiPath, reportPaths, serviceUrlOf } from '../contract/report-paths.ts';
+import { apiPath, reportPaths, serviceUrlOf } from '../contract/report.ts';
 import { Api } from './api.ts';
 import { type ChangesOptions, listChanges } from './changes.ts';
 import { type Clock, systemClock } from './clock.ts';

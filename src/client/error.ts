@@ -1,5 +1,4 @@
-import type { ErrorCode } from '../contract/error-code.ts';
-import type { TokenErrorCode } from '../contract/token-error.ts';
+import type { ErrorCode, TokenErrorCode } from '../contract/error-code.ts';
 
 /** An invalid parameter of a request: its name, its value and the rule that it breaks. */
 export interface ParameterFault {

@@ -1,5 +1,4 @@
-import { exportSummaryPreference } from '../contract/export-summary.ts';
-import { reportPaths } from '../contract/report-paths.ts';
+import { exportSummaryPreference, reportPaths } from '../contract/report.ts';
 import type { Api } from './api.ts';
 import { ExportError } from './error.ts';
 import type { CallOptions } from './options.ts';

@@ -1,5 +1,4 @@
-export type { ErrorCode } from '../contract/error-code.ts';
-export type { TokenErrorCode } from '../contract/token-error.ts';
+export type { ErrorCode, TokenErrorCode } from '../contract/error-code.ts';
 export type { ChangesOptions } from './changes.ts';
 export { createClient, type SubreportClient } from './client.ts';
 export {

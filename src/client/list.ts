@@ -1,4 +1,4 @@
-import { reportPaths } from '../contract/report-paths.ts';
+import { reportPaths } from '../contract/report.ts';
 import type { Api, JsonResponse } from './api.ts';
 import type { CallOptions } from './options.ts';
 import { bodyOf, type SubscriptionQuery } from './query.ts';

@@ -1,5 +1,4 @@
-import { type ErrorCode, errorStatuses } from '../contract/error-code.ts';
-import { type TokenErrorCode, tokenErrorTable } from '../contract/token-error.ts';
+import { type ErrorCode, errorStatuses, type TokenErrorCode, tokenErrorTable } from '../contract/error-code.ts';
 import { ApiError, type ErrorContext, type Problem, ResponseError, TokenRequestError } from './error.ts';
 
 /** Most bytes of a response: 10,000 records, the largest page that an operator can allow. */

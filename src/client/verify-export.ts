@@ -1,4 +1,4 @@
-import { readSummaryLine } from '../contract/export-summary.ts';
+import { readSummaryLine } from '../contract/report.ts';
 import { type ErrorContext, ExportError } from './error.ts';
 import { Sha256 } from './sha256.ts';
 

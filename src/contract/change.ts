@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import type { PageLimits } from './page-limits.ts';
 import { reportParameters } from './query.ts';
+import type { PageLimits } from './report.ts';
 import { Subscription, SubscriptionId } from './subscription.ts';
 import { Type } from './type.ts';
 

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { reportFormats } from './report-format.ts';
+import { reportFormats } from './report.ts';
 import { plainText, printableAscii } from './schema.ts';
 import { Type } from './type.ts';
 

@@ -71,3 +71,22 @@ export function buildProblem(report: ProblemReport, correlationId: string): Prob
     correlation_id: correlationId,
   };
 }
+
+/** An error that is sent as a problem response. The messages are shown to the client. */
+export class ProblemError extends Error implements ProblemReport {
+  override readonly name: string = 'ProblemError';
+  readonly code: ErrorCode;
+  readonly messages: readonly string[];
+  readonly faults: readonly Fault[];
+
+  constructor({ code, messages, faults = [] }: ProblemReport) {
+    super(messages.join('; '));
+    this.code = code;
+    this.messages = messages;
+    this.faults = faults;
+  }
+}
+
+/** Truncates a string that a client sent, for use in a response. */
+export const shorten = (text: string, charactersMax = 64): string =>
+  text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;

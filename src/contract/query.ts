@@ -1,11 +1,28 @@
 import type { TSchema } from 'typebox';
 import { durationDaysMax, durationPattern } from './duration.ts';
-import { Email } from './email.ts';
-import type { PageLimits } from './page-limits.ts';
 import { ProductId } from './product.ts';
-import { formatWords } from './report-format.ts';
-import { AutoRenew, Iccid, knownStatuses, statusWord } from './subscription.ts';
+import { formatWords, type PageLimits } from './report.ts';
+import { descriptionOf } from './schema.ts';
+import { AutoRenew, Iccid, knownStatuses, Status, statusWord } from './subscription.ts';
 import { Type } from './type.ts';
+
+/**
+ * A subscriber's email address or identifier: a filter only, never part of a response and never
+ * logged.
+ */
+export const Email = Type.String({
+  pattern: '^[^\\s\\u0000-\\u001f\\u007f]{1,254}$',
+  minLength: 1,
+  maxLength: 254,
+  description: "The subscriber's email address or identifier, case-insensitive",
+  'x-rule': 'an email address or identifier of 1 to 254 characters without whitespace (in a URL, write + as %2B)',
+  examples: ['ada@example.com'],
+});
+
+/** Normalizes an address for storage and comparison: trimmed, NFC, lower case. */
+export function normaliseEmail(text: string): string {
+  return text.trim().normalize('NFC').toLowerCase();
+}
 
 /** The largest page number that a request may contain; it does not limit the report. */
 const pageMax = 1_000_000_000;
@@ -156,3 +173,26 @@ function buildParameters(limits: PageLimits) {
 
 /** Name of a query parameter of the report. */
 export type ReportParameter = keyof ReturnType<typeof buildParameters>;
+
+/**
+ * The body of a search: the query parameters of the report as members of a JSON object. `size` and
+ * `page` are numbers, `status` may be an array, `auto-renew` and `all` may be booleans; the others
+ * are strings as in the query string.
+ */
+export function searchBody(limits: PageLimits) {
+  const parameters = reportParameters(limits);
+  const members: Record<string, TSchema> = {
+    ...parameters,
+    status: Type.Union([parameters.status, Type.Array(Status, { minItems: 1, maxItems: 16 })], {
+      description: descriptionOf(parameters.status),
+    }),
+    'auto-renew': booleanOr(parameters['auto-renew']),
+    all: booleanOr(parameters.all),
+  };
+  return Type.Object(
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
+    { additionalProperties: false, description: 'The filters, sort order and position of a report' },
+  );
+}
+
+const booleanOr = (word: TSchema) => Type.Union([Type.Boolean(), word], { description: descriptionOf(word) });

@@ -1,10 +1,9 @@
 import type { TSchema } from 'typebox';
 import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import { Email } from './email.ts';
-import { defaultPageLimits } from './page-limits.ts';
 import { Product } from './product.ts';
-import { reportParameters } from './query.ts';
+import { Email, reportParameters } from './query.ts';
+import { defaultPageLimits } from './report.ts';
 import { exampleOf, fitsText, readWholeNumber, ruleOf } from './schema.ts';
 import { Subscription } from './subscription.ts';
 

@@ -1,13 +1,12 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
-import { Email, normaliseEmail } from '../contract/email.ts';
 import { formatInstant, parseInstant } from '../contract/instant.ts';
+import { shorten } from '../contract/problem.ts';
 import { Product } from '../contract/product.ts';
-import { dateFields } from '../contract/query.ts';
-import { reportPaths } from '../contract/report-paths.ts';
+import { dateFields, Email, normaliseEmail } from '../contract/query.ts';
+import { reportPaths } from '../contract/report.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
-import { shorten } from '../contract/shorten.ts';
 import { Subscription } from '../contract/subscription.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import type { SubscriptionRow } from '../storage/subscription-row.ts';

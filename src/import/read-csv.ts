@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { recordColumns, revealText } from '../contract/csv.ts';
-import { shorten } from '../contract/shorten.ts';
+import { shorten } from '../contract/problem.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { rowBytesMax, type SourceRow } from './check-row.ts';
 import { ImportError } from './error.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { writeSummaryLine } from '../contract/export-summary.ts';
 import { Product } from '../contract/product.ts';
+import { writeSummaryLine } from '../contract/report.ts';
 import { Subscription } from '../contract/subscription.ts';
 import { checkRow, rowBytesMax, type SourceRow } from './check-row.ts';
 import { readNdjson } from './read-ndjson.ts';

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type ExportSummary, readSummaryLine, summaryStart } from '../contract/export-summary.ts';
 import { isWithin } from '../contract/json-object.ts';
+import { type ExportSummary, readSummaryLine, summaryStart } from '../contract/report.ts';
 import { type RowFault, rowBytesMax, type SourceRow } from './check-row.ts';
 import { ImportError } from './error.ts';
 

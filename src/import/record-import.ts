@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { importFlags } from '../contract/operator-import.ts';
+import type { importFlags } from '../contract/operator/import.ts';
 import type { LoadCounts, Store, TenantId } from '../storage/store.ts';
 import {
   type ImportCounts,

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { tokenErrorTable } from '../contract/token-error.ts';
+import { tokenErrorTable } from '../contract/error-code.ts';
 
 /** A response, as the access log describes it. */
 interface MeasuredResponse {

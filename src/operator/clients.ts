@@ -18,8 +18,7 @@ import {
   disableClientById,
   rotateClientSecret,
 } from '../auth/manage-clients.ts';
-import type { GrantType, RefreshTokenUse } from '../contract/grant.ts';
-import type { Scope } from '../contract/scope.ts';
+import type { GrantType, RefreshTokenUse, Scope } from '../contract/oauth/grant.ts';
 import type { Directory } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';
 import { describeDetails } from './describe-client.ts';

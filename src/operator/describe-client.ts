@@ -1,6 +1,6 @@
 import type { DescribedClient } from '../auth/edit-client.ts';
 import { formatInstant } from '../contract/instant.ts';
-import type { Client, ClientDetails, ClientSession } from '../contract/operator-client.ts';
+import type { Client, ClientDetails, ClientSession } from '../contract/operator/client.ts';
 import { type ClientRow, isExternalClient } from '../storage/tables/client.ts';
 import type { listClientSessions } from './read-clients.ts';
 import { timeOf } from './time-of.ts';

@@ -1,6 +1,6 @@
 import { formatInstant } from '../contract/instant.ts';
 import { outcomeOf } from '../contract/load.ts';
-import type { Import, LastImport } from '../contract/operator-import.ts';
+import type { Import, LastImport } from '../contract/operator/import.ts';
 import type { ImportRow, LastImportRow } from '../storage/tables/import-history.ts';
 import { timeOf } from './time-of.ts';
 

@@ -1,6 +1,6 @@
 import { formatInstant } from '../contract/instant.ts';
-import type { Operator } from '../contract/operator-token.ts';
-import type { OperatorScope } from '../contract/scope.ts';
+import type { OperatorScope } from '../contract/oauth/grant.ts';
+import type { Operator } from '../contract/operator/token.ts';
 import type { OperatorToken } from '../storage/tables/operator-token.ts';
 import { timeOf } from './time-of.ts';
 

@@ -1,5 +1,5 @@
 import { formatInstant } from '../contract/instant.ts';
-import type { Tenant } from '../contract/operator-tenant.ts';
+import type { Tenant } from '../contract/operator/tenant.ts';
 import type { LatestImport } from '../storage/tables/import-history.ts';
 import type { Tenant as TenantRow } from '../storage/tables/tenant.ts';
 import { describeLastImport } from './describe-import.ts';

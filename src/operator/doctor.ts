@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { formatInstant } from '../contract/instant.ts';
-import { type DoctorResult, doctorChecksListed } from '../contract/operator-doctor.ts';
+import { type DoctorResult, doctorChecksListed } from '../contract/operator/doctor.ts';
 import type { Store, TenantId } from '../storage/store.ts';
 import { findDoctorResult, putDoctorResult } from '../storage/tables/doctor-result.ts';
 import { OperatorError } from './error.ts';

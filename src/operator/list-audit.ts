@@ -1,5 +1,5 @@
 import { formatAuditEntry } from '../audit/audit-log.ts';
-import type { AuditEntry } from '../contract/operator-audit.ts';
+import type { AuditEntry } from '../contract/operator/audit.ts';
 import {
   type AuditEntries,
   type AuditEntryRow,

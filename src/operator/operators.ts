@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { OperatorGate } from '../auth/authorize-operator.ts';
-import { generateOperatorToken, hashOperatorToken } from '../auth/authorize-operator.ts';
+import { generateOperatorToken, hashOperatorToken, type OperatorGate } from '../auth/authorize-operator.ts';
 import { AccessError } from '../auth/error.ts';
 import { formatInstant } from '../contract/instant.ts';
-import type { CreatedOperator, Operator } from '../contract/operator-token.ts';
-import type { OperatorScope } from '../contract/scope.ts';
+import type { OperatorScope } from '../contract/oauth/grant.ts';
+import type { CreatedOperator, Operator } from '../contract/operator/token.ts';
 import type { Directory } from '../storage/store.ts';
 import {
   insertOperatorToken,

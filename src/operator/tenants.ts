@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Tenant as TenantBody, tenantName } from '../contract/operator-tenant.ts';
+import { type Tenant as TenantBody, tenantName } from '../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
 import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
 import { countRecords } from '../storage/counts/range.ts';

@@ -2,7 +2,7 @@ import { formatDuration } from '../contract/duration.ts';
 import type { FormPair } from '../contract/form.ts';
 import { compareInstants, formatExactInstant, type Instant } from '../contract/instant.ts';
 import type { Fault } from '../contract/problem.ts';
-import type { ReportFormat } from '../contract/report-format.ts';
+import type { ReportFormat } from '../contract/report.ts';
 import type { Cursor } from './cursor.ts';
 import type { ReportFilters } from './filters.ts';
 

@@ -1,6 +1,5 @@
 import { describeFaults } from '../contract/parameter-faults.ts';
-import type { Fault } from '../contract/problem.ts';
-import { ProblemError } from '../contract/problem-error.ts';
+import { type Fault, ProblemError } from '../contract/problem.ts';
 
 /**
  * Why a report cannot be returned.

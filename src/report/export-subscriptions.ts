@@ -1,4 +1,4 @@
-import type { ReportFormat } from '../contract/report-format.ts';
+import type { ReportFormat } from '../contract/report.ts';
 import { countMatching, streamRecords } from '../storage/read/records.ts';
 import type { LineBatch, TenantId } from '../storage/store.ts';
 import { inSpan } from '../tracing/span.ts';

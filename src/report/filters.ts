@@ -1,7 +1,6 @@
 import { formatDuration, parseDuration } from '../contract/duration.ts';
-import { normaliseEmail } from '../contract/email.ts';
 import { formatExactInstant, formatInstant, type Instant, parseInstant } from '../contract/instant.ts';
-import { type DateField, dateFields, type ReportParameter, type SortValue } from '../contract/query.ts';
+import { type DateField, dateFields, normaliseEmail, type ReportParameter, type SortValue } from '../contract/query.ts';
 import type { DateBounds, DateColumn, SubscriptionFilter, ValueColumn } from '../storage/subscription-filter.ts';
 
 /** Reads the parameters of a request one by one. */

@@ -1,4 +1,4 @@
-import type { PageLimits } from '../contract/page-limits.ts';
+import type { PageLimits } from '../contract/report.ts';
 import type { OrderKey } from '../storage/order-key.ts';
 import { type Cursor, encodeCursor } from './cursor.ts';
 import { describeFilters } from './filters.ts';

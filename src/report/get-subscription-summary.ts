@@ -1,4 +1,4 @@
-import { reportFormats } from '../contract/report-format.ts';
+import { reportFormats } from '../contract/report.ts';
 import type { SubscriptionSummary, SummaryGroup } from '../contract/summary.ts';
 import {
   type DimensionCounts,

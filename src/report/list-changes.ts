@@ -1,6 +1,6 @@
 import { sinceNow } from '../contract/change.ts';
 import { operations } from '../contract/operations.ts';
-import { reportFormats } from '../contract/report-format.ts';
+import { reportFormats } from '../contract/report.ts';
 import { type ChangeKey, readChanges, type SubscriptionChange } from '../storage/read/changes.ts';
 import type { TenantId } from '../storage/store.ts';
 import { readHistory, type TenantHistory } from '../storage/tables/history.ts';

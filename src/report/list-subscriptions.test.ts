@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { defaultPageLimits } from '../contract/page-limits.ts';
+import { defaultPageLimits } from '../contract/report.ts';
 import type { Store } from '../storage/store.ts';
 import { createPageKey } from './list-subscriptions.ts';
 import { parseReport } from './parse.ts';

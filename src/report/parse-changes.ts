@@ -1,9 +1,9 @@
 import { changeParameters, sinceNow } from '../contract/change.ts';
 import { parseForm } from '../contract/form.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
-import { type ReportFormat, reportFormats } from '../contract/report-format.ts';
+import { shorten } from '../contract/problem.ts';
+import { type ReportFormat, reportFormats } from '../contract/report.ts';
 import { readWholeNumber, ruleOf } from '../contract/schema.ts';
-import { shorten } from '../contract/shorten.ts';
 import { type ChangeToken, decodeChangeToken } from './change-token.ts';
 import { ReportError, refuse } from './error.ts';
 import type { QueryContext } from './report-query.ts';

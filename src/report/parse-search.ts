@@ -1,11 +1,10 @@
 import type { FormPair } from '../contract/form.ts';
 import { parseJsonObject } from '../contract/json-object.ts';
 import { nameFaults } from '../contract/parameter-faults.ts';
-import type { Fault } from '../contract/problem.ts';
+import { type Fault, shorten } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
-import type { ReportFormat } from '../contract/report-format.ts';
+import type { ReportFormat } from '../contract/report.ts';
 import { ruleOf } from '../contract/schema.ts';
-import { shorten } from '../contract/shorten.ts';
 import { ReportError } from './error.ts';
 import { readQuery } from './parse.ts';
 import type { QueryContext, ReportQuery } from './report-query.ts';

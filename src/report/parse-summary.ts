@@ -1,9 +1,8 @@
 import { type FormPair, parseForm } from '../contract/form.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
-import type { Fault } from '../contract/problem.ts';
+import { type Fault, shorten } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters } from '../contract/query.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
-import { shorten } from '../contract/shorten.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import {
   defaultSummaryGroups,
@@ -15,8 +14,7 @@ import {
 import { findFilterContradictions } from './contradictions.ts';
 import { refuse } from './error.ts';
 import { dateColumns, planFilter, readFilters } from './filters.ts';
-import type { SummaryQuery } from './get-subscription-summary.ts';
-import { daySeconds } from './get-subscription-summary.ts';
+import { daySeconds, type SummaryQuery } from './get-subscription-summary.ts';
 import { createParameterReader } from './parse.ts';
 import type { QueryContext } from './report-query.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { defaultPageLimits } from '../contract/page-limits.ts';
+import { defaultPageLimits } from '../contract/report.ts';
 import { encodeCursor } from './cursor.ts';
 import { ReportError } from './error.ts';
 import { parseNoParameters, parseReport } from './parse.ts';

@@ -1,11 +1,9 @@
 import { type FormPair, parseForm } from '../contract/form.ts';
-import type { PageLimits } from '../contract/page-limits.ts';
 import { malformedFault, nameFaults } from '../contract/parameter-faults.ts';
-import type { Fault } from '../contract/problem.ts';
+import { type Fault, shorten } from '../contract/problem.ts';
 import { type ReportParameter, reportParameters, sortValues } from '../contract/query.ts';
-import { formatWords, type ReportFormat, reportFormats } from '../contract/report-format.ts';
+import { formatWords, type PageLimits, type ReportFormat, reportFormats } from '../contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../contract/schema.ts';
-import { shorten } from '../contract/shorten.ts';
 import { findContradictions, findUnstreamable } from './contradictions.ts';
 import { decodeCursor, fingerprintOf } from './cursor.ts';
 import { ReportError, refuse } from './error.ts';

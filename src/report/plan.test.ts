@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultPageLimits } from '../contract/page-limits.ts';
+import { defaultPageLimits } from '../contract/report.ts';
 import { parseReport } from './parse.ts';
 import { planReport } from './plan.ts';
 

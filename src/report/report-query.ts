@@ -1,6 +1,5 @@
-import type { PageLimits } from '../contract/page-limits.ts';
 import type { SortValue } from '../contract/query.ts';
-import type { ReportFormat } from '../contract/report-format.ts';
+import type { PageLimits, ReportFormat } from '../contract/report.ts';
 import type { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
 import type { Cursor } from './cursor.ts';

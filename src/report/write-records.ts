@@ -1,5 +1,5 @@
 import { guardText, recordColumns, writeCsvLine } from '../contract/csv.ts';
-import { type ReportFormat, reportFormats } from '../contract/report-format.ts';
+import { type ReportFormat, reportFormats } from '../contract/report.ts';
 import { Subscription } from '../contract/subscription.ts';
 import type { PageRecords } from '../storage/read/page-sql.ts';
 import type { Layout } from '../storage/utf8-column.ts';

@@ -16,7 +16,7 @@ export interface DateBounds {
 /** The columns that a filter can require a value of, by their member of `SubscriptionFilter`. */
 const valueColumns = {
   iccid: 'iccid',
-  /** Normalised (`contract/email.ts`). */
+  /** Normalised (`contract/query.ts`). */
   email: 'email',
   productId: 'product_id',
   planId: 'plan_id',

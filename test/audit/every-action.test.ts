@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AuditAction } from '../../src/audit/audit-action.ts';
 import { buildProgram } from '../../src/cli/command-line.ts';
-import { operatorOperations } from '../../src/contract/operator-operations.ts';
+import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { listAuditEntries } from '../../src/storage/tables/audit-entry.ts';
 import { openSqlite } from '../support/engines.ts';
 import { startManagement, type TestManagement } from '../support/management.ts';

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operatorOperations } from '../../src/contract/operator-operations.ts';
+import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { ImportError } from '../../src/import/error.ts';
 import { performInSteps } from '../../src/operator/perform.ts';
 import { openStore } from '../../src/storage/open-store.ts';

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { startService, type TestClient, type TestService } from '../support/service.ts';

@@ -7,7 +7,7 @@ import { openKeyRing } from '../../src/auth/key-ring.ts';
 import { listKeys } from '../../src/auth/rotate-keys.ts';
 import { checkKeys } from '../../src/cli/doctor-command.ts';
 import { rotateRegularly } from '../../src/cli/rotate-regularly.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { listAuthKeys } from '../../src/storage/tables/auth-key.ts';
 import { engines, type TestStore } from '../support/engines.ts';
 import { rotateDue, rotateKeys } from '../support/key-ring.ts';

@@ -5,7 +5,7 @@ import { decodeJwt, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { directoryStatement } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';

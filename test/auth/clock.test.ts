@@ -10,7 +10,7 @@ import { createClient, disableClientById } from '../../src/auth/manage-clients.t
 import { refreshTokenGrant } from '../../src/auth/refresh-token.ts';
 import { createResourceServer } from '../../src/auth/resource-server.ts';
 import { introspectToken, revokeToken } from '../../src/auth/token-management.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type ClientRow, findClient, recordClientUse, revokeClientTokens } from '../../src/storage/tables/client.ts';
 import { deleteDeadFamilies } from '../../src/storage/tables/refresh-family.ts';

@@ -4,7 +4,7 @@ import type { AuthContext } from '../../src/auth/auth-context.ts';
 import { authenticateClient } from '../../src/auth/authenticate-client.ts';
 import { readConfig } from '../../src/cli/config.ts';
 import { createCounters } from '../../src/cli/counters.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { directoryStatement, type TenantId } from '../../src/storage/store.ts';
 import { engines } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';

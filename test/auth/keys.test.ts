@@ -8,7 +8,7 @@ import { createKeyCipher } from '../../src/auth/key-cipher.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';
 import { listKeys } from '../../src/auth/rotate-keys.ts';
 import { signingAlgorithms } from '../../src/auth/signing-key.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { deleteAuthKeys, insertAuthKey, listAuthKeys } from '../../src/storage/tables/auth-key.ts';

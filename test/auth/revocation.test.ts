@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import { directoryStatement } from '../../src/storage/store.ts';
 import { engines, pooledPostgres, type TestStore } from '../support/engines.ts';
 import { expectTokenError } from '../support/expect-error.ts';

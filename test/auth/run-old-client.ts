@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createClient } from '../../src/auth/manage-clients.ts';
-import { refreshTokenUses } from '../../src/contract/grant.ts';
+import { refreshTokenUses } from '../../src/contract/oauth/grant.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';

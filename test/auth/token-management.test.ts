@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { revokeTokens as revokeAllTokens } from '../../src/auth/edit-client.ts';
 import { disableClientById, rotateClientSecret } from '../../src/auth/manage-clients.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { findClient } from '../../src/storage/tables/client.ts';
 import { engines } from '../support/engines.ts';

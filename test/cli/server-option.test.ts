@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleCsv } from '../../src/contract/examples.ts';
+import { exampleCsv } from '../../src/contract/openapi/examples.ts';
 import { freePort } from '../../tools/free-port.ts';
 import { openSqlite } from '../support/engines.ts';
 import { subscriptionRow } from '../support/rows.ts';

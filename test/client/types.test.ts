@@ -15,12 +15,12 @@ import type {
 } from '../../src/client/index.ts';
 import { createClient } from '../../src/client/index.ts';
 import type { SubscriptionChange } from '../../src/contract/change.ts';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import type { Fault, Problem } from '../../src/contract/problem.ts';
 import type { Product } from '../../src/contract/product.ts';
 import type { DateField, ReportParameter, SortValue } from '../../src/contract/query.ts';
 import type { knownStatuses, Subscription } from '../../src/contract/subscription.ts';
 import type { SubscriptionSummary, SummaryGroup, SummaryParameter } from '../../src/contract/summary.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
 
 // The client declares its types without typebox, so that its declarations stand alone. The compiler
 // compares them with the contract here: a difference is a type error in this file.

@@ -4,14 +4,14 @@ import { Check } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { changesPage } from '../../src/contract/change.ts';
 import { errorTable } from '../../src/contract/error.ts';
-import { exampleSubscription, namedExamples } from '../../src/contract/examples.ts';
+import { tokenErrorTable } from '../../src/contract/error-code.ts';
 import { LoadSummary } from '../../src/contract/load.ts';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/oauth/token.ts';
+import { exampleSubscription, namedExamples } from '../../src/contract/openapi/examples.ts';
 import { Problem } from '../../src/contract/problem.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { Subscription } from '../../src/contract/subscription.ts';
 import { SubscriptionSummary } from '../../src/contract/summary.ts';
-import { IntrospectionResponse, TokenErrorBody, TokenResponse } from '../../src/contract/token.ts';
-import { tokenErrorTable } from '../../src/contract/token-error.ts';
 import { writePage } from '../../src/report/write-records.ts';
 
 interface MediaType {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readConfig, settings } from '../../src/cli/config.ts';
 import { errorTable } from '../../src/contract/error.ts';
-import { tokenErrorTable } from '../../src/contract/token-error.ts';
+import { tokenErrorTable } from '../../src/contract/error-code.ts';
 import { csvColumns } from '../../src/import/read-csv.ts';
 import { withGeneratedPart } from '../../tools/generated-part.ts';
 import { generatedParts } from '../../tools/write-docs.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type ChangesPage, changesPage } from '../../src/contract/change.ts';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { encodeChangeToken, historyFingerprint } from '../../src/report/change-token.ts';
 import type { TenantId } from '../../src/storage/store.ts';

@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ErrorCode } from '../../src/contract/error-code.ts';
-import type { TokenErrorCode } from '../../src/contract/token-error.ts';
+import type { ErrorCode, TokenErrorCode } from '../../src/contract/error-code.ts';
 import { decodeCursor, encodeCursor } from '../../src/report/cursor.ts';
 import { engines } from '../support/engines.ts';
 import { expectProblem, expectTokenError } from '../support/expect-error.ts';

@@ -1,6 +1,6 @@
 import { Check } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Import } from '../../src/contract/operator-import.ts';
+import { Import } from '../../src/contract/operator/import.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { firstImportIdAt, type ImportOrigin, recordImport, sweepImports } from '../../src/import/record-import.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { consoleOperations } from '../../src/contract/console-session.ts';
+import { tokenErrorTable } from '../../src/contract/error-code.ts';
+import { consoleOperations } from '../../src/contract/oauth/console-session.ts';
 import { operations } from '../../src/contract/operations.ts';
-import { operatorOperations } from '../../src/contract/operator-operations.ts';
-import { tokenErrorTable } from '../../src/contract/token-error.ts';
+import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { createImportId } from '../../src/import/record-import.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { putImport } from '../../src/storage/tables/import-history.ts';

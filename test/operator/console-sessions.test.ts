@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OperatorScope } from '../../src/contract/scope.ts';
+import type { OperatorScope } from '../../src/contract/oauth/grant.ts';
 import { createOperator, revokeOperator } from '../../src/operator/operators.ts';
 import { beginHistory } from '../../src/storage/tables/history.ts';
 import { deleteEndedOperatorSessions } from '../../src/storage/tables/operator-session.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { operatorApi } from '../../src/contract/operator-operations.ts';
-import { operatorScopes } from '../../src/contract/scope.ts';
+import { operatorScopes } from '../../src/contract/oauth/grant.ts';
+import { operatorApi } from '../../src/contract/operator/operations.ts';
 import { createOperator, listOperators, revokeOperator } from '../../src/operator/operators.ts';
 import { engines } from '../support/engines.ts';
 import { clock, startManagement, type TestManagement } from '../support/management.ts';

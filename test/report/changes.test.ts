@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { decodeChangeToken, encodeChangeToken, historyFingerprint } from '../../src/report/change-token.ts';
 import { listChanges } from '../../src/report/list-changes.ts';
 import { listSubscriptions } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
-import type { ChangeFormat } from '../../src/report/parse-changes.ts';
-import { parseChanges } from '../../src/report/parse-changes.ts';
+import { type ChangeFormat, parseChanges } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import type { SubscriptionSummary } from '../../src/contract/summary.ts';
 import { getSubscriptionSummary, planSummary, summaryKey } from '../../src/report/get-subscription-summary.ts';
 import { parseSummary } from '../../src/report/parse-summary.ts';

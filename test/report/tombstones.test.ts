@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { listChanges } from '../../src/report/list-changes.ts';
 import { parseChanges } from '../../src/report/parse-changes.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';

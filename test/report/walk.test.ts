@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatInstant } from '../../src/contract/instant.ts';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { listSubscriptions as answerQuery } from '../../src/report/list-subscriptions.ts';
 import { parseReport } from '../../src/report/parse.ts';
 import type { ReportContext } from '../../src/report/report-query.ts';

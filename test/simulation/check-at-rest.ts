@@ -1,4 +1,4 @@
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { defaultSummaryGroups, type SummaryGroup, summaryGroups } from '../../src/contract/summary.ts';
 import { makeVersions } from './domain.ts';
 import { drawQuery } from './draw.ts';

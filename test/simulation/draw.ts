@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { changeParameters } from '../../src/contract/change.ts';
-import { defaultPageLimits } from '../../src/contract/page-limits.ts';
 import { type ReportParameter, reportParameters } from '../../src/contract/query.ts';
+import { defaultPageLimits } from '../../src/contract/report.ts';
 import { type SummaryParameter, summaryGroups, summaryParameters } from '../../src/contract/summary.ts';
 import * as domain from './domain.ts';
 import { durationOf, type Query } from './model.ts';

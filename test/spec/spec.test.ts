@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TokenResponse } from '../../src/contract/oauth/token.ts';
 import type { Subscription } from '../../src/contract/subscription.ts';
-import type { TokenResponse } from '../../src/contract/token.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import type { RejectedRow } from '../../src/import/read-valid-rows.ts';
 import type { TenantId } from '../../src/storage/store.ts';

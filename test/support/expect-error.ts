@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { errorTable } from '../../src/contract/error.ts';
-import type { ErrorCode } from '../../src/contract/error-code.ts';
+import { type ErrorCode, type TokenErrorCode, tokenErrorTable } from '../../src/contract/error-code.ts';
+import type { TokenErrorBody } from '../../src/contract/oauth/token.ts';
 import type { Problem } from '../../src/contract/problem.ts';
-import type { TokenErrorBody } from '../../src/contract/token.ts';
-import { type TokenErrorCode, tokenErrorTable } from '../../src/contract/token-error.ts';
 
 /**
  * Asserts that a response is a problem with this code in the documented shape; returns its body.

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../../src/contract/operator-audit.ts';
+import type { AuditEntry } from '../../../src/contract/operator/audit.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Popover } from '../../ui/popover.tsx';
 import { DefinitionList } from '../parts/definition-list.tsx';

@@ -1,5 +1,5 @@
 import { ScrollText } from 'lucide';
-import type { AuditEntry } from '../../../src/contract/operator-audit.ts';
+import type { AuditEntry } from '../../../src/contract/operator/audit.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { currentLocation } from '../../ui/location.tsx';
 import type { Column } from '../parts/data-table.tsx';

@@ -1,6 +1,6 @@
 import { Ban, Check, KeyRound, Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { ClientDetails } from '../../../src/contract/operator-client.ts';
+import type { ClientDetails } from '../../../src/contract/operator/client.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';

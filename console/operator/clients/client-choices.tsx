@@ -1,5 +1,4 @@
-import { type GrantType, grantTypes } from '../../../src/contract/grant.ts';
-import { type Scope, scopes } from '../../../src/contract/scope.ts';
+import { type GrantType, grantTypes, type Scope, scopes } from '../../../src/contract/oauth/grant.ts';
 import { CheckboxGroup } from '../parts/checkbox-group.tsx';
 import { strings } from '../strings.ts';
 

@@ -1,4 +1,4 @@
-import type { Client } from '../../../src/contract/operator-client.ts';
+import type { Client } from '../../../src/contract/operator/client.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { Link } from '../../ui/location.tsx';
 import type { Column } from '../parts/data-table.tsx';

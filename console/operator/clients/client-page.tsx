@@ -1,4 +1,4 @@
-import type { ClientDetails } from '../../../src/contract/operator-client.ts';
+import type { ClientDetails } from '../../../src/contract/operator/client.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -1,6 +1,6 @@
 import { Ban, UserX } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { ClientDetails, ClientSession } from '../../../src/contract/operator-client.ts';
+import type { ClientDetails, ClientSession } from '../../../src/contract/operator/client.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { formatCount } from '../../ui/format-count.ts';

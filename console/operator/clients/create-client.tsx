@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { GrantType } from '../../../src/contract/grant.ts';
-import type { OperatorResponse } from '../../../src/contract/operator-operations.ts';
-import type { Scope } from '../../../src/contract/scope.ts';
+import type { GrantType, Scope } from '../../../src/contract/oauth/grant.ts';
+import type { OperatorResponse } from '../../../src/contract/operator/operations.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { call } from '../call.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';

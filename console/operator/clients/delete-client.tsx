@@ -1,6 +1,6 @@
 import { Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { ClientDetails } from '../../../src/contract/operator-client.ts';
+import type { ClientDetails } from '../../../src/contract/operator/client.ts';
 import { Card } from '../../ui/card.tsx';
 import { announce } from '../../ui/live-region.tsx';
 import { navigate } from '../../ui/location.tsx';

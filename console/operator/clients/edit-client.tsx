@@ -1,7 +1,12 @@
 import { useState } from 'preact/hooks';
-import { type GrantType, grantTypes, refreshTokenUses } from '../../../src/contract/grant.ts';
-import type { ClientDetails } from '../../../src/contract/operator-client.ts';
-import { scopes as allScopes, type Scope } from '../../../src/contract/scope.ts';
+import {
+  scopes as allScopes,
+  type GrantType,
+  grantTypes,
+  refreshTokenUses,
+  type Scope,
+} from '../../../src/contract/oauth/grant.ts';
+import type { ClientDetails } from '../../../src/contract/operator/client.ts';
 import { Select, TextField } from '../../ui/field.tsx';
 import { call } from '../call.ts';
 import { FormDialog } from '../parts/form-dialog.tsx';

@@ -1,5 +1,5 @@
 import { Stethoscope } from 'lucide';
-import type { DoctorResult } from '../../../src/contract/operator-doctor.ts';
+import type { DoctorResult } from '../../../src/contract/operator/doctor.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -1,4 +1,4 @@
-import type { Import } from '../../../src/contract/operator-import.ts';
+import type { Import } from '../../../src/contract/operator/import.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { Link } from '../../ui/location.tsx';

@@ -1,4 +1,4 @@
-import type { Import } from '../../../src/contract/operator-import.ts';
+import type { Import } from '../../../src/contract/operator/import.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

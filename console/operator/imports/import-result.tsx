@@ -1,4 +1,4 @@
-import type { Import, LastImport } from '../../../src/contract/operator-import.ts';
+import type { Import, LastImport } from '../../../src/contract/operator/import.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { Link } from '../../ui/location.tsx';
 import { importPath } from '../parts/paths.ts';

@@ -1,5 +1,5 @@
 import { Upload } from 'lucide';
-import { importResults } from '../../../src/contract/operator-import.ts';
+import { importResults } from '../../../src/contract/operator/import.ts';
 import { currentLocation } from '../../ui/location.tsx';
 import { FilterField, FilterSelect } from '../parts/filter-field.tsx';
 import { ListView } from '../parts/list-view.tsx';

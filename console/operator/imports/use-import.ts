@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LoadOutcome, LoadSummary } from '../../../src/contract/load.ts';
-import type { Import } from '../../../src/contract/operator-import.ts';
+import type { Import } from '../../../src/contract/operator/import.ts';
 import { RequestError } from '../../ui/request.ts';
 import { call, readRejectedRows } from '../call.ts';
 import { describeFile, type FileKind } from './describe-file.ts';

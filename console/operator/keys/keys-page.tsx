@@ -1,6 +1,6 @@
 import { KeyRound } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { Key } from '../../../src/contract/operator-key.ts';
+import type { Key } from '../../../src/contract/operator/key.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { CreatedOperator } from '../../../src/contract/operator-token.ts';
-import { type OperatorScope, operatorScopes } from '../../../src/contract/scope.ts';
+import { type OperatorScope, operatorScopes } from '../../../src/contract/oauth/grant.ts';
+import type { CreatedOperator } from '../../../src/contract/operator/token.ts';
 import { TextField } from '../../ui/field.tsx';
 import { call } from '../call.ts';
 import { CheckboxGroup } from '../parts/checkbox-group.tsx';

@@ -1,6 +1,6 @@
 import { Plus, ShieldCheck } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { Operator } from '../../../src/contract/operator-token.ts';
+import type { Operator } from '../../../src/contract/operator/token.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { call } from '../call.ts';
 import { ActionButton } from '../parts/action-button.tsx';

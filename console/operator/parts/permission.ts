@@ -1,5 +1,5 @@
-import type { OperatorApiId } from '../../../src/contract/operator-operations.ts';
-import type { OperatorScope } from '../../../src/contract/scope.ts';
+import type { OperatorScope } from '../../../src/contract/oauth/grant.ts';
+import type { OperatorApiId } from '../../../src/contract/operator/operations.ts';
 import { routes } from '../routes.ts';
 import { session } from '../session/session.ts';
 import { strings } from '../strings.ts';

@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import type { OperatorResponse } from '../../../src/contract/operator-operations.ts';
+import type { OperatorResponse } from '../../../src/contract/operator/operations.ts';
 import { call, type Input } from '../call.ts';
 import { type Resource, useResource } from './use-resource.ts';
 

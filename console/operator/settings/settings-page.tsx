@@ -1,6 +1,6 @@
 import { Settings } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { Setting } from '../../../src/contract/operator-setting.ts';
+import type { Setting } from '../../../src/contract/operator/setting.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { call } from '../call.ts';
 import type { Column } from '../parts/data-table.tsx';

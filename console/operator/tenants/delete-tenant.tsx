@@ -1,6 +1,6 @@
 import { Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { Tenant } from '../../../src/contract/operator-tenant.ts';
+import type { Tenant } from '../../../src/contract/operator/tenant.ts';
 import { Card } from '../../ui/card.tsx';
 import { announce } from '../../ui/live-region.tsx';
 import { navigate } from '../../ui/location.tsx';

@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'preact/hooks';
-import type { Tenant } from '../../../src/contract/operator-tenant.ts';
+import type { Tenant } from '../../../src/contract/operator/tenant.ts';
 import { Card } from '../../ui/card.tsx';
 import { DateTime } from '../../ui/date-time.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -1,6 +1,6 @@
 import { Building2, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { Tenant } from '../../../src/contract/operator-tenant.ts';
+import type { Tenant } from '../../../src/contract/operator/tenant.ts';
 import { DateTime } from '../../ui/date-time.tsx';
 import { formatCount } from '../../ui/format-count.ts';
 import { currentLocation, Link } from '../../ui/location.tsx';

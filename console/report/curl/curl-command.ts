@@ -1,5 +1,5 @@
 import { bodyOf, type ExportQuery, queryStringOf } from '../../../src/client/query.ts';
-import { reportPaths } from '../../../src/contract/report-paths.ts';
+import { reportPaths } from '../../../src/contract/report.ts';
 
 /** Returns the curl command that reads a record from the service with this origin. */
 export function recordCommand(origin: string, id: string): string {

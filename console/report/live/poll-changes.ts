@@ -1,4 +1,4 @@
-import { reportPaths } from '../../../src/contract/report-paths.ts';
+import { reportPaths } from '../../../src/contract/report.ts';
 import { session } from '../session/session.ts';
 import type { Poll } from './change-watch.ts';
 

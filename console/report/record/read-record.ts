@@ -1,5 +1,5 @@
 import type { Subscription } from '../../../src/client/index.ts';
-import { reportPaths } from '../../../src/contract/report-paths.ts';
+import { reportPaths } from '../../../src/contract/report.ts';
 import { RequestError } from '../../ui/request.ts';
 import { session } from '../session/session.ts';
 

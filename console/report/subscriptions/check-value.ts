@@ -1,10 +1,9 @@
 import { parseDuration } from '../../../src/contract/duration.ts';
 import { parseInstant } from '../../../src/contract/instant.ts';
-import { defaultPageLimits } from '../../../src/contract/page-limits.ts';
-import type { Fault } from '../../../src/contract/problem.ts';
+import { type Fault, shorten } from '../../../src/contract/problem.ts';
 import { reportParameters } from '../../../src/contract/query.ts';
+import { defaultPageLimits } from '../../../src/contract/report.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../../src/contract/schema.ts';
-import { shorten } from '../../../src/contract/shorten.ts';
 
 const schemas = reportParameters(defaultPageLimits);
 

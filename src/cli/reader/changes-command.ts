@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ChangesPage, FollowPage, ValueStore } from '../../client/index.ts';
 import { changeParameters } from '../../contract/change.ts';
-import { defaultPageLimits } from '../../contract/page-limits.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
 import { CommandError, UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
 import { addProfileOption, connect, type ProfileOption } from './connection.ts';

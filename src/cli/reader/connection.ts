@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { createClient, type StoredTokens, type SubreportClient, type ValueStore } from '../../client/index.ts';
-import { apiPath, serviceUrlOf } from '../../contract/report-paths.ts';
+import { apiPath, serviceUrlOf } from '../../contract/report.ts';
 import { UsageError } from '../error.ts';
 import { packageVersion } from '../package-version.ts';
 import { readVariable } from './environment.ts';

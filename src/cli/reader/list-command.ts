@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import type { SubscriptionPage, SubscriptionQuery } from '../../client/index.ts';
-import { defaultPageLimits } from '../../contract/page-limits.ts';
 import { reportParameters } from '../../contract/query.ts';
+import { defaultPageLimits } from '../../contract/report.ts';
 import { UsageError } from '../error.ts';
 import type { Output } from '../output.ts';
 import { createProgressBar } from '../progress-bar.ts';

@@ -1,5 +1,5 @@
 import { type LoadSummary, loadMediaTypes } from '../../contract/load.ts';
-import { operatorOperations } from '../../contract/operator-operations.ts';
+import { operatorOperations } from '../../contract/operator/operations.ts';
 import { UsageError } from '../error.ts';
 import { type ImportCommandOptions, type ImportSource, openImportSource } from '../import-source.ts';
 import { rejectedText, shownMax, summaryText } from '../import-text.ts';

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SessionError } from '../../auth/error.ts';
-import { backgroundHeader, type SignedOut, type SignInMethod } from '../../contract/console-session.ts';
+import { backgroundHeader, type SignedOut, type SignInMethod } from '../../contract/oauth/console-session.ts';
 import { RequestError } from './error.ts';
 
 /** A cookie that no script can read. */

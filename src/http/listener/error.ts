@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../../contract/error-code.ts';
-import type { Fault } from '../../contract/problem.ts';
-import { ProblemError } from '../../contract/problem-error.ts';
+import { type Fault, ProblemError } from '../../contract/problem.ts';
 
 /** Further parts of the response to a rejected request. */
 interface RequestErrorDetails {

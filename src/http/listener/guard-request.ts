@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { shorten } from '../../contract/shorten.ts';
+import { shorten } from '../../contract/problem.ts';
 import { RequestError } from './error.ts';
 
 /** Longest accepted request target in characters; the longest sensible query is a tenth of it. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type Operation, operations } from '../../contract/operations.ts';
-import { operatorOperations } from '../../contract/operator-operations.ts';
+import { operatorOperations } from '../../contract/operator/operations.ts';
 import { escapeHtml, plainPage, plainPageHeaders } from './plain-page.ts';
 
 /** A resource that `/` names. */

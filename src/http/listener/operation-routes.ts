@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { consolePrefix } from '../../contract/console-session.ts';
+import { consolePrefix } from '../../contract/oauth/console-session.ts';
 import { type Operation, operations } from '../../contract/operations.ts';
 import { RequestError } from './error.ts';
 import { unknownPath } from './send-error.ts';

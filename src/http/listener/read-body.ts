@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import { bodyBounds, parseJsonObject } from '../../contract/json-object.ts';
-import { describeFaults, nameFaults } from '../../contract/parameter-faults.ts';
-import { ProblemError } from '../../contract/problem-error.ts';
-import { valueFault } from '../../contract/value-fault.ts';
+import { describeFaults, nameFaults, valueFault } from '../../contract/parameter-faults.ts';
+import { ProblemError } from '../../contract/problem.ts';
 import { RequestError } from './error.ts';
 
 /** How slowly a client may send a body that is read as it arrives. */

@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AccessError, type AccessErrorCode, IssuerError, ThrottledError } from '../../auth/error.ts';
 import { errorTable } from '../../contract/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
-import { buildProblem, type ProblemReport } from '../../contract/problem.ts';
-import { ProblemError } from '../../contract/problem-error.ts';
+import { buildProblem, ProblemError, type ProblemReport } from '../../contract/problem.ts';
 import { isOutOfFiles, StorageError } from '../../storage/error.ts';
 import { RequestError } from './error.ts';
 

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuthenticatedClient } from '../../auth/authenticate-client.ts';
-import { describeClaimedId } from '../../auth/authenticate-client.ts';
+import { type AuthenticatedClient, describeClaimedId } from '../../auth/authenticate-client.ts';
 import {
   authenticateForConsole,
   beginConsoleSession,
@@ -10,16 +9,15 @@ import {
 } from '../../auth/console-session.ts';
 import { TokenError } from '../../auth/error.ts';
 import type { Access } from '../../auth/resource-server.ts';
-import { ClientCredentials } from '../../contract/console-credentials.ts';
+import type { ErrorCode, TokenErrorCode } from '../../contract/error-code.ts';
+import { formatInstant } from '../../contract/instant.ts';
 import {
+  ClientCredentials,
   type ConsoleSession as ConsoleSessionBody,
   consoleOperations,
   type SignedOut,
   type SignInMethod,
-} from '../../contract/console-session.ts';
-import type { ErrorCode } from '../../contract/error-code.ts';
-import { formatInstant } from '../../contract/instant.ts';
-import type { TokenErrorCode } from '../../contract/token-error.ts';
+} from '../../contract/oauth/console-session.ts';
 import {
   createSessionCookie,
   describeSessionError,

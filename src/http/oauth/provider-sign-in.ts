@@ -2,11 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AuthContext } from '../../auth/auth-context.ts';
 import { TokenError } from '../../auth/error.ts';
-import type { ProviderSignIn } from '../../auth/provider-sign-in.ts';
-import { findPersonClient, SignInError, type SignInErrorCode } from '../../auth/provider-sign-in.ts';
-import { consoleOperations } from '../../contract/console-session.ts';
+import {
+  findPersonClient,
+  type ProviderSignIn,
+  SignInError,
+  type SignInErrorCode,
+} from '../../auth/provider-sign-in.ts';
 import { errorTable } from '../../contract/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
+import { consoleOperations } from '../../contract/oauth/console-session.ts';
 import { createSessionCookie } from '../listener/browser-session.ts';
 import { RequestError } from '../listener/error.ts';
 import { queryOf } from '../listener/operation-routes.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TokenError } from '../../auth/error.ts';
-import type { TokenErrorBody } from '../../contract/token.ts';
-import { type TokenErrorCode, tokenErrorTable } from '../../contract/token-error.ts';
+import { type TokenErrorCode, tokenErrorTable } from '../../contract/error-code.ts';
+import type { TokenErrorBody } from '../../contract/oauth/token.ts';
 import { StorageError } from '../../storage/error.ts';
 import { RequestError } from '../listener/error.ts';
 import { retryAfterSeconds as storeRetrySeconds } from '../listener/send-error.ts';

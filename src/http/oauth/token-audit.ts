@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { TokenErrorCode } from '../../contract/token-error.ts';
+import type { TokenErrorCode } from '../../contract/error-code.ts';
 
 /**
  * Additional fields in the log line of an OAuth request: the claimed client, its address and the

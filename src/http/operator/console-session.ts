@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type OperatorAccess, requireOperatorScope } from '../../auth/authorize-operator.ts';
 import type { OperatorSession, OperatorSessions } from '../../auth/operator-session.ts';
-import { OperatorCredentials } from '../../contract/console-credentials.ts';
-import { consoleOperations, type OperatorSession as OperatorSessionBody } from '../../contract/console-session.ts';
 import { formatInstant } from '../../contract/instant.ts';
-import type { OperatorScope } from '../../contract/scope.ts';
+import {
+  consoleOperations,
+  OperatorCredentials,
+  type OperatorSession as OperatorSessionBody,
+} from '../../contract/oauth/console-session.ts';
+import type { OperatorScope } from '../../contract/oauth/grant.ts';
 import {
   createSessionCookie,
   describeSessionError,

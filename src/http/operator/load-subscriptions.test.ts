@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ProblemError } from '../../contract/problem-error.ts';
+import { ProblemError } from '../../contract/problem.ts';
 import { parseLoadParameters } from './load-subscriptions.ts';
 
 const off = { replace: false, strict: false, 'dry-run': false, 'allow-empty': false };

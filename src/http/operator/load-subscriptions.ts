@@ -10,18 +10,16 @@ import {
   type RejectedRow,
   rejectedRowsShown,
 } from '../../contract/load.ts';
-import { importFlags } from '../../contract/operator-import.ts';
-import { operatorOperations } from '../../contract/operator-operations.ts';
+import { importFlags } from '../../contract/operator/import.ts';
+import { operatorOperations } from '../../contract/operator/operations.ts';
 import { describeFaults, malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
-import { ProblemError } from '../../contract/problem-error.ts';
+import { ProblemError, shorten } from '../../contract/problem.ts';
 import { ruleOf } from '../../contract/schema.ts';
-import { shorten } from '../../contract/shorten.ts';
 import { httpWindowBytesMax } from '../../import/decompress.ts';
 import { ImportError } from '../../import/error.ts';
 import { requireNoImport } from '../../import/import-lock.ts';
 import { type ImportOptions, type ImportSummary, importRecords } from '../../import/import-records.ts';
-import type { Spool } from '../../import/import-strictly.ts';
-import { importStrictly } from '../../import/import-strictly.ts';
+import { importStrictly, type Spool } from '../../import/import-strictly.ts';
 import type { ImportFormat } from '../../import/read-valid-rows.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import { loadRecords } from '../../operator/load.ts';

@@ -9,7 +9,7 @@ import { readUntilClose } from '../../../test/support/read-until-close.ts';
 import { createOperatorGate } from '../../auth/authorize-operator.ts';
 import { createFailureBudget } from '../../auth/failure-budget.ts';
 import { createOperatorSessions } from '../../auth/operator-session.ts';
-import { buildOperatorOpenApi } from '../../contract/openapi-operator.ts';
+import { buildOperatorOpenApi } from '../../contract/openapi/operator-openapi.ts';
 import { Spool } from '../../import/import-strictly.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { RequestError } from '../listener/error.ts';

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { OperatorGate } from '../../auth/authorize-operator.ts';
 import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
 import type { OperatorSessions } from '../../auth/operator-session.ts';
-import { operatorOperations } from '../../contract/operator-operations.ts';
+import { operatorOperations } from '../../contract/operator/operations.ts';
 import { addConsolePages, consoleIsBuilt } from '../console/pages.ts';
 import { type BaseServerOptions, bodyMsMax, buildBaseServer } from '../listener/base-server.ts';
 import { RequestError } from '../listener/error.ts';

@@ -2,11 +2,11 @@ import type { OperatorGate } from '../../auth/authorize-operator.ts';
 import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
 import { listKeys } from '../../auth/rotate-keys.ts';
 import { parseInstant } from '../../contract/instant.ts';
-import { auditOperations } from '../../contract/operator-audit.ts';
-import { listLimitDefault, listParameters } from '../../contract/operator-list.ts';
-import type { Setting } from '../../contract/operator-setting.ts';
+import { auditOperations } from '../../contract/operator/audit.ts';
+import { listLimitDefault, listParameters } from '../../contract/operator/operation.ts';
+import type { Setting } from '../../contract/operator/setting.ts';
 import { describeFaults } from '../../contract/parameter-faults.ts';
-import { ProblemError } from '../../contract/problem-error.ts';
+import { ProblemError } from '../../contract/problem.ts';
 import { ruleOf } from '../../contract/schema.ts';
 import {
   createClient,

@@ -7,15 +7,18 @@ import { ClientError, KeyError } from '../../auth/error.ts';
 import type { ErrorCode } from '../../contract/error-code.ts';
 import { parseForm } from '../../contract/form.ts';
 import type { RejectedRow } from '../../contract/load.ts';
-import type { OperatorOperation } from '../../contract/operator-operation.ts';
-import { type OperatorApiId, type OperatorBody, operatorApi } from '../../contract/operator-operations.ts';
-import { idempotencyKey, pathParameters } from '../../contract/operator-parameters.ts';
+import type { OperatorScope } from '../../contract/oauth/grant.ts';
+import type { OperatorOperation } from '../../contract/operator/operation.ts';
+import {
+  idempotencyKey,
+  type OperatorApiId,
+  type OperatorBody,
+  operatorApi,
+  pathParameters,
+} from '../../contract/operator/operations.ts';
 import { describeFaults, malformedFault, nameFaults } from '../../contract/parameter-faults.ts';
-import type { Fault } from '../../contract/problem.ts';
-import { ProblemError } from '../../contract/problem-error.ts';
+import { type Fault, ProblemError, shorten } from '../../contract/problem.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
-import type { OperatorScope } from '../../contract/scope.ts';
-import { shorten } from '../../contract/shorten.ts';
 import { ImportError } from '../../import/error.ts';
 import type { OperatorActor } from '../../operator/actor.ts';
 import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';

@@ -7,7 +7,7 @@ import {
   exportSummaryPreference,
   exportTrailers,
   writeSummaryLine,
-} from '../../contract/export-summary.ts';
+} from '../../contract/report.ts';
 import type { ReportExport } from '../../report/export-subscriptions.ts';
 import type { ExportLimits } from '../listener/slots.ts';
 

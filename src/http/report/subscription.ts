@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../auth/resource-server.ts';
 import { operations } from '../../contract/operations.ts';
-import { formatWords, type ReportFormat, reportFormats } from '../../contract/report-format.ts';
+import { formatWords, type ReportFormat, reportFormats } from '../../contract/report.ts';
 import { getSubscription } from '../../report/get-subscription.ts';
 import { parseNoParameters, parseReport } from '../../report/parse.ts';
 import { changeFormats, parseChanges } from '../../report/parse-changes.ts';

@@ -1,0 +1,112 @@
+import type { Static } from 'typebox';
+import { plainText, printableAscii } from '../schema.ts';
+import { Type } from '../type.ts';
+import { listOf, listParameters, type OperatorOperation, time } from './operation.ts';
+
+const name = (description: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 256,
+    pattern: printableAscii,
+    description,
+    'x-rule': '1 to 256 printable characters',
+    examples: [example],
+  });
+
+const nullable = (maxLength: number, description: string, example: string | null) =>
+  Type.Union([Type.String({ maxLength, pattern: plainText, examples: [example ?? 'text'] }), Type.Null()], {
+    description,
+    examples: [example],
+  });
+
+const actor = Type.Object(
+  {
+    kind: name('operator, command, client, anonymous or service', 'operator'),
+    id: nullable(256, "Id of the operator's token or of the client, or the user who ran a command", 'op-3f1f2f6a7c10'),
+    name: nullable(256, "Name of the operator's token", 'billing'),
+  },
+  { additionalProperties: false, description: 'Who did it' },
+);
+
+/** An entry of the audit log. */
+export const AuditEntry = Type.Object(
+  {
+    id: Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      format: 'int64',
+      description: 'Grows in the order in which entries are added',
+      examples: [1042],
+    }),
+    recorded_at: time('When it was added'),
+    actor,
+    address: nullable(64, 'Source address; null for a command', '192.0.2.10'),
+    action: name('The action', 'client.rotate'),
+    tenant: nullable(256, 'The tenant that it is about', 'acme'),
+    client_id: nullable(256, 'The client that it is about', 'acme-reporting'),
+    outcome: name('ok, refused, failed or started', 'ok'),
+    error: nullable(64, 'Error code, if it was refused or failed', null),
+    correlation_id: nullable(256, 'Correlation id of the request', '9f8a6c1e-4b07-4f7e-9a53-3f1f2f6a7c10'),
+    details: Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        maxProperties: 16,
+        description: 'Members of the action, as docs/audit.md lists them',
+        examples: [{}],
+      },
+    ),
+  },
+  { additionalProperties: false, description: 'An entry of the audit log' },
+);
+export type AuditEntry = Static<typeof AuditEntry>;
+
+const instant = (description: string) =>
+  Type.String({
+    format: 'date-time',
+    maxLength: 20,
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
+    description,
+    'x-rule': 'a time in UTC, such as 2026-05-01T08:00:00Z',
+    examples: ['2026-05-01T08:00:00Z'],
+  });
+
+const after = Type.Integer({
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  format: 'int64',
+  description: 'Only entries after this id, oldest first; to follow the log, send the id of the last entry received',
+  'x-rule': 'a whole number, such as the id of an entry',
+  examples: [1042],
+});
+
+/** The operation on the audit log. */
+export const auditOperations = {
+  listAuditEntries: {
+    method: 'GET',
+    path: '/operator/v1/audit',
+    tag: 'audit',
+    summary: 'List the audit log',
+    description:
+      'Returns who did what to which tenant or client, the newest first unless after is given. Filters are combined with AND. A page may have fewer entries than limit, or none, and still have a following page.',
+    scope: 'operator:read',
+    query: {
+      ...listParameters,
+      after,
+      since: instant('Only from this time on'),
+      until: instant('Only before this time'),
+      tenant: name('Only about this tenant', 'acme'),
+      client_id: name('Only about the client with this id', 'acme-reporting'),
+      action: name('Only this action', 'client.rotate'),
+      actor: name('Only by the actor with this id or name', 'billing'),
+      outcome: name('Only with this outcome: ok, refused, failed or started', 'refused'),
+    },
+    response: {
+      status: 200,
+      description: 'A page of the audit log',
+      schema: listOf(AuditEntry, 'A page of the audit log'),
+      example: 'auditEntries',
+    },
+    sample: { query: { outcome: 'refused' } },
+  },
+} as const satisfies Record<string, OperatorOperation>;

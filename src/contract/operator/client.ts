@@ -1,0 +1,262 @@
+import type { Static } from 'typebox';
+import { grantTypes, scopes as knownScopes, refreshTokenUses } from '../oauth/grant.ts';
+import { plainText, printableAscii } from '../schema.ts';
+import { Type } from '../type.ts';
+import { listOf, listParameters, nullableTime, time, wholeNumber } from './operation.ts';
+
+const clientId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^[\\x21-\\x7e]{1,255}$',
+  description: 'Id of the client',
+  'x-rule': '1 to 255 printable characters without spaces',
+  examples: ['acme-reporting'],
+});
+
+const tenant = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: plainText,
+  description: 'The tenant of the client',
+  'x-rule': 'the name of a tenant',
+  examples: ['acme'],
+});
+
+const word = { type: 'string', maxLength: 32 } as const;
+
+const grants = Type.Array(Type.Enum(grantTypes, word), {
+  minItems: 1,
+  maxItems: grantTypes.length,
+  uniqueItems: true,
+  description: 'The grants that it may use',
+  'x-rule': `a list of different grants, each of ${grantTypes.join(', ')}`,
+  examples: [[...grantTypes]],
+});
+
+const scopes = Type.Array(Type.Enum(knownScopes, word), {
+  minItems: 1,
+  maxItems: knownScopes.length,
+  uniqueItems: true,
+  description: 'The scopes that it may have',
+  'x-rule': `a list of different scopes, each of ${knownScopes.join(', ')}`,
+  examples: [['subscription:read']],
+});
+
+const secret = Type.String({
+  minLength: 1,
+  maxLength: 512,
+  pattern: printableAscii,
+  description: 'An existing secret of the client; absent to generate one',
+  'x-rule': '16 to 512 printable ASCII characters that are hard to guess',
+  'x-secret': true,
+  examples: ['kV2-Zq8.tYw4_Nf7~bR1xJ'],
+});
+
+const refreshTokenUse = Type.Enum(refreshTokenUses, {
+  ...word,
+  description: 'rotate: each refresh token is valid once; reuse: it stays valid until it expires',
+  'x-rule': `one of ${refreshTokenUses.join(', ')}`,
+  examples: ['rotate'],
+});
+
+const nullableUse = Type.Union([refreshTokenUse, Type.Null()], {
+  description: 'What happens to a used refresh token; null for the setting of the service',
+  'x-rule': `one of ${refreshTokenUses.join(', ')}, or null`,
+  examples: ['rotate'],
+});
+
+const nullableLimit = Type.Union([Type.Integer({ minimum: 0, maximum: 1_000_000, format: 'int32' }), Type.Null()], {
+  description: 'Requests per minute; 0 for no limit, null for the setting of the service',
+  'x-rule': 'an integer from 0 to 1000000, or null',
+  examples: [600],
+});
+
+const external = Type.Boolean({
+  description: 'Whether only the external issuer issues its tokens',
+  'x-rule': 'true or false',
+  examples: [false],
+});
+
+const members = {
+  client_id: clientId,
+  tenant,
+  external,
+  grants: Type.Array(Type.String({ maxLength: 64, pattern: printableAscii }), {
+    maxItems: 16,
+    description: 'The grants that it may use; empty for an external client',
+  }),
+  scopes: Type.Array(Type.String({ maxLength: 64, pattern: printableAscii }), {
+    maxItems: 16,
+    description: 'The scopes that it may have',
+  }),
+  refresh_token_use: nullableUse,
+  rate_limit_per_minute: nullableLimit,
+  created_at: time('When it was created'),
+  disabled_at: nullableTime('When it was disabled; null if it is enabled'),
+  last_used_at: nullableTime('When it last got a token, to the minute; null if never'),
+  tokens_revoked_at: nullableTime('Tokens issued up to this time are revoked; null if they never were'),
+};
+
+/** A client in a list. */
+export const Client = Type.Object(members, { additionalProperties: false, description: 'A client of a tenant' });
+export type Client = Static<typeof Client>;
+
+/** A client with the lifetimes of its secrets. */
+export const ClientDetails = Type.Object(
+  {
+    ...members,
+    secrets: Type.Array(
+      Type.Object(
+        {
+          created_at: time('When the secret was created'),
+          expires_at: nullableTime('When it expires; null if it never does'),
+        },
+        { additionalProperties: false, description: 'A valid secret, never shown itself' },
+      ),
+      { maxItems: 100, description: 'Its valid secrets, newest first' },
+    ),
+  },
+  { additionalProperties: false, description: 'A client of a tenant with the lifetimes of its secrets' },
+);
+export type ClientDetails = Static<typeof ClientDetails>;
+
+const clientSecret = Type.String({
+  maxLength: 512,
+  pattern: plainText,
+  description: 'Its secret. It is shown only once; the service stores its hash. Absent for an external client',
+  examples: ['Zm9yIGV4YW1wbGUgb25seSwgbm90IGEgc2VjcmV0'],
+});
+
+/** The credentials of a new client. */
+export const ClientCredentials = Type.Object(
+  { client_id: clientId, client_secret: Type.Optional(clientSecret) },
+  { additionalProperties: false, description: 'The credentials of a client' },
+);
+
+/** A session of a client. */
+export const ClientSession = Type.Object(
+  {
+    session: Type.String({
+      maxLength: 64,
+      pattern: printableAscii,
+      description: 'Its id',
+      examples: ['1b0cQwCqv0nN3x7b1cPq9A'],
+    }),
+    scopes: members.scopes,
+    started_at: nullableTime('When it began; null if that is not known'),
+    last_used_at: time('When its refresh token was last used'),
+    refreshes: wholeNumber('How often it was refreshed', 4),
+    expires_at: time('When its refresh token expires'),
+    ends_at: time('When it ends, however often it is refreshed'),
+  },
+  { additionalProperties: false, description: 'A refresh token with all tokens that descend from it' },
+);
+export type ClientSession = Static<typeof ClientSession>;
+
+/** The body of `createClient`. */
+export const NewClient = Type.Object(
+  {
+    tenant,
+    client_id: Type.Optional(clientId),
+    client_secret: Type.Optional(secret),
+    grants: Type.Optional(grants),
+    scopes: Type.Optional(scopes),
+    refresh_token_use: Type.Optional(refreshTokenUse),
+    external: Type.Optional(external),
+  },
+  { additionalProperties: false, description: 'A client to create' },
+);
+
+/** The body of `updateClient`. */
+export const ClientUpdate = Type.Object(
+  {
+    grants: Type.Optional(grants),
+    scopes: Type.Optional(scopes),
+    refresh_token_use: Type.Optional(nullableUse),
+    rate_limit_per_minute: Type.Optional(nullableLimit),
+    external: Type.Optional(external),
+  },
+  { additionalProperties: false, description: 'Changes to a client; absent members stay unchanged' },
+);
+
+/** The body of `rotateClient`. */
+export const Rotation = Type.Object(
+  {
+    client_secret: Type.Optional(secret),
+    overlap_hours: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 9_999,
+        default: 24,
+        format: 'double',
+        description: 'Hours for which the old secret stays valid; 0 revokes it immediately',
+        'x-rule': 'a number of hours from 0 to 9999',
+        examples: [24],
+      }),
+    ),
+    revoke_tokens: Type.Optional(
+      Type.Boolean({
+        description: 'Whether all current tokens of the client are revoked',
+        'x-rule': 'true or false',
+        examples: [false],
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'How to replace a secret' },
+);
+
+/** The result of `rotateClient`. */
+export const RotatedClient = Type.Object(
+  {
+    client_id: clientId,
+    client_secret: clientSecret,
+    disabled: Type.Boolean({ description: 'Whether the client is disabled: its new secret gets no tokens yet' }),
+  },
+  { additionalProperties: false, description: 'A client with its new secret' },
+);
+
+/** The body of `revokeClientTokens`. */
+export const Revocation = Type.Object(
+  {
+    session: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: printableAscii,
+        description: 'Only the tokens of this session; absent for all tokens',
+        'x-rule': "the id of one of the client's sessions",
+        examples: ['1b0cQwCqv0nN3x7b1cPq9A'],
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Which tokens to revoke' },
+);
+
+/** The result of `revokeClientTokens`. */
+export const RevokedTokens = Type.Object(
+  {
+    client_id: clientId,
+    revoked: Type.String({
+      maxLength: 64,
+      pattern: printableAscii,
+      description: "'all', or the id of the session",
+      examples: ['all'],
+    }),
+  },
+  { additionalProperties: false, description: 'Which tokens were revoked' },
+);
+
+/** The result of `deleteClient`. */
+export const DeletedClient = Type.Object(
+  { client_id: clientId, deleted: Type.Boolean({ description: 'Always true' }) },
+  { additionalProperties: false, description: 'A client that was deleted' },
+);
+
+/** The query parameters of `listClients`. */
+export const clientListParameters = { tenant, ...listParameters };
+
+/** The sessions of a client. */
+export const clientSessions = listOf(ClientSession, 'The sessions of a client');
+
+/** A page of clients. */
+export const clientPage = listOf(Client, 'A page of clients');

@@ -1,0 +1,77 @@
+import type { Static } from 'typebox';
+import { plainText, printableAscii } from '../schema.ts';
+import { Type } from '../type.ts';
+import { type OperatorOperation, time, wholeNumber } from './operation.ts';
+
+/** Maximum number of checks that a result lists. */
+export const doctorChecksListed = 100;
+
+const text = (maxLength: number, description: string, example: string) =>
+  Type.String({ maxLength, pattern: plainText, description, examples: [example] });
+
+const doctorCheck = Type.Object(
+  {
+    check: text(64, 'Name of the check', 'counts'),
+    tenant: Type.Optional(text(256, 'The tenant; absent for a check of the whole store', 'acme')),
+    records: Type.Optional(wholeNumber('Number of records of the tenant', 2000)),
+    ok: Type.Boolean({ description: 'Whether the check passed' }),
+    repaired: Type.Optional(Type.Boolean({ description: 'Whether a problem was repaired' })),
+    message: text(8_192, 'The result, and how to correct a problem', '2000 records, all counts exact'),
+  },
+  { additionalProperties: false, description: 'A check' },
+);
+
+/** The result of a check of the store. */
+export const DoctorResult = Type.Object(
+  {
+    ok: Type.Boolean({ description: 'Whether every check passed' }),
+    started_at: time('When it started'),
+    finished_at: time('When it finished'),
+    host: Type.String({
+      maxLength: 256,
+      pattern: printableAscii,
+      description: 'The machine that checked',
+      examples: ['db-1'],
+    }),
+    version: Type.String({
+      maxLength: 64,
+      pattern: printableAscii,
+      description: 'Its version of subreport',
+      examples: ['0.2.0'],
+    }),
+    checked: wholeNumber('Number of checks', 6),
+    problems: wholeNumber('Number of checks that failed', 0),
+    checks: Type.Array(doctorCheck, {
+      maxItems: doctorChecksListed,
+      description: `The first ${doctorChecksListed} checks, those that failed first`,
+    }),
+  },
+  { additionalProperties: false, description: 'The result of a check of the store' },
+);
+export type DoctorResult = Static<typeof DoctorResult>;
+
+/** The operations on checks of the store. */
+export const doctorOperations = {
+  getDoctor: {
+    method: 'GET',
+    path: '/operator/v1/doctor',
+    tag: 'service',
+    summary: 'Get the last check of the store',
+    description:
+      'Returns the result of the last check of the store. A command, a timer, the service (every CHECK_HOURS) or this API ran it. 404 means that the store was never checked.',
+    scope: 'operator:read',
+    response: { status: 200, description: 'The last result', schema: DoctorResult, example: 'doctor' },
+    errors: [404],
+  },
+  runDoctor: {
+    method: 'POST',
+    path: '/operator/v1/doctor',
+    tag: 'service',
+    summary: 'Check the store',
+    description:
+      'Runs subreport doctor in a process of the lowest priority and returns its result. It reads every record, which takes minutes for millions of them, and ends after an hour. It continues if the caller disconnects; GET returns the result. While another check that was started here is running, the response is 409.',
+    scope: 'operator:write',
+    response: { status: 200, description: 'The result', schema: DoctorResult, example: 'doctor' },
+    errors: [409],
+  },
+} as const satisfies Record<string, OperatorOperation>;

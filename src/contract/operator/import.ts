@@ -1,0 +1,176 @@
+import type { Static } from 'typebox';
+import { loadOutcomes, outcomeMeanings } from '../load.ts';
+import { plainText, printableAscii } from '../schema.ts';
+import { Type } from '../type.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time } from './operation.ts';
+
+/** The state of an import: running, or how it ended. */
+export const importResults = ['running', 'ok', 'failed', 'interrupted'] as const;
+
+/** The state of an import, and what became of its rows once it has ended. */
+const importOutcomes = ['running', ...loadOutcomes, 'interrupted'] as const;
+
+/** The options of an import that the history shows. */
+export const importFlags = ['replace', 'strict', 'dry-run', 'allow-empty', 'resume'] as const;
+
+/** One of a few words. */
+const word = <const T extends string>(words: readonly T[], description: string) =>
+  Type.Enum(words, {
+    type: 'string',
+    maxLength: Math.max(...words.map(({ length }) => length)),
+    description,
+    'x-rule': `one of ${words.join(', ')}`,
+    examples: [words[0]],
+  });
+
+/** The id of an import. */
+export const importId = Type.String({
+  format: 'uuid',
+  maxLength: 36,
+  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  description: 'Its id, a UUID that begins with the time of the start',
+  'x-rule': 'the id of an import',
+  examples: ['01890a5d-ac96-774b-bcce-b302099a8057'],
+});
+
+/** The result of an import. */
+const importResult = word(importResults, 'How it ended; interrupted if its process was killed');
+
+/** The outcome of an import. */
+const importOutcome = word(
+  importOutcomes,
+  `What became of its rows. ${outcomeMeanings}; interrupted: its process was killed`,
+);
+
+const tenant = Type.String({
+  maxLength: 256,
+  pattern: plainText,
+  description: 'Its tenant',
+  'x-rule': 'at most 256 characters, none of them a control character',
+  examples: ['acme'],
+});
+
+const count = (description: string, example: number) =>
+  Type.Union(
+    [Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, format: 'int64', examples: [example] }), Type.Null()],
+    { description: `${description}; null unless the import has ended`, examples: [example] },
+  );
+
+const nullableText = (maxLength: number, description: string, example: string | null) =>
+  Type.Union([Type.String({ maxLength, pattern: plainText, examples: ['text'] }), Type.Null()], {
+    description,
+    examples: [example],
+  });
+
+const actor = Type.Object(
+  {
+    kind: word(['command', 'client', 'operator'], 'A user who ran a command, a client, or an operator with a token'),
+    id: Type.String({ maxLength: 256, pattern: printableAscii, description: 'User name or id', examples: ['ada'] }),
+    name: nullableText(100, "Name of the operator's token; null for others", null),
+  },
+  { additionalProperties: false, description: 'Who started it' },
+);
+
+const startedAt = time('When it started');
+const endedAt = nullableTime('When it ended; null while it runs, and if it was interrupted');
+const rejectedCount = count('Invalid rows', 1);
+
+/** An import in the history. */
+export const Import = Type.Object(
+  {
+    id: importId,
+    tenant,
+    started_at: startedAt,
+    ended_at: endedAt,
+    actor,
+    address: nullableText(45, 'Network address of the caller; null for a command', null),
+    via: word(['command', 'http'], 'How it was started'),
+    format: word(['ndjson', 'csv'], 'Format of the source'),
+    options: Type.Array(word(importFlags, 'An option'), {
+      maxItems: importFlags.length,
+      description: 'Its options',
+      examples: [['replace']],
+    }),
+    result: importResult,
+    outcome: importOutcome,
+    error: nullableText(2_048, 'Why it failed', null),
+    read: count('Rows read', 3),
+    accepted: count('Valid rows', 2),
+    rejected: rejectedCount,
+    inserted: count('Records that were added', 2),
+    updated: count('Records that were changed', 0),
+    unchanged: count('Rows that equal the stored record', 0),
+    removed: count('Records that a replacement removed', 0),
+    revision: count('Revision of the tenant afterwards', 7),
+  },
+  { additionalProperties: false, description: 'An import in the history' },
+);
+export type Import = Static<typeof Import>;
+
+/** The newest import of a tenant. */
+export const LastImport = Type.Object(
+  {
+    id: importId,
+    started_at: startedAt,
+    ended_at: endedAt,
+    result: importResult,
+    outcome: importOutcome,
+    rejected: rejectedCount,
+  },
+  { additionalProperties: false, description: 'An import in the history, in short' },
+);
+export type LastImport = Static<typeof LastImport>;
+
+const rejectedLines = Type.String({
+  maxLength: 131_072,
+  pattern: '^([{]|$)',
+  description: 'One rejected row per line',
+});
+
+/** The operations on the history of imports. */
+export const importOperations = {
+  listImports: {
+    method: 'GET',
+    path: '/operator/v1/imports',
+    tag: 'imports',
+    summary: 'List imports',
+    description:
+      'Returns the imports by commands and over HTTP, the newest first. An import whose process was killed is interrupted. The history is kept for IMPORT_HISTORY_DAYS.',
+    scope: 'operator:read',
+    query: { ...listParameters, tenant, result: word(importResults, 'Only imports with this result') },
+    response: {
+      status: 200,
+      description: 'A page of imports',
+      schema: listOf(Import, 'A page of imports'),
+      example: 'imports',
+    },
+    sample: { query: { result: 'failed' } },
+  },
+  getImport: {
+    method: 'GET',
+    path: '/operator/v1/imports/{import_id}',
+    tag: 'imports',
+    summary: 'Get an import',
+    description: 'Returns one import of the history.',
+    scope: 'operator:read',
+    response: { status: 200, description: 'The import', schema: Import, example: 'import' },
+    errors: [404],
+  },
+  getImportErrors: {
+    method: 'GET',
+    path: '/operator/v1/imports/{import_id}/errors',
+    tag: 'imports',
+    summary: 'Get the rejected rows of an import',
+    description:
+      'Returns the first 100 rejected rows of an import (at most 128 KiB) as NDJSON, one row per line with its line number and errors. The errors quote invalid values of the rows, but no email addresses.',
+    scope: 'operator:read',
+    response: {
+      status: 200,
+      description: 'The rejected rows; empty if none was rejected',
+      schema: rejectedLines,
+      example: 'rejectedRows',
+      mediaType: 'application/x-ndjson',
+    },
+    errors: [404],
+  },
+} as const satisfies Record<string, OperatorOperation>;

@@ -1,0 +1,98 @@
+import type { TObject, TSchema } from 'typebox';
+import type { OperatorScope } from '../oauth/grant.ts';
+import type { Operation, SampleRequest } from '../operations.ts';
+import { Type } from '../type.ts';
+
+/**
+ * An operation of the operator's API below `/operator/v1`: all that its route, its description in
+ * OpenAPI and its code samples need.
+ */
+export interface OperatorOperation extends Operation {
+  /** The scope that the operator's token must have. */
+  readonly scope: OperatorScope;
+  /** The schemas of the query parameters, all optional. */
+  readonly query?: Readonly<Record<string, TSchema>>;
+  /** The JSON body. Without required members, the body may be absent. */
+  readonly body?: TObject;
+  readonly bodyBytesMax?: number;
+  readonly response: {
+    readonly status: 200 | 201;
+    readonly description: string;
+    readonly schema: TSchema;
+    /** The name of an example in `openapi/operator-examples.ts`. */
+    readonly example: string;
+    /** `application/json` if absent. */
+    readonly mediaType?: 'application/x-ndjson';
+  };
+  /** Statuses of its errors besides those that every operation has. */
+  readonly errors?: readonly number[];
+  /** The body or the query string of the code samples. */
+  readonly sample?: Pick<SampleRequest, 'json' | 'query'>;
+}
+
+/** Maximum number of items on a page. */
+const limitMax = 100;
+
+const defaultLimit = 20;
+
+const cursor = Type.String({
+  maxLength: 1024,
+  pattern: '^[A-Za-z0-9_-]{1,1024}$',
+  description: 'The value of next in the previous page; absent for the first page',
+  'x-rule': 'the value of next in the previous page',
+  examples: ['WyJhY21lIl0'],
+});
+
+/** The query parameters of every list. */
+export const listParameters = {
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: limitMax,
+    default: defaultLimit,
+    format: 'int32',
+    description: 'Maximum number of items on a page',
+    'x-rule': `a whole number from 1 to ${limitMax}`,
+    examples: [defaultLimit],
+  }),
+  cursor,
+} as const satisfies Record<string, TSchema>;
+
+/** Number of items of a page without `limit`. */
+export const listLimitDefault = defaultLimit;
+
+/** The schema of a page of a list. */
+export const listOf = <T extends TSchema>(item: T, description: string) =>
+  Type.Object(
+    {
+      data: Type.Array(item, { maxItems: 10_000, description: 'The items' }),
+      next: Type.Union([cursor, Type.Null()], {
+        description: 'The cursor of the following page; null on the last page',
+        examples: [null],
+      }),
+    },
+    { additionalProperties: false, description },
+  );
+
+/** A number of things, from 0. */
+export const wholeNumber = (description: string, example: number) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    format: 'int64',
+    description,
+    examples: [example],
+  });
+
+const options = {
+  format: 'date-time',
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$',
+  maxLength: 20,
+  examples: ['2026-05-01T08:00:00Z'],
+};
+
+/** A time in UTC, `yyyy-MM-ddTHH:mm:ssZ`. */
+export const time = (description: string) => Type.String({ ...options, description });
+
+/** The same, or `null`. */
+export const nullableTime = (description: string) =>
+  Type.Union([Type.String(options), Type.Null()], { description, examples: options.examples });

@@ -1,0 +1,150 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import { type Operation, operations } from '../operations.ts';
+import { printableAscii } from '../schema.ts';
+import { Type } from '../type.ts';
+import { AuditEntry, auditOperations } from './audit.ts';
+import {
+  Client,
+  ClientCredentials,
+  ClientDetails,
+  ClientSession,
+  ClientUpdate,
+  NewClient,
+  Revocation,
+  RotatedClient,
+  Rotation,
+} from './client.ts';
+import { clientOperations } from './client-operations.ts';
+import { DoctorResult, doctorOperations } from './doctor.ts';
+import { Import, importId, importOperations } from './import.ts';
+import { Key, KeyRotation, keyOperations } from './key.ts';
+import { Setting, settingOperations } from './setting.ts';
+import { DeletedTenant, Erasure, ErasureSummary, NewTenant, Tenant, tenantOperations } from './tenant.ts';
+import { CreatedOperator, NewOperator, Operator, operatorTokenOperations } from './token.ts';
+
+/** The operations of the operator's API that operators' tokens authorize. */
+export const operatorApi = {
+  ...tenantOperations,
+  ...clientOperations,
+  ...keyOperations,
+  ...importOperations,
+  ...doctorOperations,
+  ...settingOperations,
+  ...operatorTokenOperations,
+  ...auditOperations,
+} as const;
+
+/** Name of an operation of the operator's API. */
+export type OperatorApiId = keyof typeof operatorApi;
+
+type Table = typeof operatorApi;
+
+/** The checked body of an operation. */
+export type OperatorBody<Id extends OperatorApiId> = Table[Id] extends { readonly body: infer B extends TObject }
+  ? Static<B>
+  : undefined;
+
+/** The body of the response of an operation. */
+export type OperatorResponse<Id extends OperatorApiId> = Table[Id] extends {
+  readonly response: { readonly schema: infer S extends TSchema };
+}
+  ? Static<S>
+  : never;
+
+/** What an operation is called with. */
+export interface OperatorInput<Id extends OperatorApiId> {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: Optional<OperatorBody<Id>>;
+}
+
+type Optional<T> = { readonly [Name in keyof T]: T[Name] | undefined };
+
+/** Calls an operation of the operator's API, in the store or on a server. */
+export type CallOperation = <Id extends OperatorApiId>(
+  id: Id,
+  input?: OperatorInput<Id>,
+) => Promise<OperatorResponse<Id>>;
+
+/** Every operation of the management listener by name. */
+export const operatorOperations = {
+  loadSubscriptions: {
+    method: 'PUT',
+    path: '/operator/v1/tenants/{tenant}/subscriptions',
+    tag: 'records',
+    summary: 'Load the records of a tenant',
+    description:
+      "Requires an operator's token with the scope subscription:write, for any tenant, or an access token of a client with this scope, for its own tenant. Validates and loads the records of the body, as NDJSON or CSV, plain or compressed with gzip or zstd. By default, valid rows are loaded in batches and invalid rows are listed in the response; with strict=true or replace=true, an invalid row rejects the whole body. The request is idempotent: repeating it changes nothing.",
+  },
+  ...operatorApi,
+  getMetrics: {
+    method: 'GET',
+    path: '/metrics',
+    tag: 'service',
+    summary: 'Get the metrics',
+    description:
+      'Returns the metrics of all processes of the service in the text format of Prometheus. The metrics have no label of a tenant, a client or a URL.',
+  },
+  getHealth: operations.getHealth,
+  getReadiness: operations.getReadiness,
+  getOpenapi: operations.getOpenapi,
+} as const satisfies Record<string, Operation>;
+
+/** Name of an operation of the management listener. */
+export type OperatorOperationId = keyof typeof operatorOperations;
+
+const identifier = (description: string, example: string): TSchema =>
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    pattern: printableAscii,
+    description,
+    'x-rule': '1 to 255 printable characters',
+    examples: [example],
+  });
+
+/** The value of the header `Idempotency-Key`, without quotes. */
+export const idempotencyKey = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]{1,255}$',
+  description:
+    'Any unique string, such as a UUID. A request with the same key, path and body gets the response of the first one again, for 24 hours (draft-ietf-httpapi-idempotency-key-header)',
+  'x-rule': '1 to 255 printable ASCII characters except " and \\',
+  examples: ['8e03978e-40d5-43dd-bc93-6894a57f9324'],
+});
+
+/** The path parameters of the operator's API. */
+export const pathParameters: Readonly<Record<string, TSchema>> = {
+  tenant: identifier('Name of the tenant', 'acme'),
+  client_id: identifier('Id of the client', 'acme-reporting'),
+  import_id: importId,
+  operator_id: identifier("Id of the operator's token", 'op-3f1f2f6a7c10'),
+};
+
+/** The named schemas of the operator's API. */
+export const operatorSchemas = {
+  Tenant,
+  NewTenant,
+  DeletedTenant,
+  Erasure,
+  ErasureSummary,
+  Client,
+  ClientDetails,
+  ClientCredentials,
+  ClientSession,
+  RotatedClient,
+  NewClient,
+  ClientUpdate,
+  Rotation,
+  Revocation,
+  Import,
+  DoctorResult,
+  Setting,
+  Key,
+  KeyRotation,
+  Operator,
+  CreatedOperator,
+  AuditEntry,
+  NewOperator,
+} as const;

@@ -1,0 +1,49 @@
+import type { Static } from 'typebox';
+import { plainText, printableAscii } from '../schema.ts';
+import { Type } from '../type.ts';
+import { listOf, type OperatorOperation } from './operation.ts';
+
+/** A setting in force. */
+export const Setting = Type.Object(
+  {
+    name: Type.String({ maxLength: 64, pattern: printableAscii, description: 'Its name', examples: ['PORT'] }),
+    value: Type.Union([Type.String({ maxLength: 8_192, pattern: plainText, examples: ['8080'] }), Type.Null()], {
+      description: 'Its value; null for a secret',
+      examples: ['8080'],
+    }),
+    is_set: Type.Boolean({ description: 'Whether it has a value, which for a secret is not shown' }),
+    origin: Type.Enum(['environment', 'file', 'default'], {
+      type: 'string',
+      maxLength: 11,
+      description: 'Where the value comes from',
+      examples: ['default'],
+    }),
+    description: Type.String({
+      maxLength: 1_024,
+      pattern: plainText,
+      description: 'What it means',
+      examples: ['Port to listen on'],
+    }),
+  },
+  { additionalProperties: false, description: 'A setting in force' },
+);
+export type Setting = Static<typeof Setting>;
+
+/** The operation on settings. */
+export const settingOperations = {
+  listSettings: {
+    method: 'GET',
+    path: '/operator/v1/settings',
+    tag: 'service',
+    summary: 'List the settings in force',
+    description:
+      'Returns every setting of the process that responds, with its value since the start and its origin, as subreport config does. Secrets are never shown, only whether they are set.',
+    scope: 'operator:read',
+    response: {
+      status: 200,
+      description: 'The settings',
+      schema: listOf(Setting, 'The settings'),
+      example: 'settings',
+    },
+  },
+} as const satisfies Record<string, OperatorOperation>;

@@ -1,0 +1,147 @@
+import type { Static } from 'typebox';
+import { plainText } from '../schema.ts';
+import { SubscriptionId } from '../subscription.ts';
+import { Type } from '../type.ts';
+import { LastImport } from './import.ts';
+import { listOf, listParameters, nullableTime, type OperatorOperation, time, wholeNumber } from './operation.ts';
+
+/** The name of a new tenant. */
+export const tenantName = Type.String({
+  minLength: 1,
+  maxLength: 63,
+  pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+  description: 'Name of the tenant',
+  'x-rule': '1 to 63 of the characters a-z 0-9 -, starting with a letter or digit',
+  examples: ['acme'],
+});
+
+const tenant = Type.String({ maxLength: 256, pattern: plainText, description: 'Its name', examples: ['acme'] });
+
+/** A tenant of the operator. */
+export const Tenant = Type.Object(
+  {
+    tenant,
+    created_at: time('When it was created'),
+    records: wholeNumber('Number of its records', 2000),
+    revision: wholeNumber('Grows with each change of its records', 7),
+    deleting_since: nullableTime('When its deletion began; null unless it is being deleted'),
+    last_import: Type.Union([LastImport, Type.Null()], {
+      description: 'Its newest import, not counting dry runs; null if the history has none',
+    }),
+    last_good_import_at: nullableTime('When an import last ended without a rejected row; null if none has'),
+  },
+  { additionalProperties: false, description: 'A tenant: a customer whose subscriptions are reported' },
+);
+export type Tenant = Static<typeof Tenant>;
+
+/** The result of the deletion of a tenant. */
+export const DeletedTenant = Type.Object(
+  {
+    tenant,
+    deleted: Type.Boolean({ description: 'Always true' }),
+    clients: wholeNumber('Number of clients that were deleted', 2),
+    rows: wholeNumber('Number of rows that were deleted: records, counts and tombstones', 2100),
+  },
+  { additionalProperties: false, description: 'A tenant that was deleted' },
+);
+
+/** Maximum number of ids in one erasure. */
+export const erasureIdsMax = 2_000;
+
+/** The body of `createTenant`. */
+export const NewTenant = Type.Object(
+  { tenant: Type.Optional(tenantName) },
+  { additionalProperties: false, description: 'A tenant to create' },
+);
+
+/** The body of `eraseSubscriptions`. */
+export const Erasure = Type.Object(
+  {
+    ids: Type.Array(SubscriptionId, {
+      minItems: 1,
+      maxItems: erasureIdsMax,
+      description: 'Ids of subscriptions; an id that appears twice counts once',
+      'x-rule': `a list of 1 to ${erasureIdsMax} ids of subscriptions`,
+      examples: [['c3Vic2NyaXB0aW9uLTAwMDE=']],
+    }),
+  },
+  { additionalProperties: false, description: 'The records to erase' },
+);
+
+/** The result of an erasure. */
+export const ErasureSummary = Type.Object(
+  {
+    tenant,
+    asked: wholeNumber('Distinct ids in the request', 2),
+    deleted: wholeNumber('Records that were erased', 1),
+    missing: wholeNumber('Ids without a record', 1),
+  },
+  { additionalProperties: false, description: 'What an erasure did' },
+);
+
+/** The operations on tenants. */
+export const tenantOperations = {
+  listTenants: {
+    method: 'GET',
+    path: '/operator/v1/tenants',
+    tag: 'tenants',
+    summary: 'List tenants',
+    description:
+      'Returns the tenants by name, including those being deleted, with the number of their records. The numbers come from stored counts, so a list costs the same for any number of records.',
+    scope: 'operator:read',
+    query: listParameters,
+    response: {
+      status: 200,
+      description: 'A page of tenants',
+      schema: listOf(Tenant, 'A page of tenants'),
+      example: 'tenants',
+    },
+  },
+  createTenant: {
+    method: 'POST',
+    path: '/operator/v1/tenants',
+    tag: 'tenants',
+    summary: 'Create a tenant',
+    description: 'Creates a tenant. Without a name, one is generated.',
+    scope: 'operator:write',
+    body: NewTenant,
+    response: { status: 201, description: 'The tenant was created', schema: Tenant, example: 'newTenant' },
+    errors: [409],
+    sample: { json: { tenant: 'acme' } },
+  },
+  getTenant: {
+    method: 'GET',
+    path: '/operator/v1/tenants/{tenant}',
+    tag: 'tenants',
+    summary: 'Get a tenant',
+    description: 'Returns one tenant, also while it is being deleted.',
+    scope: 'operator:read',
+    response: { status: 200, description: 'The tenant', schema: Tenant, example: 'tenant' },
+    errors: [404],
+  },
+  deleteTenant: {
+    method: 'DELETE',
+    path: '/operator/v1/tenants/{tenant}',
+    tag: 'tenants',
+    summary: 'Delete a tenant',
+    description:
+      'Permanently deletes a tenant: first its clients, whose tokens are rejected from then on, then its records. The response is sent when all is deleted, which takes minutes for millions of records. A deletion continues if the caller disconnects. If the service stops, send the request again: it continues where it was; 404 means that the tenant is deleted. While an import into the tenant or another deletion of it runs, the response is 503.',
+    scope: 'operator:write',
+    response: { status: 200, description: 'The tenant was deleted', schema: DeletedTenant, example: 'deletedTenant' },
+    errors: [404],
+  },
+  eraseSubscriptions: {
+    method: 'POST',
+    path: '/operator/v1/tenants/{tenant}/subscriptions/erase',
+    tag: 'records',
+    summary: 'Erase records',
+    description:
+      'Permanently deletes records of a tenant by their ids, for erasure requests. Clients that read changes receive a tombstone for each. Unknown ids are counted as missing. Remove the records from the source of your imports first. While an import into the tenant runs, the response is 503.',
+    scope: 'operator:write',
+    body: Erasure,
+    bodyBytesMax: 1_048_576,
+    response: { status: 200, description: 'What was erased', schema: ErasureSummary, example: 'erasure' },
+    errors: [404, 409],
+    sample: { json: { ids: ['c3Vic2NyaXB0aW9uLTAwMDE='] } },
+  },
+} as const satisfies Record<string, OperatorOperation>;
