@@ -6,7 +6,7 @@ import { replaceStore, requireStoreFile, settleStore } from '../storage/backup/s
 import { StorageError } from '../storage/error.ts';
 import { openStore } from '../storage/open-store.ts';
 import { prepareFolder } from '../storage/sqlite/folder.ts';
-import { lockExclusive } from '../storage/sqlite/use-lock.ts';
+import { lockExclusive } from '../storage/sqlite/locks.ts';
 import type { Store } from '../storage/store.ts';
 import { beginHistory } from '../storage/tables/history.ts';
 import { recordStoreAction } from './command-context.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { lockExclusive } from '../storage/sqlite/locks.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
-import { lockExclusive } from '../storage/sqlite/use-lock.ts';
 import type { Store } from '../storage/store.ts';
 import { CommandError } from './error.ts';
 import { checkLine, examineStore, type ReportedCheck } from './examine-store.ts';

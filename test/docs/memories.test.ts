@@ -35,7 +35,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
   const bounded: Readonly<Record<string, string>> = {
     'src/storage/bounded-map.ts': 'maps of the process',
     'src/storage/postgres/connections.ts': 'tenants whose last work hung',
-    'src/storage/sqlite/damage.ts': 'database files of the process',
+    'src/storage/sqlite/error.ts': 'database files of the process',
     'src/cli/worker-messages.ts': 'requests under way',
     'src/cli/workers.ts': 'worker processes',
     'src/contract/schema.ts': 'patterns of the contract',

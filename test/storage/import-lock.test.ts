@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { lockImportOnSqlite } from '../../src/storage/sqlite/import-lock.ts';
+import { lockImportOnSqlite } from '../../src/storage/sqlite/locks.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 
 const taker = fileURLToPath(new URL('../support/lock-taker.ts', import.meta.url));

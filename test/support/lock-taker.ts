@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { lockImportOnSqlite } from '../../src/storage/sqlite/import-lock.ts';
+import { lockImportOnSqlite } from '../../src/storage/sqlite/locks.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 
 // Takes and releases an import lock repeatedly; fails if another process holds it at the same time.

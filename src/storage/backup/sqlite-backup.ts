@@ -3,7 +3,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteConnection } from '../sqlite/connection.ts';
 import { toStorageError, translated } from '../sqlite/error.ts';
 import { prepareFolder } from '../sqlite/folder.ts';
-import { lockShared } from '../sqlite/use-lock.ts';
+import { lockShared } from '../sqlite/locks.ts';
 
 /** Called with the progress of a copy; `totalBytes` is present if it is known. */
 export type OnCopied = (progress: { readonly bytes: number; readonly totalBytes?: number }) => void;

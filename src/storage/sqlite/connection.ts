@@ -1,9 +1,11 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { inStatement } from '../../tracing/statement-span.ts';
+import { inStatement, type TracedDatabase } from '../../tracing/statement-span.ts';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue } from '../store.ts';
 import { translated } from './error.ts';
-import { tracedSqlite } from './traced-sqlite.ts';
+
+/** The embedded store, as spans describe it. */
+export const tracedSqlite: TracedDatabase = { system: 'sqlite', namespace: 'subreport.db' };
 
 /**
  * Maximum prepared statements per connection. Beyond it, all are discarded; no real mix of queries
@@ -16,6 +18,12 @@ const preparedMax = 512;
  * written anyway.
  */
 export const writerPragmas = 'pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = fast';
+
+/** How long opening a connection waits for another process's lock, in milliseconds. */
+export const sqliteOpenWaitMs = 5_000;
+
+/** The next pause before retrying to take a lock that another process holds, in milliseconds. */
+export const nextWaitMs = (waitMs: number): number => Math.min(waitMs * 2, 20);
 
 /** Some values of one column, each followed by a line feed. */
 interface Lines {

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { lacksFiles, StorageError, type StorageErrorCode } from '../error.ts';
-import { noteDamage } from './damage.ts';
 
 /** Our error code and the operator's error message for a result code of SQLite. */
 interface Meaning {
@@ -69,7 +69,7 @@ export function translated<T>(work: () => T, file: string): T {
 export function toStorageError(error: unknown, file: string): unknown {
   const { errcode, message } = error as { errcode?: number; message?: string };
   const known = errcode === undefined ? undefined : meanings[errcode & 0xff];
-  const limit = errcode === cannotOpen ? findLimit(file) : undefined;
+  const limit = errcode === cannotOpen ? findLimit() : undefined;
   const meaning = limit === undefined ? known : isOutOfDescriptors;
   if (meaning === undefined) return error;
   const { code, must, remedy } = meaning;
@@ -82,12 +82,38 @@ export function toStorageError(error: unknown, file: string): unknown {
 /** SQLite's result code for a file that it cannot open, whatever the reason. */
 const cannotOpen = 14;
 
-/** The error of the file system if no more files can be opened. */
-function findLimit(file: string): unknown {
+/**
+ * The error of the file system if no more files can be opened. The database itself is not opened:
+ * closing it would drop all locks that this process holds on it.
+ */
+function findLimit(): unknown {
   try {
-    closeSync(openSync(file, 'r'));
+    closeSync(openSync(devNull, 'r'));
     return undefined;
   } catch (error) {
     return lacksFiles(error as NodeJS.ErrnoException) ? error : undefined;
   }
+}
+
+/** Damage detected in this thread, by database file. */
+const damaged = new Map<string, StorageError>();
+
+/** Records that a file was found damaged. */
+export function noteDamage(file: string, error: StorageError): void {
+  if (!damaged.has(file)) damaged.set(file, error);
+}
+
+/**
+ * The damage detected in a file, if any. Each thread has its own memory, so this is the thread's
+ * view.
+ */
+export const knownDamage = (file: string): StorageError | undefined => damaged.get(file);
+
+/**
+ * Throws the damage detected in a file, if any. It is remembered until the process exits: a damaged
+ * page does not repair itself, and a restore requires a stopped service.
+ */
+export function requireNoKnownDamage(file: string): void {
+  const damage = damaged.get(file);
+  if (damage !== undefined) throw damage;
 }

@@ -1,7 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StorageError } from '../error.ts';
-import { createFile } from './create-file.ts';
 
 const databaseFile = 'subreport.db';
 
@@ -44,4 +43,16 @@ function tightenFolder(path: string): void {
     );
   }
   chmodSync(path, 0o700);
+}
+
+/**
+ * Creates an empty file (mode 0600) unless it exists. An existing file is not opened: closing it
+ * would drop all locks that this process holds on it (POSIX advisory locks belong to the process).
+ */
+export function createFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }

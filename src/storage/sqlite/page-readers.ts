@@ -1,6 +1,5 @@
 import type { Row, SqlValue } from '../store.ts';
-import { SqliteConnection } from './connection.ts';
-import { sqliteOpenWaitMs } from './read-request.ts';
+import { SqliteConnection, sqliteOpenWaitMs } from './connection.ts';
 
 /** A statement and all its values. */
 interface BoundStatement {

@@ -1,8 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue, TenantStatement } from '../store.ts';
-import { SqliteConnection } from './connection.ts';
-import { type ReaderStart, type ReadRequest, sqliteOpenWaitMs, type TransferredBatch } from './read-request.ts';
+import { SqliteConnection, sqliteOpenWaitMs } from './connection.ts';
 import { serveRequests, Transferred } from './thread.ts';
 
 // A reader thread of the embedded store (`readers.ts`). Statements that may read more than a page
@@ -109,3 +108,39 @@ function requireNotInterrupted(): SqlValue {
     'Cannot continue reading the embedded store: the request must still wait for it',
   );
 }
+
+/** The start data of a reader thread. */
+export interface ReaderStart {
+  readonly file: string;
+  /** Shared with the main thread; nonzero when the running statement must be aborted. */
+  readonly interrupted: Int32Array<SharedArrayBuffer>;
+}
+
+/** A batch of a stream: the first `bytes` of `memory`, which is transferred between the threads. */
+export interface TransferredBatch {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly memory: ArrayBuffer;
+}
+
+/**
+ * A request to a reader thread; `values` already include the tenant for `$1`. A session is one
+ * snapshot of the store.
+ */
+export type ReadRequest =
+  | { readonly kind: 'once'; readonly statements: readonly TenantStatement[] }
+  | { readonly kind: 'begin' | 'end'; readonly session: number }
+  | {
+      readonly kind: 'next';
+      readonly session: number;
+      /** Memory for the batch, if one is large enough; it is transferred to the thread. */
+      readonly memory?: ArrayBuffer | undefined;
+    }
+  | { readonly kind: 'all'; readonly session: number; readonly sql: string; readonly values: readonly SqlValue[] }
+  | {
+      readonly kind: 'stream';
+      readonly session: number;
+      readonly sql: string;
+      readonly values: readonly SqlValue[];
+      readonly batchRows: number;
+    };

@@ -2,10 +2,9 @@ import { availableParallelism } from 'node:os';
 import { inStatement, streamStatement } from '../../tracing/statement-span.ts';
 import { StorageError } from '../error.ts';
 import type { Row, SqlValue, TenantId, TenantReader, TenantSnapshot, TenantStatement } from '../store.ts';
-import type { ReaderStart, ReadRequest, TransferredBatch } from './read-request.ts';
-import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
+import { tracedSqlite } from './connection.ts';
+import type { ReaderStart, ReadRequest, TransferredBatch } from './reader-thread.ts';
 import { SqliteThread } from './thread.ts';
-import { tracedSqlite } from './traced-sqlite.ts';
 
 /**
  * Reader threads of a process: at least two, because one tenant may hold all but one. Each is
@@ -31,7 +30,7 @@ export class SqliteReaders {
 
   constructor(file: string) {
     this.#threads = Array.from({ length: threadsMax }, () => new ReaderThread(file));
-    this.#slots = new ReaderSlots(this.#threads, { perTenantMax: threadsMax - 1, waitingMax });
+    this.#slots = new ReaderSlots(this.#threads, waitingMax);
   }
 
   /**
@@ -199,3 +198,107 @@ const lateRead = (): StorageError =>
 
 const closedSnapshot = (): StorageError =>
   new StorageError('UNAVAILABLE', 'Cannot continue reading the embedded store: the snapshot must be open');
+
+/** The part of a reader thread that the scheduler needs. */
+export interface ReaderSlot {
+  /** Makes the running statement fail soon, and later ones too, until `resume`. */
+  interrupt(): void;
+  resume(): void;
+}
+
+interface Job<S> {
+  readonly tenant: string;
+  /** The only slot that may run the work. */
+  readonly pinned: S | undefined;
+  readonly start: (slot: S) => void;
+}
+
+/**
+ * Runs each job on a thread of its own, first in, first out, except that one tenant leaves one
+ * thread to the others. A job is cancelled when its signal aborts, whether it waits or runs.
+ */
+export class ReaderSlots<S extends ReaderSlot> {
+  readonly #slots: readonly S[];
+  readonly #waitingMax: number;
+  /** The tenant of the job of each busy slot. */
+  readonly #running = new Map<S, string>();
+  readonly #waiting = new Set<Job<S>>();
+
+  /** @param waitingMax maximum waiting jobs per tenant */
+  constructor(slots: readonly S[], waitingMax: number) {
+    this.#slots = slots;
+    this.#waitingMax = waitingMax;
+  }
+
+  /** The threads that run nothing now, or all if each runs something. */
+  get available(): readonly S[] {
+    const idle = this.#slots.filter((slot) => !this.#running.has(slot));
+    return idle.length === 0 ? this.#slots : idle;
+  }
+
+  /**
+   * Runs work on a thread once it is its turn. Rejects with `BUSY` if too many jobs of the tenant
+   * wait, and with the signal's reason if it aborts.
+   */
+  async run<T>(
+    tenant: string,
+    work: (slot: S) => Promise<T>,
+    { signal, pinned }: { readonly signal?: AbortSignal | undefined; readonly pinned?: S } = {},
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const granted = Promise.withResolvers<S>();
+    let held: S | undefined;
+    const job: Job<S> = { tenant, pinned, start: granted.resolve };
+    const onAbort = (): void => {
+      if (held === undefined) this.#waiting.delete(job);
+      else held.interrupt();
+      aborted.reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#enqueue(job);
+    const running = granted.promise.then(async (slot) => {
+      held = slot;
+      try {
+        return await work(slot);
+      } finally {
+        slot.resume();
+        this.#running.delete(slot);
+        this.#startWaiting();
+      }
+    });
+    try {
+      return await Promise.race([running, aborted.promise]);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #enqueue(job: Job<S>): void {
+    const ofTenant = [...this.#waiting].filter(({ tenant }) => tenant === job.tenant);
+    if (ofTenant.length >= this.#waitingMax) {
+      throw new StorageError(
+        'BUSY',
+        `Cannot read the embedded store now: at most ${this.#waitingMax} long reads of one tenant may wait: wait for some of them to finish`,
+      );
+    }
+    this.#waiting.add(job);
+    this.#startWaiting();
+  }
+
+  #startWaiting(): void {
+    for (const job of this.#waiting) {
+      const slot = this.#slotFor(job);
+      if (slot === undefined) continue;
+      this.#waiting.delete(job);
+      this.#running.set(slot, job.tenant);
+      job.start(slot);
+    }
+  }
+
+  #slotFor({ tenant, pinned }: Job<S>): S | undefined {
+    const held = [...this.#running.values()].filter((each) => each === tenant).length;
+    if (held >= this.#slots.length - 1) return undefined;
+    return this.#slots.find((slot) => !this.#running.has(slot) && (pinned === undefined || pinned === slot));
+  }
+}

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { countChanges, countedChangesMax, recount, toRowChange } from '../counts/count-changes.ts';
 import { countedColumns } from '../counts/span.ts';
-import type { ReplaceCounts } from '../store.ts';
+import type { ReplaceCounts, TenantId } from '../store.ts';
 import {
   assignRowColumns,
   rowColumns,
@@ -12,11 +12,10 @@ import {
 } from '../subscription-row.ts';
 import { removeResumePoint } from '../tables/resume-point.ts';
 import { SqliteConnection, writerPragmas } from './connection.ts';
-import type { ReplacementRequest, ReplacementStart } from './replacement.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
 
-// The thread of one replacement on the embedded store (`replacement.ts`). It may wait for the
+// The thread of one replacement on the embedded store (`store.ts`). It may wait for the
 // writer's lock inside SQLite, because nothing else runs on this thread.
 
 const { file, tenant } = workerData as ReplacementStart;
@@ -127,3 +126,14 @@ const readChanges = `select c.id, not c.is_new as was, c.created_date, c.product
   from temp.changed as c cross join temp.staged as t on t.id = c.id
   union all
   select id, 1, created_date, product_id, status, 0, null, null, null from temp.removed`;
+
+/** A request to the thread of a replacement. */
+export type ReplacementRequest =
+  | { readonly kind: 'add'; readonly rows: readonly SubscriptionRow[] }
+  | { readonly kind: 'finish'; readonly dryRun: boolean };
+
+/** The start data of the thread. */
+export interface ReplacementStart {
+  readonly file: string;
+  readonly tenant: TenantId;
+}

@@ -19,6 +19,7 @@ import {
   type LoadCounts,
   type MigrationResult,
   type ReadOptions,
+  type ReplaceCounts,
   type Replacement,
   type ResumePoint,
   type Row,
@@ -32,17 +33,16 @@ import {
   type TenantStatement,
 } from '../store.ts';
 import type { SubscriptionRow } from '../subscription-row.ts';
-import { SqliteConnection, writerPragmas } from './connection.ts';
-import { requireNoKnownDamage } from './damage.ts';
+import { SqliteConnection, sqliteOpenWaitMs, writerPragmas } from './connection.ts';
+import { requireNoKnownDamage } from './error.ts';
 import { prepareFolder } from './folder.ts';
-import { lockImportOnSqlite } from './import-lock.ts';
+import { lockImportOnSqlite, lockShared, type UseLock } from './locks.ts';
 import { SqlitePageReaders } from './page-readers.ts';
-import { sqliteOpenWaitMs } from './read-request.ts';
 import { SqliteReaders } from './readers.ts';
-import { openSqliteReplacement } from './replacement.ts';
-import { lockShared, type UseLock } from './use-lock.ts';
-import type { TenantChange } from './write-request.ts';
+import type { ReplacementRequest, ReplacementStart } from './replacement-thread.ts';
+import { SqliteThread } from './thread.ts';
 import { SqliteWriter } from './writer.ts';
+import type { TenantChange } from './writer-thread.ts';
 
 /**
  * Opens the embedded store in a folder: one SQLite file in WAL mode with `synchronous=FULL`, so
@@ -144,7 +144,7 @@ class SqliteStore implements Store {
   }
 
   async openReplacement(tenant: TenantId): Promise<Replacement> {
-    return openSqliteReplacement(this.#shared.file, tenant);
+    return openReplacement(this.#shared.file, tenant);
   }
 
   async lockImport(tenant: TenantId): Promise<ImportLock | undefined> {
@@ -311,3 +311,17 @@ const fileBytes = (file: string): number => statSync(file, { throwIfNoEntry: fal
 
 const createMigrationTable =
   'create table if not exists schema_migration (name text not null primary key, checksum text not null) strict';
+
+/**
+ * Opens a replacement on the embedded store in its own thread: the final comparison takes seconds,
+ * during which the main thread keeps serving requests.
+ */
+function openReplacement(file: string, tenant: TenantId): Replacement {
+  const start: ReplacementStart = { file, tenant };
+  const thread = new SqliteThread<ReplacementRequest>(new URL('./replacement-thread.ts', import.meta.url), start);
+  return {
+    add: (rows) => thread.request({ kind: 'add', rows }),
+    finish: (dryRun) => thread.request<ReplaceCounts>({ kind: 'finish', dryRun }),
+    close: () => thread.end(),
+  };
+}

@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { StorageError, type StorageErrorCode } from '../error.ts';
-import { knownDamage, noteDamage } from './damage.ts';
+import { knownDamage, noteDamage } from './error.ts';
 
 /** The response of a thread to a request. */
 type ThreadResponse =

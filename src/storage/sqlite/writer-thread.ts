@@ -3,7 +3,7 @@ import { countChanges, countLoaded, type RowChange, selectLastKey, toLastKey } f
 import { countedColumns, toCountedRow } from '../counts/span.ts';
 import type { OrderKey } from '../order-key.ts';
 import { repairSubscriptions } from '../records/repair.ts';
-import type { LoadCounts, TenantId } from '../store.ts';
+import type { LoadCounts, ResumePoint, TenantId } from '../store.ts';
 import {
   rowColumns,
   rowValues,
@@ -15,10 +15,9 @@ import {
 import { eraseStatements } from '../tables/delete-tenant.ts';
 import { removeOldTombstones, setSweptRevision } from '../tables/history.ts';
 import { addLoaded, expectsOnlyNewRows, resumePointStatement } from '../tables/resume-point.ts';
-import { SqliteConnection, writerPragmas } from './connection.ts';
+import { nextWaitMs, SqliteConnection, writerPragmas } from './connection.ts';
 import { countOnSqlite } from './run-count.ts';
 import { serveRequests } from './thread.ts';
-import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
 
 // The writer thread of the embedded store. Changes of subscriptions, which take time proportional
 // to their rows, run here while the main thread keeps serving requests. The store sends a request
@@ -169,3 +168,29 @@ const insertTombstone = `insert into subscription_tombstone (tenant_id, id, revi
   on conflict (tenant_id, id) do update set revision = excluded.revision`;
 
 const removeTombstone = 'delete from subscription_tombstone where tenant_id = $1 and id = $2';
+
+/** The start data of the writer thread. */
+export interface WriterStart {
+  readonly file: string;
+}
+
+/** A change to one tenant's subscriptions, in one transaction. */
+export type TenantChange =
+  | {
+      readonly kind: 'load';
+      readonly tenant: TenantId;
+      readonly rows: readonly SubscriptionRow[];
+      readonly resumePoint: ResumePoint | 'finished' | undefined;
+    }
+  | { readonly kind: 'delete'; readonly tenant: TenantId; readonly ids: readonly string[] }
+  | { readonly kind: 'erase'; readonly tenant: TenantId; readonly limit: number }
+  | { readonly kind: 'sweep'; readonly tenant: TenantId; readonly revision: number; readonly limit: number }
+  | { readonly kind: 'recount'; readonly tenant: TenantId; readonly nowSeconds: number };
+
+/** A request to the writer thread. */
+export type WriteRequest =
+  | (TenantChange & {
+      /** How long to wait for another process's write, in milliseconds. */
+      readonly waitMs: number;
+    })
+  | { readonly kind: 'checkpoint' };

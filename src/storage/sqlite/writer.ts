@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inSpan } from '../../tracing/span.ts';
 import { before } from '../deadline.ts';
-import type { SqliteConnection } from './connection.ts';
+import { nextWaitMs, type SqliteConnection } from './connection.ts';
 import { SqliteThread } from './thread.ts';
-import { nextWaitMs, type TenantChange, type WriteRequest, type WriterStart } from './write-request.ts';
+import type { TenantChange, WriteRequest, WriterStart } from './writer-thread.ts';
 
 /**
  * Number of writes on the main thread after which the writer thread copies the write-ahead log into

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type ReaderSlot, ReaderSlots } from './reader-slots.ts';
+import { type ReaderSlot, ReaderSlots } from './readers.ts';
 
 /** A slot that records whether it is interrupted. */
 class NotedSlot implements ReaderSlot {
@@ -28,7 +28,7 @@ describe('reader slots', () => {
 
   beforeEach(() => {
     threads = [new NotedSlot('one'), new NotedSlot('two')];
-    slots = new ReaderSlots(threads, { perTenantMax: 1, waitingMax: 3 });
+    slots = new ReaderSlots(threads, 3);
     started = [];
     gates = new Map();
   });
@@ -78,7 +78,7 @@ describe('reader slots', () => {
     expect(await Promise.all([first, second, other])).toEqual(['one', 'one', 'two']);
   });
 
-  test('tenants with waiting work take turns, however much one of them has requested', async () => {
+  test('waiting work starts in the order of its requests, except that one tenant leaves a thread to the others', async () => {
     const all = [run('a', 'a1'), run('b', 'b1'), run('c', 'c1'), run('c', 'c2'), run('c', 'c3'), run('d', 'd1')];
     await nextTurn();
     expect(started).toEqual(['a1', 'b1']);

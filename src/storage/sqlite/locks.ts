@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type BigIntStats, rmSync, statSync } from 'node:fs';
 import { StorageError } from '../error.ts';
 import type { ImportLock, TenantId } from '../store.ts';
 import { SqliteConnection } from './connection.ts';
+import { createFile } from './folder.ts';
 
 /**
  * Locks the imports into a tenant of the embedded store: an exclusive lock on an empty database
@@ -13,10 +14,11 @@ export function lockImportOnSqlite(databaseFile: string, tenant: TenantId): Impo
   const name = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
   const file = `${databaseFile}-import-${name}.lock`;
   for (;;) {
-    const before = makeFile(file);
+    createFile(file);
+    const before = statOf(file);
     const connection = new SqliteConnection(file, 0);
     const refusal = lock(connection);
-    if (isSameFile(before, statSync(file, { bigint: true, throwIfNoEntry: false }))) {
+    if (isSameFile(before, statOf(file))) {
       if (refusal === undefined) return heldLock(connection, file);
       connection.close();
       if (refusal instanceof StorageError && refusal.code === 'BUSY') return undefined;
@@ -37,20 +39,7 @@ function lock(connection: SqliteConnection): unknown {
   }
 }
 
-/**
- * Creates the file with mode 0600 unless it exists. An existing file must not be opened: closing it
- * would release a lock that this process holds on it.
- */
-function makeFile(file: string): BigIntStats | undefined {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-  if (found !== undefined) return found;
-  try {
-    writeFileSync(file, '', { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return statSync(file, { bigint: true, throwIfNoEntry: false });
-}
+const statOf = (file: string): BigIntStats | undefined => statSync(file, { bigint: true, throwIfNoEntry: false });
 
 /**
  * Whether two results of `stat` refer to the same file. A new file may reuse the inode of a removed
@@ -71,4 +60,47 @@ function heldLock(connection: SqliteConnection, file: string): ImportLock {
       connection.close();
     },
   };
+}
+
+/** A lock on the embedded store; the operating system releases it when the process exits. */
+export interface UseLock {
+  release(): void;
+}
+
+/**
+ * Locks the embedded store in shared mode, so that no restore can replace its file meanwhile.
+ * Throws `StorageError` `BUSY` while another process has it to itself.
+ */
+export function lockShared(databaseFile: string): UseLock {
+  // reading takes SQLite's shared lock
+  const lock = takeLock(databaseFile, 'begin; select count(*) from sqlite_master');
+  if (lock !== undefined) return lock;
+  throw new StorageError(
+    'BUSY',
+    `Cannot open the embedded store '${databaseFile}': no restore may be running; try again when it has finished`,
+  );
+}
+
+/** Locks the embedded store against every other process; `undefined` if another process uses it. */
+export function lockExclusive(databaseFile: string): UseLock | undefined {
+  return takeLock(databaseFile, 'begin exclusive');
+}
+
+/**
+ * SQLite's own lock on an empty database next to the store: the operating system releases it when
+ * the process exits. The file is not removed, because two processes could then lock two files of
+ * the same name.
+ */
+function takeLock(databaseFile: string, take: string): UseLock | undefined {
+  const file = `${databaseFile}-use.lock`;
+  createFile(file);
+  const connection = new SqliteConnection(file, 0);
+  try {
+    connection.run(take);
+  } catch (error) {
+    connection.close();
+    if (error instanceof StorageError && error.code === 'BUSY') return undefined;
+    throw error;
+  }
+  return { release: () => connection.close() };
 }
