@@ -77,9 +77,9 @@ describe('documentation and code agree', () => {
         .map((section) => [`${file}#${section.split('"')[0]}`, section] as const),
     );
 
-  test('docs/decisions/README.md lists every decision, and no others', () => {
-    const linked = [...read('docs/decisions/README.md').matchAll(/\]\(([\w-]+\.md#[\w-]+)\)/g)].map(([, link]) => link);
-    expect(linked.toSorted()).toEqual(decisions.map(([link]) => link).sort());
+  test('docs/decisions/README.md lists every page of decisions, and no others', () => {
+    const linked = [...read('docs/decisions/README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, link]) => link);
+    expect(linked.toSorted()).toEqual([...new Set(decisions.map(([link]) => link.split('#')[0]))].sort());
   });
 
   test('every decision has a question, an answer and a reason', () => {
