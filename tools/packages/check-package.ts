@@ -27,7 +27,7 @@ export async function findPackageFaults(tarball: string): Promise<readonly strin
  * package without dependencies also runs in browsers, so it must not import modules of Node.js.
  */
 export function findUnlistedImports({ folder, manifest }: StagedPackage): readonly string[] {
-  const dependencies = Object.keys(manifest.dependencies ?? {});
+  const dependencies = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
   const allowed = dependencies.length === 0 ? [] : ['node:', ...dependencies];
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return files

@@ -18,6 +18,7 @@ const keywords = ['subscriptions', 'reporting', 'esim', 'iot', 'oauth2'];
 
 /** The published package.json of the server and the command line. */
 export function serverManifest(root: RootManifest): Manifest {
+  const optional = Object.keys(root.dependencies).filter(isOptional);
   return {
     ...sharedFields(root),
     name: root.name,
@@ -35,11 +36,20 @@ export function serverManifest(root: RootManifest): Manifest {
     main: './lib/cli/start-service.js',
     types: './lib/cli/start-service.d.ts',
     files: ['lib', 'dist', 'man', 'openapi.json', 'openapi-operator.json', 'CHANGELOG.md'],
-    dependencies: root.dependencies,
+    dependencies: pick(root.dependencies, (name) => !isOptional(name)),
+    // Only traces need them. As optional dependencies, npm on Node.js 20 would leave them out because
+    // of their engines, also where the service runs on the pinned Node.js.
+    peerDependencies: pick(root.dependencies, isOptional),
+    peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])),
     // a pinned Node.js for each platform: the command runs on it if the installed one is too old
     optionalDependencies: root.optionalDependencies,
   };
 }
+
+const isOptional = (name: string): boolean => name.startsWith('@opentelemetry/');
+
+const pick = (versions: Readonly<Record<string, string>>, isIncluded: (name: string) => boolean) =>
+  Object.fromEntries(Object.entries(versions).filter(([name]) => isIncluded(name)));
 
 /** The published package.json of the client library. */
 export function clientManifest(root: RootManifest): Manifest {

@@ -18,7 +18,10 @@ export const packagesFolder = join(root, 'dist/packages');
 /** A folder with the files of a package's tarball. */
 export interface StagedPackage {
   readonly folder: string;
-  readonly manifest: Manifest & { readonly dependencies?: Readonly<Record<string, string>> };
+  readonly manifest: Manifest & {
+    readonly dependencies?: Readonly<Record<string, string>>;
+    readonly peerDependencies?: Readonly<Record<string, string>>;
+  };
 }
 
 /** Compiles both packages, and adds the other files. Throws if the file of a path is missing. */
