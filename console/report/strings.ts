@@ -95,10 +95,6 @@ export const strings = {
       activated: 'Activated',
       ends: 'Ends',
       renewal: 'Renewal',
-      iccid: 'ICCID',
-      device: 'Device',
-      plan: 'Plan',
-      subscriber: 'Email or subscriber',
     },
     preset: {
       today: 'today',
@@ -164,8 +160,6 @@ export const strings = {
       otherDay: 'Enter a date such as 2026-03-01',
       oneDay: 'Enter at least one date',
       endBeforeStart: 'The end date must not be before the start date',
-      iccidHint: '15 to 22 digits',
-      subscriberHint: 'The address is never part of the link.',
       rule: (rule: string) => `Must be ${rule}`,
     },
     askForEmail: {
@@ -255,10 +249,6 @@ export const strings = {
       activated: (interval: string) => `activated ${interval}`,
       ends: (interval: string) => `ending ${interval}`,
       renewal: { true: 'that renew', false: 'that do not renew' },
-      iccid: (iccid: string) => `ICCID ${iccid}`,
-      device: (id: string) => `device ${id}`,
-      plan: (id: string) => `plan ${id}`,
-      subscriber: (address: string) => `subscriber ${address}`,
     },
   },
   record: {

@@ -127,7 +127,7 @@ export function createParameterReader(parts: QueryParts, limits: PageLimits): Re
     if (text === undefined) return undefined;
     const value = parse(text);
     if (value !== undefined) return value;
-    if (dateParameters.has(name)) unreadable = true;
+    if ((schemas[name] as { readonly format?: string }).format === 'date-time') unreadable = true;
     faults.push({ parameter: name, value: shownValue(name, text), rule: ruleOf(schemas[name]) });
     return undefined;
   };
@@ -139,8 +139,6 @@ export function createParameterReader(parts: QueryParts, limits: PageLimits): Re
     isUnreadable: () => unreadable,
   };
 }
-
-const dateParameters: ReadonlySet<string> = new Set(['before', 'after', 'created-from', 'created-to']);
 
 /** A value as an error may show it: shortened, and never an e-mail address. */
 const shownValue = (name: ReportParameter, text: string): string | null => (name === 'email' ? null : shorten(text));

@@ -2,23 +2,13 @@ import { statusWord } from '../../ui/status-label.tsx';
 import { strings } from '../strings.ts';
 import { type CreatedPreset, presetOf } from './days.ts';
 import { describeAfterBefore, describeDuration, describeFromTo } from './describe-interval.ts';
-import { groupIccid } from './iccid.ts';
 import type { FilterName, ReportFilters, ReportState } from './report-state.ts';
+import { forValueKinds, type ValueKind, valueFilters } from './value-filters.ts';
 
 const text = strings.subscriptions;
 
 /** A filter as people know it: one or several parameters. */
-export type FilterKind =
-  | 'status'
-  | 'product'
-  | 'created'
-  | 'ends'
-  | 'dates'
-  | 'renewal'
-  | 'iccid'
-  | 'device'
-  | 'plan'
-  | 'subscriber';
+export type FilterKind = 'status' | 'product' | 'created' | 'ends' | 'dates' | 'renewal' | ValueKind;
 
 /** The parameters of each filter, in the order of the chips. */
 export const filterKinds: { readonly [Kind in FilterKind]: readonly FilterName[] } = {
@@ -28,10 +18,7 @@ export const filterKinds: { readonly [Kind in FilterKind]: readonly FilterName[]
   ends: ['expires-within'],
   dates: ['date-field', 'after', 'before'],
   renewal: ['auto-renew'],
-  iccid: ['iccid'],
-  device: ['device-id'],
-  plan: ['plan-id'],
-  subscriber: ['email'],
+  ...forValueKinds(({ parameter }) => [parameter]),
 };
 
 /** A filter in words. */
@@ -62,11 +49,15 @@ export function describeFilters(state: ReportState, context: WordContext): reado
   });
 }
 
+const describeValue = ({ label, phrase }: (typeof valueFilters)[ValueKind], value: string) => ({
+  label,
+  value,
+  phrase: phrase(value),
+});
+
 const hiddenSubscriber: FilterText = {
   kind: 'subscriber',
-  label: text.filter.subscriber,
-  value: text.hiddenSubscriber,
-  phrase: text.phrase.subscriber(text.hiddenSubscriber),
+  ...describeValue(valueFilters.subscriber, text.hiddenSubscriber),
 };
 
 type Describer = (filters: ReportFilters, context: WordContext) => Omit<FilterText, 'kind'>;
@@ -100,18 +91,11 @@ const describers: { readonly [Kind in FilterKind]: Describer } = {
     const word = renews === 'true' ? 'true' : 'false';
     return { label: text.filter.renewal, value: text.renews[word], phrase: text.phrase.renewal[word] };
   },
-  iccid: ({ iccid = '' }) => ({
-    label: text.filter.iccid,
-    value: groupIccid(iccid),
-    phrase: text.phrase.iccid(groupIccid(iccid)),
-  }),
-  device: ({ 'device-id': id = '' }) => ({ label: text.filter.device, value: id, phrase: text.phrase.device(id) }),
-  plan: ({ 'plan-id': id = '' }) => ({ label: text.filter.plan, value: id, phrase: text.phrase.plan(id) }),
-  subscriber: ({ email = '' }) => ({
-    label: text.filter.subscriber,
-    value: email,
-    phrase: text.phrase.subscriber(email),
-  }),
+  ...forValueKinds(
+    (filter): Describer =>
+      (filters) =>
+        describeValue(filter, (filter.show ?? String)(filters[filter.parameter] ?? '')),
+  ),
 };
 
 /** Which of the dates `date-field` selects, by the words of the page. */

@@ -9,11 +9,13 @@ import { ProductEditor } from './product-editor.tsx';
 import { StatusEditor } from './status-editor.tsx';
 import type { AddableFilter } from './suggest-filters.ts';
 import { TextEditor } from './text-editor.tsx';
+import { isValueKind, valueFilters } from './value-filters.ts';
 
 const text = strings.subscriptions;
 
 /** The editor of a filter that is added. */
 export function FilterEditor({ filter, ...props }: EditorProps & { filter: AddableFilter }) {
+  if (isValueKind(filter)) return <TextEditor {...valueFilters[filter]} {...props} />;
   switch (filter) {
     case 'status':
       return <StatusEditor {...props} />;
@@ -29,14 +31,6 @@ export function FilterEditor({ filter, ...props }: EditorProps & { filter: Addab
       return <DatesEditor field="expiration" {...props} />;
     case 'renewal':
       return <RenewalEditor {...props} />;
-    case 'iccid':
-      return <TextEditor name="iccid" label={text.filter.iccid} hint={text.editor.iccidHint} {...props} />;
-    case 'subscriber':
-      return <TextEditor name="email" label={text.filter.subscriber} hint={text.editor.subscriberHint} {...props} />;
-    case 'device':
-      return <TextEditor name="device-id" label={text.filter.device} {...props} />;
-    case 'plan':
-      return <TextEditor name="plan-id" label={text.filter.plan} {...props} />;
   }
 }
 

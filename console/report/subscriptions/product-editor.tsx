@@ -19,7 +19,7 @@ export function ProductEditor({ state, onApply, ...rest }: EditorProps) {
     return (
       <>
         {counts.error !== undefined && <ErrorNote error={counts.error} />}
-        <TextEditor name="product-id" label={text.editor.productId} state={state} onApply={onApply} {...rest} />
+        <TextEditor parameter="product-id" label={text.editor.productId} state={state} onApply={onApply} {...rest} />
       </>
     );
   if (counts.kind === 'counting')

@@ -5,11 +5,12 @@ import { valueFault } from './check-value.ts';
 import { createdPresets, endsWithinDays, presetRange } from './days.ts';
 import { groupIccid } from './iccid.ts';
 import type { FilterChanges, ReportFilters } from './report-state.ts';
+import { forValueKinds, type ValueKind, valueFilters, valueKinds } from './value-filters.ts';
 
 const text = strings.subscriptions;
 
 /** The filters that can be added; `activated` and `endsBetween` use the same parameters. */
-export type AddableFilter = Exclude<keyof typeof text.filter, 'ends'> | 'endsWithin' | 'endsBetween';
+export type AddableFilter = Exclude<keyof typeof text.filter, 'ends'> | ValueKind | 'endsWithin' | 'endsBetween';
 
 /** What the user can choose in the list of filters: a filter to edit, or one that is complete. */
 export type FilterSuggestion =
@@ -35,6 +36,7 @@ export function suggestFilters(typed: string, filters: ReportFilters, now: Date)
 
 const labels: { readonly [Name in AddableFilter]: string } = {
   ...text.filter,
+  ...forValueKinds(({ label }) => label),
   endsWithin: text.endsWithin,
   endsBetween: text.endsBetween,
 };
@@ -45,10 +47,7 @@ const order: readonly AddableFilter[] = [
   'endsWithin',
   'created',
   'renewal',
-  'iccid',
-  'subscriber',
-  'device',
-  'plan',
+  ...valueKinds,
   'activated',
   'endsBetween',
 ];
@@ -59,10 +58,7 @@ const parametersOf: { readonly [Name in AddableFilter]: readonly (keyof ReportFi
   created: ['created-from', 'created-to'],
   endsWithin: ['expires-within'],
   renewal: ['auto-renew'],
-  iccid: ['iccid'],
-  subscriber: ['email'],
-  device: ['device-id'],
-  plan: ['plan-id'],
+  ...forValueKinds(({ parameter }) => [parameter]),
   activated: ['date-field', 'after', 'before'],
   endsBetween: ['date-field', 'after', 'before'],
 };
@@ -100,19 +96,14 @@ const suggest = (label: string, value: string, apply: FilterChanges): FilterSugg
 
 /** What a value that was typed or pasted can be. */
 function valuesOf(typed: string, isUnknown: boolean): readonly FilterSuggestion[] {
-  const digits = typed.replaceAll(/[\s-]/g, '');
+  const { iccid, ...others } = valueFilters;
+  const digits = iccid.read?.(typed) ?? typed;
   if (valueFault('iccid', digits) === undefined)
-    return [{ label: text.suggestion.is(text.filter.iccid, groupIccid(digits)), apply: { iccid: digits } }];
+    return [{ label: text.suggestion.is(iccid.label, groupIccid(digits)), apply: { iccid: digits } }];
   const isAddress = typed.includes('@');
   if (!isUnknown && !isAddress) return [];
-  const possible = isAddress ? valueFilters.slice(0, 1) : valueFilters;
+  const possible = isAddress ? [others.subscriber] : Object.values(others);
   return possible
-    .filter(([name]) => valueFault(name, typed) === undefined)
-    .map(([name, label]) => ({ label: text.suggestion.is(label, typed), apply: { [name]: typed } }));
+    .filter(({ parameter }) => valueFault(parameter, typed) === undefined)
+    .map(({ parameter, label }) => ({ label: text.suggestion.is(label, typed), apply: { [parameter]: typed } }));
 }
-
-const valueFilters = [
-  ['email', text.filter.subscriber],
-  ['device-id', text.filter.device],
-  ['plan-id', text.filter.plan],
-] as const;

@@ -4,19 +4,29 @@ import { TextField } from '../../ui/field.tsx';
 import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';
 import type { EditorProps } from './editor-props.ts';
+import type { FilterName } from './report-state.ts';
 
 const text = strings.subscriptions;
 
 interface TextEditorProps extends EditorProps {
-  readonly name: 'iccid' | 'email' | 'device-id' | 'plan-id' | 'product-id';
+  readonly parameter: FilterName;
   readonly label: string;
   readonly hint?: string | undefined;
+  /** The value of what was typed. */
+  readonly read?: ((typed: string) => string) | undefined;
 }
 
 /** One value that is typed. What the service would reject is not sent. */
-export function TextEditor({ name, label, hint, state, onApply }: TextEditorProps) {
+export function TextEditor({
+  parameter,
+  label,
+  hint,
+  read = (typed) => typed.trim(),
+  state,
+  onApply,
+}: TextEditorProps) {
   const form = useRef<HTMLFormElement>(null);
-  const [typed, setTyped] = useState(state.filters[name] ?? '');
+  const [typed, setTyped] = useState(state.filters[parameter] ?? '');
   const [rule, setRule] = useState<string>();
   useEffect(() => form.current?.querySelector('input')?.focus({ preventScroll: true }), []);
   return (
@@ -26,10 +36,10 @@ export function TextEditor({ name, label, hint, state, onApply }: TextEditorProp
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        const value = name === 'iccid' ? typed.replaceAll(/[\s-]/g, '') : typed.trim();
-        const fault = valueFault(name, value);
+        const value = read(typed);
+        const fault = valueFault(parameter, value);
         setRule(fault?.rule);
-        if (fault === undefined) onApply({ [name]: value });
+        if (fault === undefined) onApply({ [parameter]: value });
       }}
     >
       <TextField
@@ -40,7 +50,7 @@ export function TextEditor({ name, label, hint, state, onApply }: TextEditorProp
         autocomplete="off"
         autocapitalize="none"
         spellcheck={false}
-        inputMode={name === 'iccid' ? 'numeric' : 'text'}
+        inputMode={parameter === 'iccid' ? 'numeric' : 'text'}
         onInput={(event) => setTyped(event.currentTarget.value)}
       />
       <Button type="submit" variant="primary">

@@ -9,6 +9,7 @@ import { strings } from '../strings.ts';
 import { valueFault } from './check-value.ts';
 import { type ReportState, withFilters } from './report-state.ts';
 import { enterEmail, showReport, subscriptionsPath } from './report-store.ts';
+import { valueFilters } from './value-filters.ts';
 
 const text = strings.subscriptions;
 
@@ -47,7 +48,7 @@ export function EmailPrompt({ state }: { state: ReportState }) {
         }}
       >
         <TextField
-          label={text.filter.subscriber}
+          label={valueFilters.subscriber.label}
           value={typed}
           error={rule && text.editor.rule(rule)}
           autocomplete="off"
