@@ -8,10 +8,10 @@ import { reportParameters } from '../src/contract/query.ts';
 import { defaultPageLimits } from '../src/contract/report.ts';
 import { descriptionOf, ruleOf } from '../src/contract/schema.ts';
 import { summaryParameters } from '../src/contract/summary.ts';
-import { arrowPictureAndTable } from './arrows.ts';
 import { clientReference } from './client-reference.ts';
 import { withGeneratedPart } from './generated-part.ts';
 import { licenseTable } from './license-table.ts';
+import { arrowPictureAndTable } from './write-arrows.ts';
 
 /** The generated parts of the documentation, by file: each is between two markers. */
 export const generatedParts: Readonly<Record<string, () => string>> = {

@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/cli/config.ts';
-import { createLogger } from '../../src/cli/logger.ts';
+import { createLogger } from '../../src/cli/log/logger.ts';
 import { serve } from '../../src/cli/serve.ts';
-import { openReadyStore } from '../../src/cli/store-session.ts';
+import { openReadyStore } from '../../src/cli/store/store-session.ts';
 import { requireTenant } from '../../src/operator/tenant.ts';
 import { addMeasuredRoutes } from './add-measured-routes.ts';
 

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator/error.ts';
-import { describeFailure } from './describe-failure.ts';
 import { InterruptedError, UsageError } from './error.ts';
+import { describeFailure } from './log/describe-failure.ts';
 import type { Output } from './output.ts';
 import { packageVersion } from './package-version.ts';
 
@@ -25,21 +25,21 @@ const readerCommands: Commands = {
 
 /** The commands of operators. */
 const operatorCommands: Commands = {
-  serve: async () => (await import('./serve-command.ts')).addServeCommand,
-  migrate: async () => (await import('./migrate-command.ts')).addMigrateCommand,
+  serve: async () => (await import('./serving/serve-command.ts')).addServeCommand,
+  migrate: async () => (await import('./store/migrate-command.ts')).addMigrateCommand,
   config: async () => (await import('./config-command.ts')).addConfigCommand,
-  doctor: async () => (await import('./doctor-command.ts')).addDoctorCommand,
-  audit: async () => (await import('./audit-command.ts')).addAuditCommand,
-  backup: async () => (await import('./backup-command.ts')).addBackupCommand,
-  restore: async () => (await import('./restore-command.ts')).addRestoreCommand,
-  tenant: async () => (await import('./tenant-command.ts')).addTenantCommand,
-  client: async () => (await import('./client-command.ts')).addClientCommand,
-  keys: async () => (await import('./keys-command.ts')).addKeysCommand,
-  operator: async () => (await import('./operator-command.ts')).addOperatorCommand,
-  import: async () => (await import('./import-command.ts')).addImportCommand,
-  imports: async () => (await import('./imports-command.ts')).addImportsCommand,
-  generate: async () => (await import('./generate-command.ts')).addGenerateCommand,
-  subscription: async () => (await import('./subscription-command.ts')).addSubscriptionCommand,
+  doctor: async () => (await import('./operator/doctor-command.ts')).addDoctorCommand,
+  audit: async () => (await import('./operator/audit-command.ts')).addAuditCommand,
+  backup: async () => (await import('./store/backup-command.ts')).addBackupCommand,
+  restore: async () => (await import('./store/restore-command.ts')).addRestoreCommand,
+  tenant: async () => (await import('./operator/tenant-command.ts')).addTenantCommand,
+  client: async () => (await import('./operator/client-command.ts')).addClientCommand,
+  keys: async () => (await import('./operator/keys-command.ts')).addKeysCommand,
+  operator: async () => (await import('./operator/operator-command.ts')).addOperatorCommand,
+  import: async () => (await import('./operator/import-command.ts')).addImportCommand,
+  imports: async () => (await import('./operator/imports-command.ts')).addImportsCommand,
+  generate: async () => (await import('./store/generate-command.ts')).addGenerateCommand,
+  subscription: async () => (await import('./operator/subscription-command.ts')).addSubscriptionCommand,
 };
 
 /**

@@ -6,17 +6,27 @@ import { defaultPageLimits, type PageLimits } from '../contract/report.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { accessTokenSecondsMax } from '../storage/tables/refresh-family.ts';
 import { UsageError } from './error.ts';
+import { commandVariables } from './reader/environment.ts';
 import {
   externalFaults,
   externalIssuerSettings,
   externalSettings,
   providerSettings,
-} from './external-issuer-settings.ts';
-import { commandVariables } from './reader/environment.ts';
-import { hidePassword, isFromFile, maskSecret, readSecretFiles } from './secret-files.ts';
-import { hostNames, networks, oneOf, randomKey, type Setting, secret, text, url, wholeNumber } from './setting.ts';
-import { localUrl, schemeOf, tlsFaults, tlsSettings } from './tls-settings.ts';
-import { tracingSettings } from './tracing-settings.ts';
+} from './settings/external-issuer-settings.ts';
+import { hidePassword, isFromFile, maskSecret, readSecretFiles } from './settings/secret-files.ts';
+import {
+  hostNames,
+  networks,
+  oneOf,
+  randomKey,
+  type Setting,
+  secret,
+  text,
+  url,
+  wholeNumber,
+} from './settings/setting.ts';
+import { localUrl, schemeOf, tlsFaults, tlsSettings } from './settings/tls-settings.ts';
+import { tracingSettings } from './settings/tracing-settings.ts';
 
 /**
  * All settings of the service, which are environment variables. No other file reads the

@@ -21,17 +21,17 @@ import type { ServiceMetrics } from '../metrics/service-metrics.ts';
 import { watchGate, watchSessions } from '../operator/watch-gate.ts';
 import { RangeMemory } from '../storage/read/range-memory.ts';
 import type { Store } from '../storage/store.ts';
-import { openCertificates } from './certificates.ts';
-import { runDoctorProcess } from './check-store.ts';
 import type { Config } from './config.ts';
 import { listSettings } from './config-command.ts';
 import { type Counters, createCounters } from './counters.ts';
-import { createProtection, type Protection } from './create-protection.ts';
-import { listenFailure } from './describe-failure.ts';
-import { openTracing } from './open-tracing.ts';
+import { listenFailure } from './log/describe-failure.ts';
 import { packageVersion } from './package-version.ts';
-import { openServiceAudit } from './service-audit.ts';
-import { keyRingOptions, nowSeconds, openSpool } from './store-session.ts';
+import { runDoctorProcess } from './serving/check-store.ts';
+import { createProtection, type Protection } from './serving/create-protection.ts';
+import { openTracing } from './serving/open-tracing.ts';
+import { openServiceAudit } from './serving/service-audit.ts';
+import { openCertificates } from './settings/certificates.ts';
+import { keyRingOptions, nowSeconds, openSpool } from './store/store-session.ts';
 
 /** A client may read the records that it loads from a slow source. */
 const bodyPace = { stallMs: 60_000, rateMin: 4_096 };
@@ -202,7 +202,7 @@ const authSettings = (config: Config): AuthContext['settings'] => ({
 async function loadOperator() {
   const [{ buildManagementServer }, { openMetrics }] = await Promise.all([
     import('../http/operator/management.ts'),
-    import('./open-metrics.ts'),
+    import('./serving/open-metrics.ts'),
   ]);
   return { buildManagementServer, openMetrics };
 }

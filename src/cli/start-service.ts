@@ -1,8 +1,8 @@
 import { readConfig } from './config.ts';
-import { demoConfig, prepareDemo } from './demo.ts';
-import { createLogger } from './logger.ts';
+import { createLogger } from './log/logger.ts';
 import { serve } from './serve.ts';
-import { logStoreEvents, openReadyStore } from './store-session.ts';
+import { demoConfig, prepareDemo } from './serving/demo.ts';
+import { logStoreEvents, openReadyStore } from './store/store-session.ts';
 
 /** What a client of the demo needs. */
 interface DemoAccess {

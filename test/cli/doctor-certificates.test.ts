@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/cli/config.ts';
-import { checkCertificates } from '../../src/cli/doctor-command.ts';
+import { checkCertificates } from '../../src/cli/operator/doctor-command.ts';
 import { linkCertificate } from '../support/certificates.ts';
 
 const files = linkCertificate();

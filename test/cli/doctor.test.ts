@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { examineStore } from '../../src/cli/examine-store.ts';
+import { examineStore } from '../../src/cli/store/examine-store.ts';
 import type { TenantId } from '../../src/storage/store.ts';
 import { historyStart, readHistory } from '../../src/storage/tables/history.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';

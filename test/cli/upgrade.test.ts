@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/auth/manage-clients.ts';
 import { readConfig } from '../../src/cli/config.ts';
-import { openReadyStore } from '../../src/cli/store-session.ts';
+import { openReadyStore } from '../../src/cli/store/store-session.ts';
 import { checkCounts } from '../../src/storage/counts/check.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';

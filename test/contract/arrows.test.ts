@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { dirname, relative } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { arrowRules, folders, isFile } from '../../tools/arrows.ts';
+import { folders, isFile } from '../../tools/arrows.ts';
+import { arrowRules } from '../../tools/write-arrows.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

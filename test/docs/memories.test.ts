@@ -37,7 +37,7 @@ test('every Map or Set that outlives a request has its bound in ARCHITECTURE.md 
     'src/storage/postgres/connections.ts': 'tenants whose last work hung',
     'src/storage/sqlite/error.ts': 'database files of the process',
     'src/cli/worker-messages.ts': 'requests under way',
-    'src/cli/workers.ts': 'worker processes',
+    'src/cli/serving/workers.ts': 'worker processes',
     'src/contract/schema.ts': 'patterns of the contract',
     'src/storage/migrations.ts': 'migrations of the program',
     'src/storage/sqlite/reader-thread.ts': 'snapshots under way',

@@ -50,7 +50,7 @@ export async function bundleProgram(): Promise<string> {
 
 async function bundle(): Promise<readonly OutputChunk[]> {
   const built = await rolldown({
-    input: { main: join(commands, 'main.ts'), worker: join(commands, 'worker.ts') },
+    input: { main: join(commands, 'main.ts'), worker: join(commands, 'serving/worker.ts') },
     platform: 'node',
     logLevel: 'silent',
     plugins: [sourceUrls],

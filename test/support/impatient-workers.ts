@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/cli/config.ts';
-import { createLogger } from '../../src/cli/logger.ts';
-import { openReadyStore } from '../../src/cli/store-session.ts';
-import { Workers } from '../../src/cli/workers.ts';
+import { createLogger } from '../../src/cli/log/logger.ts';
+import { Workers } from '../../src/cli/serving/workers.ts';
+import { openReadyStore } from '../../src/cli/store/store-session.ts';
 
 /**
  * Runs two workers, each killed once its event loop is blocked for the given milliseconds; prints a

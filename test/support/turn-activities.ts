@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { ndjsonOf } from '../../src/cli/generate-command.ts';
+import { ndjsonOf } from '../../src/cli/store/generate-command.ts';
 import { type SyntheticRow, syntheticRows } from '../../src/import/synthetic-rows.ts';
 import type { MeteredService } from './metered-service.ts';
 import { finishExport, openExport } from './read-export.ts';

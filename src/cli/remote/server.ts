@@ -2,7 +2,7 @@ import { isWellFormedOperatorToken } from '../../auth/authorize-operator.ts';
 import { isSecureUrl } from '../../auth/fetch-issuer-metadata.ts';
 import { UsageError } from '../error.ts';
 import { readVariable } from '../reader/environment.ts';
-import { hidePassword, readSecretFiles } from '../secret-files.ts';
+import { hidePassword, readSecretFiles } from '../settings/secret-files.ts';
 
 /** The option `--server` of a command. */
 export interface ServerChoice {

@@ -1,0 +1,249 @@
+import { text as readAll } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  defaultScopes,
+  type GrantType,
+  grantTypes,
+  scopes as knownScopes,
+  type RefreshTokenUse,
+  refreshTokenUses,
+  type Scope,
+} from '../../contract/oauth/grant.ts';
+import type { OperatorResponse } from '../../contract/operator/operations.ts';
+import { readConfig } from '../config.ts';
+import { UsageError } from '../error.ts';
+import { formatTable, type Output, writeResult } from '../output.ts';
+import { type ServerChoice, serverOf } from '../remote/server.ts';
+import {
+  addOneClientCommand,
+  type ClientChoice,
+  clientIdOption,
+  jsonOption,
+  parseList,
+  withOwnClient,
+} from './client-options.ts';
+import { addClientShowCommand, addClientTokenCommands, addClientUpdateCommand } from './client-update-command.ts';
+import { addServerOption, listAll, withOperations } from './operator-api.ts';
+
+/**
+ * `subreport client create|list|show|update|rotate|disable|enable|delete|sessions|revoke-tokens`.
+ */
+export function addClientCommand(program: Command, output: Output): void {
+  const client = program.command('client').description('create and manage the clients that may request tokens');
+  addCreate(client, output);
+  addList(client, output);
+  addRotate(client, output);
+  addDisable(client, output);
+  addClientShowCommand(client, output);
+  addClientUpdateCommand(client, output);
+  addClientDeleteCommands(client, output);
+  addClientTokenCommands(client, output);
+  addServerOption(client);
+}
+
+const tenantOption = () => new Option('--tenant <tenant>', 'the tenant of the client').makeOptionMandatory();
+const secretOption = () =>
+  new Option('--secret-stdin', 'read the secret from standard input instead of generating one');
+
+interface CreateOptions extends ServerChoice {
+  readonly tenant: string;
+  readonly clientId?: string;
+  readonly secretStdin?: boolean;
+  readonly grants?: readonly GrantType[];
+  readonly scopes?: readonly Scope[];
+  readonly refreshTokenUse?: RefreshTokenUse;
+  readonly external?: boolean;
+  readonly json?: boolean;
+}
+
+function addCreate(client: Command, output: Output): void {
+  client
+    .command('create')
+    .description('create a client and print its credentials once')
+    .addOption(tenantOption())
+    .addOption(clientIdOption())
+    .addOption(secretOption())
+    .addOption(
+      new Option(
+        '--grants <list>',
+        `allowed grants, separated by commas: ${grantTypes.join(',')} (default: all)`,
+      ).argParser((list: string) => parseList(list, grantTypes)),
+    )
+    .addOption(
+      new Option(
+        '--scopes <list>',
+        `allowed scopes, separated by commas: ${knownScopes.join(',')} (default: subscription:read)`,
+      ).argParser((list: string) => parseList(list, knownScopes)),
+    )
+    .addOption(
+      new Option(
+        '--refresh-token-use <use>',
+        'rotate: each refresh token is valid once; reuse: it stays valid until it expires (default: REFRESH_TOKEN_USE)',
+      ).choices(refreshTokenUses),
+    )
+    .addOption(
+      new Option(
+        '--external',
+        'a client of the external issuer (OIDC_ISSUER) with this --client-id; it gets no secret and no tokens from this service',
+      ).conflicts(['secretStdin', 'grants', 'scopes', 'refreshTokenUse']),
+    )
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport client create --tenant acme --json\n  printf %s "$SECRET" | subreport client create --tenant acme --client-id acme-reporting --secret-stdin\n  subreport client create --tenant acme --client-id acme-portal --external\n  subreport client create --tenant acme --client-id acme-provisioning --scopes subscription:write',
+    )
+    .action(async (options: CreateOptions) => {
+      if (options.external === true && options.clientId === undefined) {
+        throw new UsageError(
+          "Cannot create the client: --external requires --client-id, as it appears in the issuer's tokens",
+        );
+      }
+      const body = {
+        tenant: options.tenant,
+        client_id: options.clientId,
+        client_secret: options.secretStdin === true ? await readSecret() : undefined,
+        grants: options.grants && [...options.grants],
+        scopes: options.scopes && [...options.scopes],
+        refresh_token_use: options.refreshTokenUse,
+        external: options.external,
+      };
+      const created = await withOperations(options, (call) => call('createClient', { body }));
+      writeResult(output, options.json ?? false, created, createdText(options, created));
+    });
+}
+
+const canRead = ({ grants = grantTypes, scopes = defaultScopes }: CreateOptions): boolean =>
+  grants.includes('client_credentials') && scopes.includes('subscription:read');
+
+function loginText(options: CreateOptions, clientId: string): string {
+  // the settings of a server are not here
+  const url = serverOf(options) === undefined ? readConfig().publicUrl : 'https://…';
+  return `\nWith them, its owner can read reports from a terminal:\n  subreport login --url ${url} --client-id ${clientId}`;
+}
+
+type Credentials = OperatorResponse<'createClient'>;
+
+function createdText(options: CreateOptions, { client_id, client_secret }: Credentials): string {
+  if (client_secret === undefined)
+    return `The client ${client_id} was created. Its tokens come from the external issuer.`;
+  const text = credentialsText('The client was created', { client_id, client_secret });
+  return text + (canRead(options) ? loginText(options, client_id) : '');
+}
+
+function addList(client: Command, output: Output): void {
+  client
+    .command('list')
+    .description('list the clients of one tenant or of all tenants')
+    .option('--tenant <tenant>', 'only clients of this tenant')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client list --tenant acme')
+    .action(async ({ tenant, json = false, ...choice }: ServerChoice & { tenant?: string; json?: boolean }) => {
+      const rows = await withOperations(choice, (call) => listAll(call, 'listClients', { query: { tenant } }));
+      const cells = rows.map((row) => [
+        row.client_id,
+        row.tenant,
+        row.grants.join(',') || '-',
+        String(row.rate_limit_per_minute ?? '-'),
+        row.created_at,
+        row.last_used_at ?? '-',
+        row.disabled_at ?? '-',
+      ]);
+      writeResult(
+        output,
+        json,
+        rows,
+        formatTable(['CLIENT', 'TENANT', 'GRANTS', 'RATE LIMIT', 'CREATED', 'LAST USED', 'DISABLED'], cells),
+      );
+    });
+}
+
+function addRotate(client: Command, output: Output): void {
+  addOneClientCommand(client, 'rotate')
+    .description('generate a new secret for a client and print it once; the old one stays valid for a while')
+    .addOption(secretOption())
+    .option(
+      '--overlap-hours <hours>',
+      'hours for which the old secret stays valid; 0 revokes it immediately',
+      parseHours,
+      24,
+    )
+    .option('--revoke-tokens', 'revoke all current tokens of the client')
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport client rotate --client-id acme-reporting\n  subreport client rotate --client-id acme-reporting --overlap-hours 0',
+    )
+    .action(async (options: ClientChoice & { secretStdin?: boolean; overlapHours: number; revokeTokens?: boolean }) => {
+      const { clientId, overlapHours } = options;
+      const body = {
+        client_secret: options.secretStdin === true ? await readSecret() : undefined,
+        overlap_hours: overlapHours,
+        revoke_tokens: options.revokeTokens,
+      };
+      const rotated = await withOwnClient(options, (call, params) => call('rotateClient', { params, body }));
+      writeResult(
+        output,
+        options.json ?? false,
+        rotated,
+        credentialsText(`The secret was replaced; the old one expires in ${overlapHours} hours`, rotated) +
+          (rotated.disabled
+            ? `\nThe client is disabled: enable it with: subreport client enable --client-id ${clientId}`
+            : ''),
+      );
+    });
+}
+
+function addDisable(client: Command, output: Output): void {
+  addOneClientCommand(client, 'disable')
+    .description('disable a client: it gets no new tokens, and its access tokens are rejected within a second')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client disable --client-id acme-reporting')
+    .action(async (options: ClientChoice) => {
+      await withOwnClient(options, (call, params) => call('disableClient', { params }));
+      writeResult(
+        output,
+        options.json ?? false,
+        { client_id: options.clientId, disabled: true },
+        `The client ${options.clientId} was disabled.`,
+      );
+    });
+}
+
+const credentialsText = (
+  said: string,
+  { client_id, client_secret }: { client_id: string; client_secret: string },
+): string => `${said}. The secret is shown only now:\n  client_id      ${client_id}\n  client_secret  ${client_secret}`;
+
+async function readSecret(): Promise<string> {
+  return (await readAll(process.stdin)).replace(/\r?\n$/, '');
+}
+
+function parseHours(text: string): number {
+  const hours = /^\d{1,4}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(hours))
+    throw new InvalidArgumentError(`it must be a number of hours, such as 24: current value is '${text}'`);
+  return hours;
+}
+
+/** `subreport client enable|delete`. */
+function addClientDeleteCommands(client: Command, output: Output): void {
+  addOneClientCommand(client, 'enable')
+    .description('enable a disabled client; its earlier tokens stay revoked')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client enable --client-id acme-reporting')
+    .action(async (options: ClientChoice) => {
+      const { clientId } = options;
+      await withOwnClient(options, (call, params) => call('enableClient', { params }));
+      const said = `The client ${clientId} is enabled.`;
+      writeResult(output, options.json ?? false, { client_id: clientId, enabled: true }, said);
+    });
+  addOneClientCommand(client, 'delete')
+    .description('permanently delete a client with its secrets; its tokens are rejected immediately')
+    .addOption(jsonOption())
+    .addHelpText('after', '\nExample:\n  subreport client delete --client-id acme-reporting')
+    .action(async (options: ClientChoice) => {
+      const { clientId } = options;
+      const deleted = await withOwnClient(options, (call, params) => call('deleteClient', { params }));
+      writeResult(output, options.json ?? false, deleted, `The client ${clientId} was deleted.`);
+    });
+}

@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Import, importResults } from '../../contract/operator/import.ts';
+import { formatTable, type Output, writeResult } from '../output.ts';
+import type { ServerChoice } from '../remote/server.ts';
+import { outcomeText } from './import-text.ts';
+import { addServerOption, listAll, withOperations } from './operator-api.ts';
+
+interface ListOptions extends ServerChoice {
+  readonly tenant?: string;
+  readonly result?: Import['result'];
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+const limitMax = 1_000;
+
+/** `subreport imports list|show|errors`. */
+export function addImportsCommand(program: Command, output: Output): void {
+  const imports = program.command('imports').description('show the history of imports, by commands and over HTTP');
+  addList(imports, output);
+  addShow(imports, output);
+  addErrors(imports, output);
+  addServerOption(imports);
+}
+
+function addList(imports: Command, output: Output): void {
+  imports
+    .command('list')
+    .description('list imports, the newest first')
+    .option('--tenant <tenant>', 'only imports into this tenant')
+    .addOption(new Option('--result <result>', 'only imports with this result').choices(importResults))
+    .option('--limit <n>', `maximum number of imports, 1 to ${limitMax}`, readLimit, 20)
+    .option('--json', 'print a JSON array')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport imports list --tenant acme\n  subreport imports list --result failed --json',
+    )
+    .action(async ({ tenant, result, limit, json = false, ...choice }: ListOptions) => {
+      const rows = await withOperations(choice, (call) =>
+        listAll(call, 'listImports', { query: { tenant, result }, max: limit }),
+      );
+      writeResult(output, json, rows, formatTable(header, rows.map(toCells)));
+    });
+}
+
+function addShow(imports: Command, output: Output): void {
+  imports
+    .command('show')
+    .description('show one import')
+    .argument('<id>', 'id of the import')
+    .option('--json', 'print a JSON object')
+    .addHelpText('after', '\nExample:\n  subreport imports show 01890a5d-ac96-774b-bcce-b302099a8057')
+    .action(async (id: string, { json = false, ...choice }: ServerChoice & { json?: boolean }) => {
+      const shown = await withOperations(choice, (call) => call('getImport', { params: { import_id: id } }));
+      writeResult(output, json, shown, toText(shown));
+    });
+}
+
+function addErrors(imports: Command, output: Output): void {
+  imports
+    .command('errors')
+    .description('print the first rejected rows of an import as NDJSON; they quote values of the rows')
+    .argument('<id>', 'id of the import')
+    .addHelpText('after', '\nExample:\n  subreport imports errors 01890a5d-ac96-774b-bcce-b302099a8057')
+    .action(async (id: string, choice: ServerChoice) => {
+      const params = { import_id: id };
+      output.stdout.write(await withOperations(choice, (call) => call('getImportErrors', { params })));
+    });
+}
+
+function readLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= limitMax) return limit;
+  throw new InvalidArgumentError(`it must be an integer from 1 to ${limitMax}, such as 20: current value is '${text}'`);
+}
+
+const header = ['ID', 'STARTED', 'TENANT', 'OUTCOME', 'READ', 'REJECTED', 'CHANGED', 'BY'];
+
+const toCells = (row: Import): string[] => [
+  row.id,
+  row.started_at,
+  row.tenant,
+  outcomeText(row.outcome),
+  String(row.read ?? '-'),
+  String(row.rejected ?? '-'),
+  row.read === null ? '-' : String((row.inserted ?? 0) + (row.updated ?? 0) + (row.removed ?? 0)),
+  row.actor.name ?? row.actor.id,
+];
+
+/** A line for each member that has a value. */
+function toText({ actor, options, result: _, outcome, ...members }: Import): string {
+  const by = `${actor.kind} ${actor.name ?? actor.id}`;
+  return Object.entries({ ...members, outcome: outcomeText(outcome), by, options: options.join(', ') || null })
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name.padEnd(10)}  ${value}`)
+    .join('\n');
+}

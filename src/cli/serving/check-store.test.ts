@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterEach, expect, test, vi } from 'vitest';
+import { fillTenant } from '../../../test/backup/stores.ts';
+import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
+import { readConfig } from '../config.ts';
+import { checkRegularly, runDoctorProcess } from './check-store.ts';
+
+afterEach(() => vi.useRealTimers());
+
+test('a flipped byte in a record causes an error line at the next scheduled check, without a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  await fillTenant(store, 'acme', 20);
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '24' }), pino(sink));
+  vi.advanceTimersByTime(600_000);
+  vi.useRealTimers();
+  await expect.poll(() => lines.join()).toContain('the store was checked');
+  expect(await findDoctorResult(store)).toMatchObject({ problems: 0 });
+  const database = new DatabaseSync(join(folder, 'subreport.db'));
+  database.exec(`update subscription set record = replace(record, '"8944', '"8945') where id = 'id7'`);
+  database.close();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
+  checkRegularly(readConfig({ DATA_DIR: folder, CHECK_HOURS: '1' }), pino(sink));
+  vi.advanceTimersByTime(600_000);
+  vi.useRealTimers();
+  await expect.poll(() => lines.join()).toContain("'id7' differs from its columns in iccid");
+  expect(await findDoctorResult(store)).toMatchObject({ problems: 1 });
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('the doctor that a service runs checks the certificates of the service, too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'subreport-check-'));
+  const store = openSqliteStore(folder);
+  await store.migrate();
+  await store.close();
+  const tls = { TLS_CERT_FILE: join(folder, 'tls.crt'), TLS_KEY_FILE: join(folder, 'tls.key') };
+  const config = readConfig({ DATA_DIR: folder, HOST: '0.0.0.0', PUBLIC_URL: 'https://reports.example.com', ...tls });
+  const certificates = (await runDoctorProcess(config)).filter(({ check }) => check === 'certificate');
+  expect(certificates).toMatchObject([{ ok: false, message: expect.stringContaining(tls.TLS_CERT_FILE) }]);
+  rmSync(folder, { recursive: true });
+});
+
+test('nothing is checked with CHECK_HOURS=0, or on PostgreSQL, which has its own checksums', () => {
+  vi.useFakeTimers();
+  const logger = pino({ level: 'silent' });
+  checkRegularly(readConfig({ CHECK_HOURS: '0' }), logger);
+  checkRegularly(readConfig({ DATABASE_URL: 'postgres://localhost/subreport' }), logger);
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setPriority } from 'node:os';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
+import { StorageError } from '../../storage/error.ts';
+import type { Config } from '../config.ts';
+import { tlsSettings } from '../settings/tls-settings.ts';
+import { checkLine, type ReportedCheck } from '../store/examine-store.ts';
+
+/**
+ * Milliseconds from the start to the first check, so that a service that is restarted often is
+ * checked too.
+ */
+const firstCheckMs = 600_000;
+/** The lowest priority (nice 19): the check only uses idle CPU time. */
+const lowestPriority = 19;
+
+/** Longest check, in milliseconds. */
+const doctorMsMax = 3_600_000;
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+/**
+ * Checks the SQLite database periodically, because SQLite itself does not detect flipped bits
+ * (docs/decisions/storage.md#flipped-bytes).
+ */
+export function checkRegularly(config: Config, logger: Logger): void {
+  const { DATABASE_URL, CHECK_HOURS } = config;
+  if (DATABASE_URL !== undefined || CHECK_HOURS === 0) return;
+  const check = () =>
+    void checkStore(config, logger).catch((error: unknown) =>
+      logger.warn({ err: error }, 'the store could not be checked'),
+    );
+  setTimeout(check, firstCheckMs).unref();
+  setInterval(check, CHECK_HOURS * 3_600_000).unref();
+}
+
+/** Checks the store and logs the result, as an error if a check fails. */
+async function checkStore(config: Config, logger: Logger): Promise<void> {
+  const checks = await runDoctorProcess(config);
+  const problems = checks.filter((check) => !check.ok).map(checkLine);
+  if (problems.length === 0) logger.info({ checks: checks.length }, 'the store was checked');
+  else logger.error({ problems }, 'the store has problems: run subreport doctor');
+}
+
+/** Runs `subreport doctor`, which stores its result, in a child process. */
+export async function runDoctorProcess(config: Config): Promise<readonly ReportedCheck[]> {
+  const child = spawn(process.execPath, [main, 'doctor', '--json'], {
+    env: doctorEnvironment(config),
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: doctorMsMax,
+  });
+  const end = () => child.kill();
+  process.once('exit', end);
+  try {
+    if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
+    const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    return readChecks(output);
+  } finally {
+    process.off('exit', end);
+  }
+}
+
+/** The settings on which the checks depend, without other secrets. */
+function doctorEnvironment(config: Config): Record<string, string> {
+  const { DATA_DIR, DATABASE_URL, KEY_ROTATION_DAYS, publicUrl: PUBLIC_URL } = config;
+  const names = Object.keys(tlsSettings) as (keyof typeof tlsSettings)[];
+  return {
+    ...{ DATA_DIR, KEY_ROTATION_DAYS: String(KEY_ROTATION_DAYS), PUBLIC_URL },
+    ...Object.fromEntries(names.map((name) => [name, config[name]])),
+    ...(DATABASE_URL !== undefined && { DATABASE_URL }),
+  };
+}
+
+function readChecks(output: string): readonly ReportedCheck[] {
+  try {
+    return (JSON.parse(output) as { checks: readonly ReportedCheck[] }).checks;
+  } catch (error) {
+    throw new StorageError(
+      'UNAVAILABLE',
+      "Cannot check the store: it must be reachable, and the check must end within an hour; 'subreport doctor' shows the reason",
+      error,
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import { getHeapStatistics } from 'node:v8';
+import { FairQueue, type FairQueueLimits } from '../../http/listener/fair-queue.ts';
+import { createRateLimiter, type RateLimiter, type RequestCounter } from '../../http/listener/rate-limit.ts';
+import { type MemoryBudget, shareMemory } from '../../http/listener/slots.ts';
+import type { RequestMetrics } from '../../metrics/request-metrics.ts';
+import type { Store } from '../../storage/store.ts';
+import type { Config } from '../config.ts';
+
+/** What protects a process from too many requests, and from those that need too much memory. */
+export interface Protection {
+  readonly limiter: RateLimiter;
+  readonly queue: FairQueue;
+  readonly pageCacheBytes: number;
+  /** What exports and loads share. */
+  readonly memory: MemoryBudget;
+}
+
+/** Creates the rate limit, the queue and the memory budget of a process for the settings. */
+export function createProtection(
+  config: Config,
+  store: Store,
+  requests: RequestCounter,
+  refused: RequestMetrics['refused'],
+): Protection {
+  return {
+    ...shareMemory(getHeapStatistics().heap_size_limit, config.PAGE_CACHE_MIB * 1_048_576),
+    limiter: createRateLimiter({
+      perMinute: config.RATE_LIMIT_PER_MINUTE,
+      requests,
+      onRefused: () => refused('rate_limit'),
+    }),
+    queue: new FairQueue(queueLimits(config), {
+      onRefused: () => refused('overload'),
+      isHanging: (tenant) => store.isHanging?.(tenant) === true,
+    }),
+  };
+}
+
+/**
+ * Short reads run one after another on the main thread, and longer ones wait for a reader thread,
+ * so more requests at once would only use memory. A turn of the event loop also runs the statements
+ * of the requests that start in it, and may take 20 ms.
+ */
+const onSqlite = { runningMax: 16, startsPerTurn: 4 };
+
+/** Each request that runs may have a connection. */
+const onPostgres = ({ DATABASE_POOL_SIZE }: Config) => ({ runningMax: DATABASE_POOL_SIZE, startsPerTurn: 8 });
+
+const queueLimits = (config: Config): FairQueueLimits => ({
+  ...(config.DATABASE_URL === undefined ? onSqlite : onPostgres(config)),
+  waitingMax: config.REQUESTS_WAITING_MAX,
+  // a request that starts still has half of its time
+  waitMsMax: (config.REQUEST_SECONDS_MAX * 1000) / 2,
+});

@@ -1,0 +1,76 @@
+import { listRotations } from '../../auth/rotate-keys.ts';
+import { consoleOperations } from '../../contract/oauth/console-session.ts';
+import { operations } from '../../contract/operations.ts';
+import { operatorOperations } from '../../contract/operator/operations.ts';
+import { operationNames } from '../../http/listener/operation-routes.ts';
+import { firstImportIdAt } from '../../import/record-import.ts';
+import type { MeasureResponse } from '../../metrics/request-metrics.ts';
+import { createServiceMetrics, type ServiceMetrics } from '../../metrics/service-metrics.ts';
+import { memoryUse } from '../../storage/bounded-map.ts';
+import type { Store } from '../../storage/store.ts';
+import { findDoctorResult } from '../../storage/tables/doctor-result.ts';
+import { countImports, readGoodImports } from '../../storage/tables/import-history.ts';
+import type { Config } from '../config.ts';
+import { droppedLogLines } from '../log/logger.ts';
+import { packageVersion } from '../package-version.ts';
+import type { Certificates } from '../settings/certificates.ts';
+import { nowSeconds } from '../store/store-session.ts';
+
+const dayMs = 86_400_000;
+
+/** Longest that a scrape waits for the store, in milliseconds. */
+const storeMsMax = 2_000;
+
+/** The metrics of a process, and the observers of its two listeners. */
+export interface OpenedMetrics {
+  readonly metrics: ServiceMetrics;
+  readonly observePublic: MeasureResponse;
+  readonly observeManagement: MeasureResponse;
+}
+
+/** What is measured of a process that serves a store. */
+interface MeasuredService {
+  readonly store: Store;
+  readonly config: Pick<Config, 'KEY_ROTATION_DAYS'>;
+  readonly isDraining: () => boolean;
+  /** Requests that wait for their turn. */
+  readonly waiting: () => number;
+  readonly certificates: Pick<Certificates, 'public' | 'management'>;
+}
+
+/** Creates the metrics of a process that serves a store. */
+export function openMetrics({ store, config, isDraining, waiting, certificates }: MeasuredService): OpenedMetrics {
+  const withinScrape = () => store.within(performance.now() + storeMsMax);
+  const metrics = createServiceMetrics({
+    version: packageVersion,
+    checkReady: async () => {
+      if (isDraining()) throw new Error('the service is shutting down');
+      await withinScrape().checkReady();
+    },
+    changeMarkAgeMs: () => store.changeMarkAgeMs(),
+    readSize: () => withinScrape().readSize(),
+    waiting,
+    poolUse: () => store.poolUse?.(),
+    observePoolWaits: (observe) => store.observePoolWaits?.(observe),
+    certificateExpiries: () =>
+      (['public', 'management'] as const).flatMap((listener) => {
+        const expiresAt = certificates[listener]?.expiresAt();
+        return expiresAt === undefined ? [] : [[listener, expiresAt] as const];
+      }),
+    keyRotations: () =>
+      listRotations({ store: withinScrape(), rotationDays: config.KEY_ROTATION_DAYS, now: nowSeconds }),
+    lastCheck: () => findDoctorResult(withinScrape()),
+    countImports: () => countImports(withinScrape(), firstImportIdAt(Date.now() - dayMs)),
+    goodImports: () => readGoodImports(withinScrape(), nowSeconds()),
+    droppedLogLines,
+    memoryUse,
+  });
+  return {
+    metrics,
+    observePublic: metrics.measureListener('public', operationNames({ ...operations, ...consoleOperations })),
+    observeManagement: metrics.measureListener(
+      'management',
+      operationNames({ ...operatorOperations, ...consoleOperations }),
+    ),
+  };
+}

@@ -1,0 +1,143 @@
+import { availableParallelism } from 'node:os';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Logger } from 'pino';
+import { openKeyRing } from '../../auth/key-ring.ts';
+import { sweepImports } from '../../import/record-import.ts';
+import type { Store } from '../../storage/store.ts';
+import { sweepAuditEntries } from '../../storage/tables/audit-entry.ts';
+import { sweepTombstones } from '../../storage/tables/history.ts';
+import { deleteEndedOperatorSessions } from '../../storage/tables/operator-session.ts';
+import { deleteDeadFamilies } from '../../storage/tables/refresh-family.ts';
+import { type Config, readConfig } from '../config.ts';
+import { createLogger } from '../log/logger.ts';
+import type { Output } from '../output.ts';
+import { keyRingOptions, logStoreEvents, nowSeconds, openReadyStore } from '../store/store-session.ts';
+import { announce, requireSecureTransport } from './announce.ts';
+import { checkRegularly } from './check-store.ts';
+import { demoConfig, prepareDemo, writeDemoClient } from './demo.ts';
+import { rotateRegularly } from './rotate-regularly.ts';
+import { onSignals, stopService } from './stop-service.ts';
+
+const sweepEveryMs = 600_000;
+const daySeconds = 86_400;
+const workersMax = 64;
+
+interface ServeOptions {
+  readonly demo?: boolean;
+  readonly workers: number;
+  readonly json?: boolean;
+}
+
+/** `subreport serve`. */
+export function addServeCommand(program: Command, output: Output): void {
+  program
+    .command('serve')
+    .description('start the service')
+    .option(
+      '--demo',
+      'serve 2,000 synthetic subscriptions of a tenant demo instead of your data; they are kept in DATA_DIR/demo-PORT',
+    )
+    .option('--workers <n>', `number of worker processes, 1 to ${workersMax}, or auto for one per CPU`, readWorkers, 1)
+    .option('--json', 'print the details of the demo as one line of JSON')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport serve --demo\n  subreport serve --workers auto\n  DATABASE_URL=postgres://subreport:secret@localhost/subreport HOST=0.0.0.0 PUBLIC_URL=https://reports.example.com subreport serve',
+    )
+    .action(async ({ demo = false, workers, json = false }: ServeOptions) => {
+      const config = demo ? await demoConfig(readConfig()) : readConfig();
+      requireSecureTransport(config);
+      const logger = createLogger(config);
+      // with workers, this process reads and writes little
+      const own = workers === 1 ? config : { ...config, DATABASE_POOL_SIZE: 1 };
+      const store = await openReadyStore(own, logStoreEvents(logger));
+      try {
+        const demoClient = demo ? await prepareDemo(config, store) : undefined;
+        const run = workers === 1 ? runAlone : runWorkers;
+        await run({ config, store, logger, workers }, () => {
+          if (demoClient !== undefined) writeDemoClient(config, demoClient);
+          void announce({ config, store, demo: demoClient, json, workers }, logger, output);
+          sweepRegularly(store, config, logger);
+          rotateRegularly(keyRingOptions(config, store, logger), logger);
+          checkRegularly(config, logger);
+        });
+      } catch (error) {
+        await store.close();
+        throw error;
+      }
+    });
+}
+
+function readWorkers(text: string): number {
+  if (text === 'auto') return Math.min(availableParallelism(), workersMax);
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > workersMax)
+    throw new InvalidArgumentError(
+      `it must be an integer from 1 to ${workersMax}, or auto, such as 4: current value is '${text}'`,
+    );
+  return count;
+}
+
+interface Run {
+  readonly config: Config;
+  readonly store: Store;
+  readonly logger: Logger;
+  readonly workers: number;
+}
+
+/** Serves in this process. Returns when it is listening; a stop signal closes the store. */
+async function runAlone({ config, store, logger }: Run, onServing: () => void): Promise<void> {
+  // only this command needs the HTTP server; the other commands start in three quarters of the time
+  // without it
+  const { serve } = await import('../serve.ts');
+  const service = await serve(config, store, logger);
+  onSignals(config, {
+    stop: (signal) => {
+      logger.info({ signal }, 'stopping');
+      void stopService({ service, store, config, logger });
+    },
+    endNow: () => process.exit(1),
+    reread: service.rereadCertificates,
+  });
+  onServing();
+}
+
+/** Serves in worker processes and supervises them. Returns when all have exited. */
+async function runWorkers({ config, store, logger, workers: count }: Run, onServing: () => void): Promise<void> {
+  // reports problems of the keys only once, and generates the first keys
+  await openKeyRing(keyRingOptions(config, store, logger));
+  const { Workers } = await import('./workers.ts');
+  const workers = new Workers(config, logger);
+  const { ended } = await workers.start(count);
+  onSignals(config, {
+    stop: (signal) => {
+      logger.info({ signal }, 'stopping');
+      workers.stop();
+    },
+    endNow: () => {
+      workers.kill();
+      process.exit(1);
+    },
+    reread: () => workers.rereadCertificates(),
+  });
+  onServing();
+  const inOrder = await ended;
+  if (!inOrder) process.exitCode = 1;
+  await store.close();
+  logger.info('stopped');
+}
+
+/** Deletes expired data now and periodically. After an error, the next run tries again. */
+function sweepRegularly(store: Store, config: Config, logger: Logger): void {
+  const { TOMBSTONE_DAYS: days, IMPORT_HISTORY_DAYS: importDays, AUDIT_RETENTION_DAYS: auditDays } = config;
+  const attempt = (sweep: Promise<unknown>, left: string) =>
+    sweep.catch((error: unknown) => logger.warn({ err: error }, `${left} stay until the next sweep`));
+  const sweep = async () => {
+    await attempt(deleteDeadFamilies(store, nowSeconds()), 'dead refresh families');
+    await attempt(deleteEndedOperatorSessions(store, nowSeconds()), 'ended sessions of operators');
+    await attempt(sweepAuditEntries(store, nowSeconds() - auditDays * daySeconds), 'expired audit entries');
+    if (days > 0) await attempt(sweepTombstones(store, { nowSeconds: nowSeconds(), days }), 'old tombstones');
+    if (importDays > 0) await attempt(sweepImports(store, { nowMs: Date.now(), days: importDays }), 'old imports');
+  };
+  void sweep();
+  setInterval(() => void sweep(), sweepEveryMs).unref();
+}

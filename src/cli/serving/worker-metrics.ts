@@ -1,0 +1,72 @@
+import type { Worker } from 'node:cluster';
+import {
+  addCounts,
+  aggregateMetrics,
+  countsOf,
+  createHostMetrics,
+  type MetricValues,
+} from '../../metrics/service-metrics.ts';
+import { memoryUse } from '../../storage/bounded-map.ts';
+import { droppedLogLines } from '../log/logger.ts';
+import type { PrimaryMessage, WorkerMessage } from '../worker-messages.ts';
+
+/** Longest wait for the metrics of a worker, in milliseconds; a busy one answers late. */
+const answerMsMax = 2_000;
+
+type Send = (worker: Worker, message: PrimaryMessage) => void;
+
+/**
+ * Makes the function that adds up the metrics of all workers and of the first process. What a
+ * worker had counted by its last answer remains in the sums if it does not answer in time, and
+ * after it has exited: counters never go down. Scrapes at the same time share one result.
+ */
+export function createMetricsCollector(workers: ReadonlySet<Worker>, send: Send): () => Promise<string> {
+  const readOwn = createHostMetrics({ droppedLogLines, memoryUse });
+  /** The last answers of workers that run. */
+  const latest = new Map<Worker, MetricValues>();
+  let ended: Promise<MetricValues> = Promise.resolve([]);
+  const follow = (worker: Worker): void => {
+    latest.set(worker, []);
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.kind === 'metrics') latest.set(worker, message.metrics);
+    });
+    // not at 'exit', when its last message may not have been received yet
+    worker.once('disconnect', () => {
+      const last = countsOf(latest.get(worker) ?? []);
+      latest.delete(worker);
+      ended = ended.then((sum) => addCounts(sum, last));
+    });
+  };
+  const collect = async (): Promise<string> => {
+    for (const worker of workers) if (!latest.has(worker)) follow(worker);
+    const asked = [...latest.keys()].map(async (worker) => ((await answers(worker, send)) ? worker : undefined));
+    const [own, ...answered] = await Promise.all([readOwn(), ...asked]);
+    const running = [...latest].map(([worker, metrics]) => (answered.includes(worker) ? metrics : countsOf(metrics)));
+    return aggregateMetrics([own, ...running, await ended]);
+  };
+  let collecting: Promise<string> | undefined;
+  return () => {
+    collecting ??= collect().finally(() => {
+      collecting = undefined;
+    });
+    return collecting;
+  };
+}
+
+/** Asks a worker for its metrics; resolves with whether it answered. */
+function answers(worker: Worker, send: Send): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (isAnswered: boolean): void => {
+      clearTimeout(timer);
+      worker.off('message', receive).off('disconnect', giveUp);
+      resolve(isAnswered);
+    };
+    const giveUp = (): void => settle(false);
+    const receive = (message: WorkerMessage): void => {
+      if (message.kind === 'metrics') settle(true);
+    };
+    const timer = setTimeout(giveUp, answerMsMax);
+    worker.on('message', receive).on('disconnect', giveUp);
+    send(worker, { kind: 'metrics?' });
+  });
+}

@@ -1,0 +1,193 @@
+import { isIP } from 'node:net';
+import { isSecureUrl } from '../../auth/fetch-issuer-metadata.ts';
+
+/** A setting: how its environment variable is parsed, and what it means. */
+export interface Setting<T> {
+  /** Parses the value; `undefined` if it breaks the rule. */
+  readonly read: (text: string) => T | undefined;
+  readonly fallback: T;
+  /** The rule in words, with a valid example. */
+  readonly rule: string;
+  readonly description: string;
+  /** Whether the value must be masked in all output. */
+  readonly secret?: true;
+}
+
+/** An integer within bounds. */
+export function wholeNumber(minimum: number, maximum: number, fallback: number, description: string): Setting<number> {
+  return {
+    read: (text) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= minimum && value <= maximum ? value : undefined;
+    },
+    fallback,
+    rule: `an integer from ${minimum} to ${maximum}, such as ${fallback}`,
+    description,
+  };
+}
+
+/** An enumeration; `undefined` if it is unset and has no fallback. */
+export function oneOf<T extends string, F extends T | undefined>(
+  words: readonly T[],
+  fallback: F,
+  description: string,
+): Setting<T | F> {
+  return {
+    read: (text) => words.find((word) => word === text),
+    fallback,
+    rule: `one of ${words.join(', ')}`,
+    description,
+  };
+}
+
+/** A URL with one of the given schemes, without its trailing slashes. */
+export function url(
+  schemes: readonly string[],
+  example: string,
+  description: string,
+  secret?: true,
+): Setting<string | undefined> {
+  return {
+    read: (text) => {
+      const parsed = URL.parse(text);
+      const right =
+        parsed !== null &&
+        schemes.includes(parsed.protocol.slice(0, -1)) &&
+        (secret === true ||
+          (parsed.search === '' && parsed.hash === '' && parsed.username === '' && parsed.password === ''));
+      return right ? text.replace(/\/+$/, '') : undefined;
+    },
+    fallback: undefined,
+    rule: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${example}`,
+    description,
+    ...(secret && { secret }),
+  };
+}
+
+/** A non-empty string. */
+export function text(fallback: string, rule: string, description: string): Setting<string> {
+  return { read: (value) => (value.trim() === '' ? undefined : value), fallback, rule, description };
+}
+
+/**
+ * A key of at least 256 random bits in base64, base64url or hexadecimal; never shown. A value with
+ * few distinct bytes is rejected: 32 random bytes have 30 distinct ones on average, and fewer than
+ * 16 in one of 10^15 cases.
+ */
+export function randomKey(description: string): Setting<string | undefined> {
+  return {
+    read: (value) => (isRandomKey(value) ? value : undefined),
+    fallback: undefined,
+    rule: 'at least 32 random bytes in base64, base64url or hexadecimal, such as the output of: openssl rand -base64 32; to replace an older value, set that one as KEY_ENCRYPTION_SECRET_BEFORE',
+    description,
+    secret: true,
+  };
+}
+
+function isRandomKey(value: string): boolean {
+  const encoding = /^(?:[0-9a-f]{2})+$/i.test(value) ? 'hex' : /^[\w+/-]+={0,2}$/.test(value) ? 'base64' : undefined;
+  if (encoding === undefined) return false;
+  const bytes = Buffer.from(value, encoding);
+  return bytes.length >= 32 && new Set(bytes).size >= 16;
+}
+
+/** A random string, masked in all output. */
+export function secret(description: string): Setting<string | undefined> {
+  return {
+    read: (value) => (value.length >= 32 ? value : undefined),
+    fallback: undefined,
+    rule: 'at least 32 random characters, such as the output of: openssl rand -base64 32',
+    description,
+    secret: true,
+  };
+}
+
+/** The secret of a client of another service, masked in all output. */
+export function secretOf(client: string): Setting<string | undefined> {
+  return {
+    read: (value) => (/^[\x20-\x7e]{16,512}$/.test(value) ? value : undefined),
+    fallback: undefined,
+    rule: 'at least 16 characters of printable ASCII, as the identity provider shows it',
+    description: `Secret of ${client}`,
+    secret: true,
+  };
+}
+
+/** A comma-separated list of IP addresses and networks; empty if unset. */
+export function networks(description: string): Setting<readonly string[]> {
+  return {
+    read: (value) => {
+      const list = value.split(',').map((each) => each.trim());
+      return list.every(isNetwork) ? list : undefined;
+    },
+    fallback: [],
+    rule: 'IP addresses or networks separated by commas, such as 10.0.0.0/8,127.0.0.1',
+    description,
+  };
+}
+
+/** A comma-separated list of host names; empty if unset. */
+export function hostNames(description: string): Setting<readonly string[]> {
+  return {
+    read: (value) => {
+      const list = value.split(',').map((each) => each.trim());
+      return list.every((each) => /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(each)) ? list : undefined;
+    },
+    fallback: [],
+    rule: 'host names separated by commas, such as subreport.internal,subreport',
+    description,
+  };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = { 4: 32, 6: 128 }[isIP(address)];
+  if (bits === undefined || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+/** A comma-separated list of values of an enumeration. */
+export function listOf<T extends string>(
+  words: readonly T[],
+  fallback: readonly T[],
+  description: string,
+): Setting<readonly T[]> {
+  return {
+    read: (list) => {
+      const names = list.split(',').map((name) => name.trim());
+      const known = words.filter((word) => names.includes(word));
+      return known.length === new Set(names).size ? known : undefined;
+    },
+    fallback,
+    rule: `a list of ${words.join(', ')}, separated by commas`,
+    description,
+  };
+}
+
+/**
+ * Printable ASCII without blanks, quotes and backslashes, as OAuth defines its tokens (RFC 6749
+ * §3.3).
+ */
+export function word<F extends string | undefined>(
+  fallback: F,
+  example: string,
+  description: string,
+): Setting<string | F> {
+  return {
+    read: (value) => (/^[\x21\x23-\x5b\x5d-\x7e]{1,512}$/.test(value) ? value : undefined),
+    fallback,
+    rule: `printable ASCII without spaces, quotes and backslashes, such as ${example}`,
+    description,
+  };
+}
+
+/** The URL of an issuer (RFC 8414 §2), unchanged. */
+export function issuerUrl(example: string, description: string): Setting<string | undefined> {
+  return {
+    read: (value) =>
+      /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value) && !/[?#]/.test(value) && isSecureUrl(value) ? value : undefined,
+    fallback: undefined,
+    rule: `a URL that starts with https:// (http:// only for this machine), without ? and #, such as ${example}`,
+    description,
+  };
+}

@@ -1,0 +1,116 @@
+import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { copyStore } from '../../storage/backup/postgres-backup.ts';
+import { sealStore, syncFile } from '../../storage/backup/sqlite-backup.ts';
+import { type Config, readConfig } from '../config.ts';
+import { CommandError } from '../error.ts';
+import { type Output, writeResult } from '../output.ts';
+import { createProgressBar } from '../progress-bar.ts';
+import { recordStoreAction, recordStoreStart } from './command-context.ts';
+import { requireHealthy, withStagedStore } from './staged-store.ts';
+
+interface BackupOptions {
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** Summary of a backup. */
+interface BackupResult {
+  readonly file: string;
+  readonly bytes: number;
+  readonly tenants: number;
+  readonly records: number;
+  readonly seconds: number;
+}
+
+export function addBackupCommand(program: Command, output: Output): void {
+  program
+    .command('backup')
+    .description(
+      'write a consistent snapshot of the database to a file and check it; safe while the service and imports are running',
+    )
+    .argument('<file>', 'the file to create (mode 0600), outside of the data directory')
+    .option('--force', 'replace an existing file, after the new one is complete and checked')
+    .option('--json', 'print {"file","bytes","tenants","records","seconds"}')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  subreport backup /backups/subreport-monday.db\n  subreport backup /backups/subreport.db --force --json\n\nThe file contains hashed secrets and signing keys: protect it like the database.',
+    )
+    .action(async (file: string, { force = false, json = false }: BackupOptions) => {
+      const config = readConfig();
+      const result = await writeBackup(config, resolve(file), force, output);
+      const { bytes, tenants, records, seconds } = result;
+      await recordStoreAction(config, output, 'store.backup', { tenants, records, bytes });
+      writeResult(
+        output,
+        json,
+        result,
+        `Backup ${result.file}: ${tenants} tenants, ${records} records, ${bytes} bytes, checked, in ${seconds.toFixed(1)} s.`,
+      );
+    });
+}
+
+async function writeBackup(config: Config, file: string, force: boolean, output: Output): Promise<BackupResult> {
+  const started = performance.now();
+  requirePlace(config, file, force);
+  if (config.DATABASE_URL !== undefined || existsSync(join(config.DATA_DIR, 'subreport.db')))
+    await recordStoreStart(config, output, 'store.backup');
+  return withStagedStore(`${file}.partial`, async (staged) => {
+    const bar = createProgressBar(output);
+    await copyStore(
+      { databaseUrl: config.DATABASE_URL, dataDir: config.DATA_DIR },
+      staged.folder,
+      ({ bytes, totalBytes }) => bar.updateBytes(bytes, totalBytes),
+    ).finally(() => bar.end());
+    const checks = await staged.withStore((store) =>
+      requireHealthy(
+        store,
+        'Cannot back up the database',
+        "Nothing was written; repair the database with 'subreport doctor --repair', or restore an older backup",
+      ),
+    );
+    sealStore(staged.file);
+    const { size: bytes } = statSync(staged.file);
+    publish(staged.file, file, force);
+    const tenants = checks.filter(({ tenant }) => tenant !== undefined);
+    const records = tenants.reduce((sum, { records: more = 0 }) => sum + more, 0);
+    const seconds = Math.round(performance.now() - started) / 1000;
+    return { file, bytes, tenants: new Set(tenants.map(({ tenant }) => tenant)).size, records, seconds };
+  });
+}
+
+/**
+ * Throws `CommandError` unless a backup may be written there; checked before the store is copied.
+ */
+function requirePlace({ DATA_DIR }: Config, file: string, force: boolean): void {
+  const folder = dirname(file);
+  if (!existsSync(folder))
+    throw new CommandError(`Cannot write the backup: its directory must exist: current value is '${folder}'`);
+  if (existsSync(DATA_DIR) && realpathSync(folder) === realpathSync(DATA_DIR)) {
+    throw new CommandError(
+      `Cannot write the backup: it must be outside of the data directory, preferably on another disk: current value is '${file}'`,
+    );
+  }
+  if (!force && existsSync(file)) throw fileExists(file);
+}
+
+/** Gives the complete file its name atomically. */
+function publish(staged: string, file: string, force: boolean): void {
+  if (force) renameSync(staged, file);
+  else {
+    try {
+      linkSync(staged, file); // fails if another process has created the file in the meantime
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EEXIST' || existsSync(file)) throw fileExists(file);
+      renameSync(staged, file); // the file system has no hard links
+    }
+  }
+  syncFile(dirname(file));
+}
+
+const fileExists = (file: string): CommandError =>
+  new CommandError(
+    `Cannot write the backup: the file must not exist, unless --force is given: current value is '${file}'`,
+  );

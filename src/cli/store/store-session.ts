@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { KeyRingOptions } from '../../auth/ensure-keys.ts';
+import { createKeyCipher } from '../../auth/key-cipher.ts';
+import { Spool } from '../../import/import-strictly.ts';
+import { openStore } from '../../storage/open-store.ts';
+import type { Store } from '../../storage/store.ts';
+import type { Config } from '../config.ts';
+
+/** Opens the store of the settings, and migrates its schema unless `MIGRATE_ON_START=false`. */
+export async function openReadyStore(config: Config, { onConnectionError, onPooler }: StoreEvents): Promise<Store> {
+  const store = openStore({
+    databaseUrl: config.DATABASE_URL,
+    dataDir: config.DATA_DIR,
+    poolSize: config.DATABASE_POOL_SIZE,
+    onConnectionError,
+    ...(onPooler !== undefined && { onPooler }),
+    operationMs: config.REQUEST_SECONDS_MAX * 1000,
+  });
+  try {
+    if (config.MIGRATE_ON_START === 'true') await store.migrate();
+    await store.checkReady();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+interface StoreEvents {
+  /** A pooled connection broke. */
+  readonly onConnectionError: (error: Error) => void;
+  /** `DATABASE_URL` turned out to refer to a pooler. */
+  readonly onPooler?: () => void;
+}
+
+/** Logs events of the store. */
+export const logStoreEvents = (logger: Logger): StoreEvents => ({
+  onConnectionError: (error) => logger.warn({ err: error }, 'a pooled connection broke; the pool replaces it'),
+  onPooler: () =>
+    logger.warn(
+      'DATABASE_URL refers to a pooler, which does not forward notifications: each request polls the database for changes (docs/operating.md, Poolers)',
+    ),
+});
+
+/** Runs a command with an open store and always closes it. */
+export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  // the current statement fails by itself
+  const store = await openReadyStore(config, { onConnectionError: () => undefined });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** The current time in UTC epoch seconds. */
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000);
+
+/** The configured spool for sources that are read twice. */
+export const openSpool = ({ DATA_DIR, SPOOL_MAX_MIB }: Pick<Config, 'DATA_DIR' | 'SPOOL_MAX_MIB'>): Spool =>
+  new Spool(join(DATA_DIR, 'spool'), SPOOL_MAX_MIB * 1_048_576);
+
+/**
+ * Options of the key ring from the settings, for the service and for the commands that manage keys.
+ */
+export function keyRingOptions(config: Config, store: Store, logger?: Logger): KeyRingOptions {
+  return {
+    store,
+    cipher: createKeyCipher(config.KEY_ENCRYPTION_SECRET, config.KEY_ENCRYPTION_SECRET_BEFORE),
+    algorithm: config.SIGNING_ALGORITHM,
+    lifetimes: { access: config.ACCESS_TOKEN_SECONDS, refresh: config.REFRESH_FAMILY_SECONDS },
+    rotationDays: config.KEY_ROTATION_DAYS,
+    now: nowSeconds,
+    onFault: (error) =>
+      logger?.warn({ err: error }, 'the database files may still contain traces of replaced keys (docs/keys.md)'),
+  };
+}

@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path/posix';
+import { type Folder, folders, isFile } from './arrows.ts';
+import { withGeneratedPart } from './generated-part.ts';
+
+/** The patterns that match an import that a file of the folder may have. */
+function patternsOf(folder: string, allowed: string): string[] {
+  if (allowed === 'node') return ['node:*', 'node:*/**'];
+  if (!/^(?:src|console)\//.test(allowed)) return [allowed];
+  const path = relative(folder, allowed);
+  const fromHere = path.startsWith('../') ? path : `./${path}`;
+  if (isFile(allowed)) return [fromHere];
+  return [allowed.endsWith('/*') ? `${fromHere}.ts` : `${fromHere}/**`];
+}
+
+function nameOf(allowed: string): string {
+  if (allowed === 'node') return 'Node';
+  return allowed.replace(/^src\/(.*?)(\/\*)?$/, (_, path, own) => (own === undefined ? path : `${path}/*.ts`));
+}
+
+function ruleOf({ path, imports, forbids }: Folder): object | undefined {
+  if (imports === undefined && forbids === undefined) return undefined;
+  const folder = isFile(path) ? dirname(path) : path;
+  const names = imports?.map(nameOf).join(', ');
+  const may =
+    forbids === undefined
+      ? `may import only ${names || 'its own files'}`
+      : 'reaches the service only through src/client/, and imports nothing of the other console';
+  const patterns = [
+    {
+      group: forbids ?? [
+        '**',
+        './**',
+        ...['./*', ...(imports ?? []).flatMap((each) => patternsOf(folder, each))].map((pattern) => `!${pattern}`),
+      ],
+      message: `${path} ${may}: see "Folders and imports" in ARCHITECTURE.md`,
+    },
+  ];
+  // one file makes typebox's types, the others import them from it
+  const typebox = {
+    importNames: ['default'],
+    message: 'import Type from contract/type.ts: typebox itself takes 110 ms of CPU time at each start',
+  };
+  const options = path.startsWith('src/contract') ? { paths: { typebox }, patterns } : { patterns };
+  return {
+    includes: [isFile(path) ? path : `${path}/**`],
+    linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
+  };
+}
+
+/** The rules for Biome: of several that match a file, the last one holds. */
+export function arrowRules(): string {
+  const parentsFirst = folders.toSorted((a, b) => a.path.split('/').length - b.path.split('/').length);
+  const overrides = parentsFirst.map(ruleOf).filter((rule) => rule !== undefined);
+  return `{"overrides":[\n${overrides.map((each) => JSON.stringify(each)).join(',\n')}\n]}\n`;
+}
+
+export const arrowPictureAndTable = (): string => `${arrowPicture()}\n\n${arrowTable()}`;
+
+function arrowTable(): string {
+  const rows = folders.map(({ path, contents, imports, forbids }) => {
+    const may =
+      forbids === undefined
+        ? (imports?.map(nameOf).join(', ') ?? 'all')
+        : 'all of the console but the other one; client, contract';
+    return `| \`${path}${isFile(path) ? '' : '/'}\` | ${contents} | ${may || 'nothing'} |`;
+  });
+  return ['| folder | contents | may import |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** Without the arrows that follow from others. */
+function arrowPicture(): string {
+  const areaOf = (path: string): string => path.split('/').slice(0, 2).join('/');
+  const areas = [...new Set(folders.map(({ path }) => areaOf(path)).filter((path) => path.startsWith('src/')))];
+  const imports = new Map(
+    areas.map((area) => {
+      const rows = folders.filter(({ path }) => areaOf(path) === area);
+      const named = rows.flatMap((row) => row.imports ?? areas).map(areaOf);
+      return [area, new Set(named.filter((each) => areas.includes(each) && each !== area))];
+    }),
+  );
+  const lines = areas.flatMap((from) => {
+    const direct = [...(imports.get(from) ?? [])];
+    const needed = direct.filter((to) => !direct.some((other) => other !== to && reaches(imports, other, to)));
+    return needed.map((to) => `  ${from.slice(4)} --> ${to.slice(4)}`);
+  });
+  return ['```mermaid', 'flowchart TD', ...lines, '```'].join('\n');
+}
+
+/** Whether a way leads from a node of a graph without circles to another one. */
+function reaches(graph: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
+  return [...(graph.get(from) ?? [])].some((next) => next === to || reaches(graph, next, to));
+}
+
+if (import.meta.main) {
+  const architecture = new URL('../ARCHITECTURE.md', import.meta.url);
+  writeFileSync(architecture, withGeneratedPart(readFileSync(architecture, 'utf8'), arrowPictureAndTable()));
+  writeFileSync(new URL('arrows.json', import.meta.url), arrowRules());
+}
