@@ -6,7 +6,7 @@ import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
 import { openStore } from '../../src/storage/open-store.ts';
 import { countMatching } from '../../src/storage/read/records.ts';
-import type { TenantId, TenantStatement } from '../../src/storage/store.ts';
+import { directoryStatement, type TenantId, type TenantStatement } from '../../src/storage/store.ts';
 import { readResumePoint } from '../../src/storage/tables/resume-point.ts';
 import { findTenant, insertTenant } from '../../src/storage/tables/tenant.ts';
 import { freePort } from '../../tools/free-port.ts';
@@ -178,6 +178,19 @@ describe('when PostgreSQL fails', () => {
       );
     expect([await count(), await revision()]).toEqual([0, before]);
     expect(await readResumePoint(opened.store, tenant)).toBeUndefined();
+  });
+
+  test('grouped writes whose connection is killed fail, and none runs again', async () => {
+    const write = () =>
+      opened.store.writeDirectory(
+        [directoryStatement('update tenant set created_at = created_at where id = $1', ['acme'])],
+        { inGroup: true },
+      );
+    await killAt('tenant', 'subreport', async () => {
+      const [first, second] = await Promise.allSettled([write(), write()]);
+      expect(second).toEqual(first);
+      if (first.status === 'rejected') throw first.reason;
+    });
   });
 
   test('a replacement whose connection is killed while it writes changes nothing', async () => {

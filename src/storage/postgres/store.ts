@@ -33,6 +33,7 @@ import { announceChange, begin, deleteRows, lockTenant, nextRevision } from './c
 import { describeDatabase } from './connect.ts';
 import { PostgresConnections, type PostgresOptions, type Use } from './connections.ts';
 import { appliedMigrations, DatabaseFactsReader } from './database-facts.ts';
+import { createDirectoryGroups } from './directory-groups.ts';
 import { examinePostgres } from './examine.ts';
 import { PostgresListener } from './listener.ts';
 import { changeRows, loadRows, type TenantChange } from './load.ts';
@@ -54,7 +55,11 @@ export function openPostgresStore(options: PostgresOptions): Store {
   const connections = new PostgresConnections(options);
   const facts = new DatabaseFactsReader();
   const statements = new Statements(describeDatabase(url), facts);
-  return new PostgresStore({ url, listener, connections, facts, statements });
+  const groups = {
+    read: createDirectoryGroups(connections, statements, true),
+    write: createDirectoryGroups(connections, statements, false),
+  };
+  return new PostgresStore({ url, listener, connections, facts, statements, groups });
 }
 
 type Client = pg.ClientBase;
@@ -66,6 +71,7 @@ interface SharedParts {
   readonly statements: Statements;
   readonly listener: PostgresListener;
   readonly facts: DatabaseFactsReader;
+  readonly groups: Readonly<Record<'read' | 'write', ReturnType<typeof createDirectoryGroups>>>;
 }
 
 class PostgresStore implements Store {
@@ -208,23 +214,32 @@ class PostgresStore implements Store {
     );
   }
 
-  async readDirectory<S extends string>(
+  readDirectory<S extends string>(
     sql: DirectorySql<S>,
     values: readonly SqlValue[] = [],
+    options?: { readonly inGroup: boolean },
   ): Promise<readonly Row[]> {
+    const { groups, statements } = this.#shared;
+    if (options?.inGroup === true)
+      return groups.read({ statement: statements.prepare(sql, values), deadline: this.#deadline });
     return this.#use((client) => this.#query(client, sql, values), { reads: true });
   }
 
   async writeDirectory(
-    statements: readonly DirectoryStatement[],
-    { announce } = { announce: false },
+    written: readonly DirectoryStatement[],
+    { announce = false, inGroup = false }: NonNullable<Parameters<Store['writeDirectory']>[1]> = {},
   ): Promise<readonly (readonly Row[])[]> {
-    const { statements: sender, listener } = this.#shared;
-    const prepared = statements.map(({ sql, values }) => sender.prepare(sql, values));
+    const { groups, statements, listener } = this.#shared;
+    const prepared = written.map(({ sql, values }) => statements.prepare(sql, values));
+    const [statement] = prepared;
     const isAlone = prepared.length === 1 && !announce;
-    const opening = isAlone ? [] : ['begin', ...(announce ? [announceChange] : [])].map((text) => sender.prepare(text));
-    const closing = isAlone ? [] : [sender.prepare('commit')];
-    const results = await this.#use((client) => sender.run(client, [...opening, ...prepared, ...closing]));
+    if (inGroup && isAlone && statement !== undefined)
+      return [await groups.write({ statement, deadline: this.#deadline })];
+    const opening = isAlone
+      ? []
+      : ['begin', ...(announce ? [announceChange] : [])].map((text) => statements.prepare(text));
+    const closing = isAlone ? [] : [statements.prepare('commit')];
+    const results = await this.#use((client) => statements.run(client, [...opening, ...prepared, ...closing]));
     if (announce) listener.noteOwnChange();
     return results.slice(opening.length, opening.length + prepared.length);
   }

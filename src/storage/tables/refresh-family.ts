@@ -69,7 +69,7 @@ export async function insertRefreshFamily(
     [clientId, id, scope, generation, startedAt, rotatedAt, expiresAt, capAt, accessEndsAt],
   );
   if (familiesMax === undefined) {
-    await store.writeDirectory([insert]);
+    await store.writeDirectory([insert], { inGroup: true });
     return;
   }
   const trim = directoryStatement(
@@ -88,26 +88,25 @@ export async function insertRefreshFamily(
  * `undefined` if the generation is not the newest one or the family is expired or revoked.
  */
 export async function rotateRefreshFamily(store: Store, use: RefreshUse): Promise<RefreshFamily | undefined> {
-  const [[row] = []] = await store.writeDirectory([
-    directoryStatement(
-      `update refresh_family set generation = generation + 1, rotated_at = $4,
-         expires_at = case when cap_at < $5 then cap_at else $5 end,
-         access_ends_at = case when access_ends_at > $6 then access_ends_at else $6 end
-       where client_id = $1 and id = $2 and (generation = $3 or (generation > $3 and $8 = 1))
-         and revoked_at is null and expires_at > $4 and (started_at is null or started_at > $7)
-       returning client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at`,
-      [
-        use.clientId,
-        use.id,
-        use.generation,
-        use.nowSeconds,
-        use.expiresAt,
-        use.accessEndsAt,
-        use.revokedUntil ?? -1,
-        use.reuse ? 1 : 0,
-      ],
-    ),
-  ]);
+  const rotate = directoryStatement(
+    `update refresh_family set generation = generation + 1, rotated_at = $4,
+       expires_at = case when cap_at < $5 then cap_at else $5 end,
+       access_ends_at = case when access_ends_at > $6 then access_ends_at else $6 end
+     where client_id = $1 and id = $2 and (generation = $3 or (generation > $3 and $8 = 1))
+       and revoked_at is null and expires_at > $4 and (started_at is null or started_at > $7)
+     returning client_id, id, scope, generation, started_at, rotated_at, expires_at, cap_at, revoked_at`,
+    [
+      use.clientId,
+      use.id,
+      use.generation,
+      use.nowSeconds,
+      use.expiresAt,
+      use.accessEndsAt,
+      use.revokedUntil ?? -1,
+      use.reuse ? 1 : 0,
+    ],
+  );
+  const [[row] = []] = await store.writeDirectory([rotate], { inGroup: true });
   return row === undefined ? undefined : toFamily(row);
 }
 
