@@ -160,13 +160,13 @@ export const testedDrills: readonly TestedDrill[] = [
   },
   {
     name: 'certificate-renewed',
-    fault: 'the certificate of the listener is replaced while connections are open',
+    fault: 'the certificate of the listener is replaced, and SIGHUP sent, while connections are open',
     file: 'http/tls.test.ts',
-    test: 'a renewed certificate is used for new connections',
+    test: 'after SIGHUP, new connections use the renewed certificate',
   },
   {
     name: 'certificate-broken',
-    fault: 'the certificate is replaced by one that cannot be used',
+    fault: 'the certificate is replaced by one that cannot be used, and SIGHUP sent',
     file: 'http/tls.test.ts',
     test: 'a pair that cannot be used is logged',
   },
