@@ -239,12 +239,12 @@ export const mutants: readonly Mutant[] = [
     test: 'a pool without a free connection is UNAVAILABLE after its timeout, and does not hang',
   },
   {
-    id: 'dead-connection-fails-read',
-    breaks: 'After a restart of PostgreSQL, one read of each idle connection fails.',
+    id: 'killed-read-fails',
+    breaks: 'A read on PostgreSQL whose connection is killed is not repeated.',
     search: 'if (!reads || isLate || !isConnectionLost(error)) throw error;',
     replace: 'if (!reads || isLate || isConnectionLost(error)) throw error;',
     file: 'postgres-faults.test.ts',
-    test: 'a connection killed while idle is replaced, and no request fails',
+    test: 'a read whose connection is killed while it waits for a lock is repeated and succeeds',
   },
   {
     id: 'tenant-hangs-for-ever',
