@@ -2,7 +2,7 @@ import { readConfig } from '../../src/cli/config.ts';
 import { createLogger } from '../../src/cli/log/logger.ts';
 import { serve } from '../../src/cli/serve.ts';
 import { openReadyStore } from '../../src/cli/store/store-session.ts';
-import { requireTenant } from '../../src/operator/tenant.ts';
+import { requireTenant } from '../../src/operator/tenants.ts';
 import { addMeasuredRoutes } from './add-measured-routes.ts';
 
 // The service as `subreport serve` runs it, access log included, with further routes that measure

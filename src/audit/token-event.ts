@@ -1,7 +1,6 @@
 import { type TokenErrorCode, tokenErrorTable } from '../contract/error-code.ts';
 import { operations } from '../contract/operations.ts';
-import type { AuditAction } from './audit-action.ts';
-import type { AuditEvent } from './audit-event.ts';
+import type { AuditAction, AuditEvent } from './audit-event.ts';
 
 /** A request with client credentials, after its response. */
 interface TokenOutcome {

@@ -110,3 +110,6 @@ function endsLeapSecond(nextSecond: number): boolean {
 
 const earliestSeconds = (epochDays(1, 1, 1) ?? 0) * daySeconds;
 const latestSeconds = (epochDays(9999, 12, 31) ?? 0) * daySeconds + daySeconds - 1;
+
+/** Formats a time in UTC epoch seconds; `null` stays `null`. */
+export const timeOf = (seconds: number | null): string | null => (seconds === null ? null : formatInstant(seconds));

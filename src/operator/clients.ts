@@ -1,5 +1,4 @@
-import type { OperatorAction } from '../audit/audit-action.ts';
-import type { AuditDetails } from '../audit/audit-event.ts';
+import type { AuditDetails, OperatorAction } from '../audit/audit-event.ts';
 import { describeClaimedId } from '../auth/authenticate-client.ts';
 import {
   type ClientEdit,
@@ -21,10 +20,10 @@ import {
 import type { GrantType, RefreshTokenUse, Scope } from '../contract/oauth/grant.ts';
 import type { Directory } from '../storage/store.ts';
 import { findClient } from '../storage/tables/client.ts';
-import { describeDetails } from './describe-client.ts';
 import { OperatorError } from './error.ts';
 import { type OperatorContext, perform } from './perform.ts';
-import { requireTenant } from './tenant.ts';
+import { describeDetails } from './read-clients.ts';
+import { requireTenant } from './tenants.ts';
 
 /** A client to create; what is absent is generated, or has its default. */
 interface NewClient {

@@ -1,6 +1,6 @@
 import { eraseRecords as eraseById } from '../import/erase-records.ts';
 import { type OperatorContext, performInSteps } from './perform.ts';
-import { requireTenant } from './tenant.ts';
+import { requireTenant } from './tenants.ts';
 
 /**
  * Erases records of a tenant by their ids. Throws `ImportError` `BUSY`, and erases nothing, while

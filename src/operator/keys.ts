@@ -1,9 +1,8 @@
 import type { KeyRingOptions } from '../auth/ensure-keys.ts';
 import { type KeyInfo, planNextKey, type RotationMode } from '../auth/rotate-keys.ts';
-import { formatInstant } from '../contract/instant.ts';
+import { formatInstant, timeOf } from '../contract/instant.ts';
 import type { Key } from '../contract/operator/key.ts';
 import { type OperatorContext, perform } from './perform.ts';
-import { timeOf } from './time-of.ts';
 
 /** Creates the next key of a purpose. Throws `KeyError` if another new key is already waiting. */
 export const rotateKeys = (

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { generateOperatorToken, hashOperatorToken, type OperatorGate } from '../auth/authorize-operator.ts';
 import { AccessError } from '../auth/error.ts';
-import { formatInstant } from '../contract/instant.ts';
+import { formatInstant, timeOf } from '../contract/instant.ts';
 import type { OperatorScope } from '../contract/oauth/grant.ts';
 import type { CreatedOperator, Operator } from '../contract/operator/token.ts';
 import type { Directory } from '../storage/store.ts';
@@ -11,11 +11,8 @@ import {
   type OperatorToken,
   revokeOperatorToken,
 } from '../storage/tables/operator-token.ts';
-import type { Actor } from './actor.ts';
-import { describeOperator } from './describe-operator.ts';
 import { OperatorError } from './error.ts';
-import { type OperatorContext, perform } from './perform.ts';
-import { timeOf } from './time-of.ts';
+import { type Actor, type OperatorContext, perform } from './perform.ts';
 
 /** A token to create. */
 interface NewOperator {
@@ -111,3 +108,14 @@ function requireOwnScopes(actor: Actor, scopes: readonly OperatorScope[]): void 
     `Cannot create the operator's token: its scopes must be among those of your own token: current value is '${missing.join(' ')}'`,
   );
 }
+
+/** An operator's token as the API and the commands show it. */
+export const describeOperator = (token: OperatorToken): Operator => ({
+  id: token.id,
+  name: token.name,
+  scopes: token.scopes as OperatorScope[],
+  created_at: formatInstant(token.createdAt),
+  expires_at: timeOf(token.expiresAt),
+  last_used_at: timeOf(token.lastUsedAt),
+  revoked_at: timeOf(token.revokedAt),
+});

@@ -1,12 +1,59 @@
-import type { AuditEvent } from '../audit/audit-event.ts';
+import type { AuditDetails, AuditEvent, OperatorAction } from '../audit/audit-event.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { ClientError, KeyError, ThrottledError } from '../auth/error.ts';
 import { ImportError } from '../import/error.ts';
 import { StorageError } from '../storage/error.ts';
 import type { Directory, Store } from '../storage/store.ts';
-import type { Action, ActionTarget } from './action.ts';
-import type { Actor } from './actor.ts';
 import { OperatorError } from './error.ts';
+
+/** An action of the operator, and what it changes as far as that is known before it runs. */
+export interface Action<T> {
+  readonly name: OperatorAction;
+  readonly target: ActionTarget;
+  /** The rest of the target, known only after the action: an id may have been generated. */
+  readonly targetOf?: (result: T) => ActionTarget;
+  /** Details for the audit log, as `docs/audit.md` lists them. */
+  readonly details?: AuditDetails;
+  /** Details of what was done, known only after the action. */
+  readonly detailsOf?: (result: T) => AuditDetails;
+  /** Why a result is a refusal, though the action did not throw. */
+  readonly refusalOf?: (result: T) => Error | undefined;
+}
+
+/** What an action changes. */
+export interface ActionTarget {
+  readonly tenant?: string;
+  readonly clientId?: string;
+  /** The operator's token that is created or revoked. */
+  readonly operatorId?: string;
+}
+
+/** Who performs an action of the operator. */
+export type Actor = OperatorActor | CommandActor | ClientActor;
+
+/** The holder of an operator's token; `address` is where the request came from. */
+export interface OperatorActor {
+  readonly kind: 'operator';
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** When the token expires, in UTC epoch seconds; `null` if never. */
+  readonly expiresAt: number | null;
+  readonly address: string;
+}
+
+/** A user of the machine who runs a command. */
+interface CommandActor {
+  readonly kind: 'command';
+  readonly user: string;
+}
+
+/** A client of a tenant, which loads records. */
+interface ClientActor {
+  readonly kind: 'client';
+  readonly clientId: string;
+  readonly address: string;
+}
 
 /** What every action of the operator needs: the store, the clock, who acts, and the audit log. */
 export interface OperatorContext {

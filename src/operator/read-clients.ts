@@ -1,12 +1,19 @@
 import {
   type ClientSession,
   type DescribedClient,
-  describeClient,
+  describeClient as findDescribedClient,
   listClientSessions as listSessions,
 } from '../auth/edit-client.ts';
-import { type ClientPage, type ClientRow, listClients as readClients } from '../storage/tables/client.ts';
+import { formatInstant, timeOf } from '../contract/instant.ts';
+import type { Client, ClientDetails, ClientSession as ClientSessionBody } from '../contract/operator/client.ts';
+import {
+  type ClientPage,
+  type ClientRow,
+  isExternalClient,
+  listClients as readClients,
+} from '../storage/tables/client.ts';
 import type { OperatorContext } from './perform.ts';
-import { requireTenant } from './tenant.ts';
+import { requireTenant } from './tenants.ts';
 
 type ReadContext = Pick<OperatorContext, 'store' | 'now'>;
 
@@ -20,8 +27,43 @@ export const listClients = async (
 
 /** One client with the lifetimes of its secrets. Throws `ClientError` if there is none. */
 export const showClient = ({ store, now }: ReadContext, clientId: string): Promise<DescribedClient> =>
-  describeClient(store, now(), clientId);
+  findDescribedClient(store, now(), clientId);
 
 /** The sessions of a client that can be refreshed. Throws `ClientError` if there is no client. */
 export const listClientSessions = ({ store, now }: ReadContext, clientId: string): Promise<readonly ClientSession[]> =>
   listSessions(store, now(), clientId);
+
+/** A client as lists of the API and the commands show it. */
+export const describeClient = (client: ClientRow): Client => ({
+  client_id: client.clientId,
+  tenant: client.tenant,
+  external: isExternalClient(client),
+  grants: [...client.grants],
+  scopes: [...client.scopes],
+  refresh_token_use: client.refreshTokenUse,
+  rate_limit_per_minute: client.rateLimit,
+  created_at: formatInstant(client.createdAt),
+  disabled_at: timeOf(client.disabledAt),
+  last_used_at: timeOf(client.lastUsedAt),
+  tokens_revoked_at: timeOf(client.tokensRevokedAt),
+});
+
+/** A client with the lifetimes of its secrets. */
+export const describeDetails = ({ client, secrets }: DescribedClient): ClientDetails => ({
+  ...describeClient(client),
+  secrets: secrets.map(({ createdAt, expiresAt }) => ({
+    created_at: formatInstant(createdAt),
+    expires_at: timeOf(expiresAt),
+  })),
+});
+
+/** A session of a client. */
+export const describeSession = (session: ClientSession): ClientSessionBody => ({
+  session: session.id,
+  scopes: [...session.scopes],
+  started_at: timeOf(session.startedAt),
+  last_used_at: formatInstant(session.lastUsedAt),
+  refreshes: session.refreshes,
+  expires_at: formatInstant(session.expiresAt),
+  ends_at: formatInstant(session.endsAt),
+});

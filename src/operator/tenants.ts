@@ -1,16 +1,21 @@
 import { randomBytes } from 'node:crypto';
+import { formatInstant, timeOf } from '../contract/instant.ts';
 import { type Tenant as TenantBody, tenantName } from '../contract/operator/tenant.ts';
 import { fitsText, ruleOf } from '../contract/schema.ts';
+import { didYouMean } from '../contract/suggest.ts';
 import { deleteTenant as deleteTenantData } from '../import/erase-records.ts';
 import { countRecords } from '../storage/counts/range.ts';
-import type { Store } from '../storage/store.ts';
+import type { Directory, Store, TenantId } from '../storage/store.ts';
 import { type LatestImport, listLatestImports } from '../storage/tables/import-history.ts';
-import { insertTenant, listTenants as readTenants, type Tenant } from '../storage/tables/tenant.ts';
-import { type CountedTenant, describeTenant } from './describe-tenant.ts';
+import {
+  findAnyTenant,
+  insertTenant,
+  listTenants as readTenants,
+  type Tenant as TenantRow,
+} from '../storage/tables/tenant.ts';
 import { OperatorError } from './error.ts';
-import { interruptDead } from './imports.ts';
+import { describeLastImport, interruptDead } from './imports.ts';
 import { type OperatorContext, perform, performInSteps } from './perform.ts';
-import { requireAnyTenant } from './tenant.ts';
 
 /** Creates a tenant, by default with a generated name. Throws `OperatorError` if it is in use. */
 export function createTenant(context: OperatorContext, name?: string): Promise<TenantBody> {
@@ -85,10 +90,57 @@ export function deleteTenant(context: OperatorContext, name: string) {
 
 const count = async (
   store: Store,
-  tenant: Tenant,
+  tenant: TenantRow,
   latest: ReadonlyMap<string, LatestImport>,
 ): Promise<CountedTenant> => ({
   ...tenant,
   records: await countRecords(store, tenant.tenant),
   latest: latest.get(tenant.tenant),
 });
+
+/** A tenant with the number of its records and its newest import. */
+export type CountedTenant = TenantRow & { readonly records: number; readonly latest: LatestImport | undefined };
+
+/** A tenant as the API and the commands show it. */
+export const describeTenant = ({
+  tenant,
+  createdAt,
+  revision,
+  deletingSince,
+  records,
+  latest,
+}: CountedTenant): TenantBody => ({
+  tenant,
+  created_at: formatInstant(createdAt),
+  records,
+  revision,
+  deleting_since: timeOf(deletingSince),
+  last_import: latest?.last == null ? null : describeLastImport(latest.last),
+  last_good_import_at: timeOf(latest?.goodAt ?? null),
+});
+
+/** The tenant with this name. Throws `OperatorError` if there is none, or it is being deleted. */
+export async function requireTenant(store: Directory, name: string): Promise<TenantId> {
+  const { tenant, deletingSince } = await requireAnyTenant(store, name);
+  if (deletingSince === null) return tenant;
+  throw new OperatorError(
+    'CONFLICT',
+    `Cannot use the tenant: it must not be in deletion: current value is '${name}'`,
+    `finish the deletion with: subreport tenant delete ${name} --yes`,
+  );
+}
+
+/**
+ * The tenant with this name, also while it is being deleted. Throws `OperatorError`, which suggests
+ * a similar name, if there is none.
+ */
+export async function requireAnyTenant(store: Directory, name: string): Promise<TenantRow> {
+  const found = await findAnyTenant(store, name);
+  if (found !== undefined) return found;
+  const names = (await readTenants(store)).map(({ tenant }) => tenant);
+  throw new OperatorError(
+    'NOT_FOUND',
+    `Cannot find the tenant: it must be in the list of tenants${didYouMean(name, names)}: current value is '${name}'`,
+    `create it with: subreport tenant create ${name}`,
+  );
+}

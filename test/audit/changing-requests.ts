@@ -1,4 +1,4 @@
-import type { AuditAction } from '../../src/audit/audit-action.ts';
+import type { AuditAction } from '../../src/audit/audit-event.ts';
 
 /** A request of each changing operation, in this order, and the action that it must leave. */
 export const changingRequests: readonly (readonly [

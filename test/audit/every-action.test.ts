@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AuditAction } from '../../src/audit/audit-action.ts';
+import type { AuditAction } from '../../src/audit/audit-event.ts';
 import { buildProgram } from '../../src/cli/command-line.ts';
 import { operatorOperations } from '../../src/contract/operator/operations.ts';
 import { listAuditEntries } from '../../src/storage/tables/audit-entry.ts';

@@ -4,10 +4,8 @@ import { Import } from '../../src/contract/operator/import.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { firstImportIdAt, type ImportOrigin, recordImport, sweepImports } from '../../src/import/record-import.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { describeImport } from '../../src/operator/describe-import.ts';
-import { describeTenant } from '../../src/operator/describe-tenant.ts';
-import { listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
-import { listTenants, showTenant } from '../../src/operator/tenants.ts';
+import { describeImport, listImports, readImportErrors, showImport } from '../../src/operator/imports.ts';
+import { describeTenant, listTenants, showTenant } from '../../src/operator/tenants.ts';
 import type { Store, TenantId } from '../../src/storage/store.ts';
 import {
   afterAllIds,

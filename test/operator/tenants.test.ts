@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withImportLock } from '../../src/import/import-lock.ts';
 import { importRecords } from '../../src/import/import-records.ts';
 import { syntheticRows } from '../../src/import/synthetic-rows.ts';
-import { requireTenant } from '../../src/operator/tenant.ts';
+import { requireTenant } from '../../src/operator/tenants.ts';
 import { engines } from '../support/engines.ts';
 import { startManagement, type TestManagement } from '../support/management.ts';
 

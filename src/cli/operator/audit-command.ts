@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { auditActions } from '../../audit/audit-action.ts';
-import { auditOutcomes } from '../../audit/audit-event.ts';
+import { auditActions, auditOutcomes } from '../../audit/audit-event.ts';
 import { parseDuration } from '../../contract/duration.ts';
 import { formatInstant, parseInstant } from '../../contract/instant.ts';
 import type { AuditEntry } from '../../contract/operator/audit.ts';

@@ -9,7 +9,7 @@ import type { FollowImport, ImportFlag } from '../../import/record-import.ts';
 import { type ReplaceSummary, replaceRecords } from '../../import/replace-records.ts';
 import { loadRecords } from '../../operator/load.ts';
 import type { OperatorContext } from '../../operator/perform.ts';
-import { requireTenant } from '../../operator/tenant.ts';
+import { requireTenant } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { readConfig } from '../config.ts';
 import { UsageError } from '../error.ts';

@@ -6,7 +6,7 @@ import { parseInstant } from '../../contract/instant.ts';
 import { importRecords } from '../../import/import-records.ts';
 import { syntheticRows } from '../../import/synthetic-rows.ts';
 import { loadRecords } from '../../operator/load.ts';
-import { requireTenant } from '../../operator/tenant.ts';
+import { requireTenant } from '../../operator/tenants.ts';
 import { readConfig } from '../config.ts';
 import { UsageError, writeFailure } from '../error.ts';
 import { reportUnrecorded } from '../log/describe-failure.ts';

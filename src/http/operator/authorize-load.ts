@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { isOperatorHeader } from '../../auth/authorize-operator.ts';
 import type { Access } from '../../auth/resource-server.ts';
-import type { Actor } from '../../operator/actor.ts';
-import { requireTenant } from '../../operator/tenant.ts';
+import type { Actor } from '../../operator/perform.ts';
+import { requireTenant } from '../../operator/tenants.ts';
 import type { Store, TenantId } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
 import { type AuthorizeOperator, actorOf, readPath, rejectAction } from './operator-routes.ts';

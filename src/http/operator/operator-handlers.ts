@@ -17,18 +17,27 @@ import {
   rotateClient,
   updateClient,
 } from '../../operator/clients.ts';
-import { describeClient, describeDetails, describeSession } from '../../operator/describe-client.ts';
-import { describeImport } from '../../operator/describe-import.ts';
-import { describeOperator } from '../../operator/describe-operator.ts';
-import { describeTenant } from '../../operator/describe-tenant.ts';
 import { runDoctor, showDoctor } from '../../operator/doctor.ts';
 import { eraseSubscriptions } from '../../operator/erase.ts';
-import { listImports, readImportErrors, showImport } from '../../operator/imports.ts';
+import { describeImport, listImports, readImportErrors, showImport } from '../../operator/imports.ts';
 import { describeKey, rotateKeys } from '../../operator/keys.ts';
 import { describeAuditEntry, listAudit } from '../../operator/list-audit.ts';
-import { createOperator, listOperators, requireOwnToken, revokeOperator } from '../../operator/operators.ts';
-import { listClientSessions, listClients, showClient } from '../../operator/read-clients.ts';
-import { createTenant, deleteTenant, listTenants, showTenant } from '../../operator/tenants.ts';
+import {
+  createOperator,
+  describeOperator,
+  listOperators,
+  requireOwnToken,
+  revokeOperator,
+} from '../../operator/operators.ts';
+import {
+  describeClient,
+  describeDetails,
+  describeSession,
+  listClientSessions,
+  listClients,
+  showClient,
+} from '../../operator/read-clients.ts';
+import { createTenant, deleteTenant, describeTenant, listTenants, showTenant } from '../../operator/tenants.ts';
 import type { AddRoute } from './operator-routes.ts';
 
 /** Adds the operations on tenants, and `eraseSubscriptions`. */

@@ -20,9 +20,8 @@ import { describeFaults, malformedFault, nameFaults } from '../../contract/param
 import { type Fault, ProblemError, shorten } from '../../contract/problem.ts';
 import { fitsText, readWholeNumber, ruleOf } from '../../contract/schema.ts';
 import { ImportError } from '../../import/error.ts';
-import type { OperatorActor } from '../../operator/actor.ts';
 import { OperatorError, type OperatorErrorCode } from '../../operator/error.ts';
-import type { OperatorContext } from '../../operator/perform.ts';
+import type { OperatorActor, OperatorContext } from '../../operator/perform.ts';
 import { type KeepResponse, type KeyedRequest, type KeyedResponse, performOnce } from '../../operator/perform-once.ts';
 import type { Directory, Store } from '../../storage/store.ts';
 import { RequestError } from '../listener/error.ts';
