@@ -5,8 +5,8 @@ import { isRolledBack } from './error.ts';
 import type { Statements } from './statements.ts';
 import type { BatchStatement } from './wire/batch.ts';
 
-// The statements of token requests share messages under load. With them, oidc-provider takes 1.9 and
-// 3.1 times the CPU time of our two grants, without them 1.2 and 1.6 times (`npm run bench:token`).
+// The statements of token requests share messages under load. With groups, oidc-provider takes 1.9
+// and 3.1 times the CPU time of our two grants, without them 1.2 and 1.6 times (bench/token).
 
 /** A statement that may share a message and a transaction with others. */
 interface Grouped {
@@ -15,7 +15,7 @@ interface Grouped {
   readonly deadline: number | undefined;
 }
 
-/** Creates the function that runs statements in groups, either those that read or those that write. */
+/** Creates the function that runs statements in groups: either those that read, or that write. */
 export function createDirectoryGroups(
   connections: PostgresConnections,
   statements: Statements,

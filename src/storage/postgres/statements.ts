@@ -80,7 +80,7 @@ export class Statements {
       inOneWrite(client, () => {
         const reading = all(sql, values);
         committing = client.query('commit');
-        committing.catch(() => undefined); // awaited by `inTenant`, unless a statement before it fails
+        committing.catch(() => undefined); // awaited by `inTenant`, unless a statement fails before
         return reading;
       });
     return this.inTenant(
